@@ -6,6 +6,8 @@ import {
   deadLetterOutcomes,
 } from '../core/delivery/dead-letter-filter.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
+import { storedMessageId } from '../core/message/identifiers.ts'
+import { isoOf } from '../core/message/timestamp.ts'
 import type { EpochMs } from '../core/time.ts'
 import { UsageError } from './command.ts'
 import { closedOption, timeOf } from './options.ts'
@@ -45,7 +47,7 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
       'select only events dead-lettered before this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--until', now),
     )
-    .option('--message-id <id>', 'select only dead letters of this message')
+    .option('--message-id <id>', 'select only dead letters of this message', storedMessageId)
 }
 
 /** Converts the options to a filter. @throws UsageError when --since is not before --until */
@@ -54,3 +56,11 @@ export function filterOf({ destination, reason, outcome, since, until, messageId
     throw new UsageError('--since must be before --until')
   return { destination, reason, outcome, since, until, messageId }
 }
+
+/** Converts a filter to the filter of the operator API. */
+export const apiFilterOf = ({ since, until, messageId: message, ...others }: DeadLetterFilter) => ({
+  ...others,
+  since: since === undefined ? undefined : isoOf(since),
+  until: until === undefined ? undefined : isoOf(until),
+  message,
+})

@@ -1,8 +1,8 @@
 import type { ListedByApi } from '../adapters/operator-client/message-and-dead-letter-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
 import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
-import { isoOf } from '../core/message/timestamp.ts'
 import { CommandFailed, type CommandIo, print } from './command.ts'
+import { apiFilterOf } from './dead-letter-filter-options.ts'
 import { deadLetterTitles, withReasons } from './dead-letter-output.ts'
 import { type OperatorOptions, openLogClient } from './operator-options.ts'
 import { printable, tableOf } from './terminal.ts'
@@ -19,9 +19,7 @@ interface Options extends OperatorOptions {
 export async function listByApi(filter: DeadLetterFilter, options: Options, io: CommandIo): Promise<void> {
   const { limit = Number.POSITIVE_INFINITY, json } = options
   const client = await openLogClient(options, io)
-  const { destination, reason, outcome, since, until, messageId: message } = filter
-  const times = { since: since && isoOf(since), until: until && isoOf(until) }
-  const found = await client.deadLetters({ destination, reason, outcome, message, ...times }, limit)
+  const found = await client.deadLetters(apiFilterOf(filter), limit)
   if ('kind' in found) throw new CommandFailed(printable(`${found.message} (${found.code})`))
   const oldestFirst = found.toReversed()
   if (json === true) for (const deadLetter of oldestFirst) print(io, JSON.stringify(deadLetter))

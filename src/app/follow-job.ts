@@ -8,6 +8,7 @@ import type { JobKind } from '../core/jobs/job.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/sleep.ts'
 import { durationMs } from '../core/time.ts'
+import { repeatFor, withRepeats } from '../core/with-repeats.ts'
 import { CommandFailed, type CommandIo, printData, UsageError } from './command.ts'
 import { problemText } from './commands/config-objects/refusal-text.ts'
 import { jobLines } from './job-output.ts'
@@ -21,8 +22,6 @@ export interface JobOptions extends OperatorOptions {
 
 /** Time between two requests. */
 const pollEvery = durationMs(1_000)
-/** How long failed requests are repeated, for example while the operator service restarts. */
-const repeatFor = durationMs(60_000)
 /** The codes of temporary failures. */
 const temporary: ReadonlySet<string> = new Set(['unreachable', 'no_response', 'timeout', 'unavailable'])
 
@@ -120,29 +119,12 @@ async function created(kind: JobKind, body: object, context: Context): Promise<S
     )
   }
   try {
-    return await withRepeats(send, context)
+    return await withRepeats(send, isTemporary, context)
   } catch (error) {
     throw new CommandFailed(
       `the ${kind} may have been created: look for it in the console or with GET /v1/${kind}s before you run the command again; the last error: ${(error as Error).message}`,
       { cause: error },
     )
-  }
-}
-
-/**
- * Sends a request, and repeats it after temporary failures for a limited time.
- * @throws the error of the last request
- */
-async function withRepeats<T>(send: () => Promise<T>, { clock, signal }: Context): Promise<T> {
-  const endsAt = clock.monotonic() + repeatFor
-  for (;;) {
-    try {
-      return await send()
-    } catch (error) {
-      if (!isTemporary(error) || clock.monotonic() >= endsAt) throw error
-      await sleep(clock, pollEvery, signal)
-      if (signal.aborted) throw error
-    }
   }
 }
 
@@ -167,7 +149,7 @@ async function followed(first: ShownJob, context: Context): Promise<ShownJob> {
       shownError = error
       await sleep(clock, pollEvery, signal)
       if (signal.aborted) break
-      job = accepted(await withRepeats(() => client.get(kind, id), context), kind)
+      job = accepted(await withRepeats(() => client.get(kind, id), isTemporary, context), kind)
       bar?.start(totalOf(job), fieldsOf(job))
       bar?.update(job.progress.seen ?? job.progress.read ?? 0, fieldsOf(job))
     }

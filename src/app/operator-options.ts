@@ -40,11 +40,17 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
 }
 
 /**
- * Whether the user has set the URL of the operator API, for a command that also works without the
- * API.
+ * Whether a command that also works without the operator API uses the API. `--config` takes
+ * precedence over HOOKLINE_OPERATOR_URL, because the variable can be the URL of another
+ * installation.
+ * @throws UsageError when `--config` and `--operator-url` are both used
  */
-export const hasOperatorUrl = ({ operatorUrl }: OperatorOptions, { env }: CommandIo): boolean =>
-  operatorUrl !== undefined || (env['HOOKLINE_OPERATOR_URL'] ?? '') !== ''
+export function usesOperatorApi(options: OperatorOptions & { readonly config?: string }, { env }: CommandIo): boolean {
+  const { operatorUrl, config } = options
+  if (config === undefined) return operatorUrl !== undefined || (env['HOOKLINE_OPERATOR_URL'] ?? '') !== ''
+  if (operatorUrl !== undefined) throw new UsageError('use only one of --config and --operator-url')
+  return false
+}
 
 /**
  * A client of the operator API. The stop signal of the command cancels its requests. Until the

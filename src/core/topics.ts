@@ -193,7 +193,7 @@ export function topicSpecs(
       cleanup: 'compact,delete',
       days: 30,
       maxRecordBytes,
-      usedBy: ['dispatcher', 'audiences'],
+      usedBy: ['dispatcher', 'audiences', 'operator'],
     }),
     spec(names.rejected, { days: 3, usedBy: ['collector'] }),
     spec(names.audienceInput, {

@@ -136,6 +136,12 @@ function connectionFailure(url: string, error: unknown, advice: string): Operato
   const { cause } = error as { cause?: { code?: string; syscall?: string; message?: string } }
   const { code = '', syscall } = cause ?? {}
   const detail = code || (cause?.message ?? (error as Error).message)
+  if (detail === 'bad port')
+    return new OperatorApiFailed(
+      'unreachable',
+      `no request was sent to ${url}, because fetch and browsers block this port (bad port); use another port in operator.listen and in the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
+      error,
+    )
   if (syscall !== 'connect' && !noConnectionCodes.includes(code) && !isTlsFailure(code))
     return new OperatorApiFailed('no_response', `no response from ${url} (${detail})${advice}`, error)
   return new OperatorApiFailed(

@@ -15,7 +15,7 @@ import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
 import { listByApi } from '../dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
-import { hasOperatorUrl, type OperatorOptions, withOperatorOptions } from '../operator-options.ts'
+import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
 import { tableOf } from '../terminal.ts'
 
@@ -35,12 +35,12 @@ export interface DeadLetterSource {
 }
 
 const operatorUrlText =
-  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself reads them from Kafka)'
+  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is used; if neither is set, the command itself reads them from Kafka)'
 
 const description = [
   'Lists the dead letters (permanently failed deliveries) that match all filters and were not replayed yet, oldest first.',
   'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter in the operator API. The last line, on stderr, has the number of dead letters and the number for each reason.',
-  'With --operator-url or HOOKLINE_OPERATOR_URL, the operator service reads the dead letters: the command then needs an operator key, but no configuration file and no access to Kafka. If --limit is also set, the last line counts only the dead letters that are shown.',
+  'With --operator-url, or with HOOKLINE_OPERATOR_URL and without --config (even if HOOKLINE_CONFIG is set), the operator service reads the dead letters: the command then needs an operator key, but no configuration file and no access to Kafka. If --limit is also set, the last line counts only the dead letters that are shown.',
   'With --json each dead letter is one JSON line with all fields and, if the command itself reads from Kafka, the event. The line never contains the HTTP requests or secrets.',
 ].join('\n\n')
 
@@ -74,7 +74,7 @@ export function deadLettersCommand(
 
 async function run(options: Options, io: CommandIo, open: (settings: Settings) => DeadLetterSource): Promise<void> {
   const filter = filterOf(options)
-  if (hasOperatorUrl(options, io)) return listByApi(filter, options, io)
+  if (usesOperatorApi(options, io)) return listByApi(filter, options, io)
   const settings = await loadSettings(options, io)
   const source = open(settings)
   const unavailable = (error: unknown): unknown =>

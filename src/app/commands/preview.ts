@@ -15,7 +15,7 @@ import type { Destination, Settings } from '../../core/settings/settings.ts'
 import type { WebhookCall } from '../../core/webhook-ports.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
-import { hasOperatorUrl, type OperatorOptions, openOperator, withOperatorOptions } from '../operator-options.ts'
+import { type OperatorOptions, openOperator, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
 import { choice, onlyFileNote, withConfigOption, withJsonOption } from '../options.ts'
 import { printable } from '../terminal.ts'
 import { accepted } from './config-objects/refusal-text.ts'
@@ -77,9 +77,7 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
 }
 
 async function run(options: Options, io: CommandIo, clock: Clock): Promise<void> {
-  const { operatorUrl, config } = options
-  if (operatorUrl !== undefined || (config === undefined && hasOperatorUrl(options, io)))
-    return previewByApi(options, io, clock)
+  if (usesOperatorApi(options, io)) return previewByApi(options, io, clock)
   const settings = await readSettings(options, io, new Set(['dispatcher']))
   const sourceId = sourceOf(options, settings)
   const destinations = destinationsOf(options, settings, sourceId)

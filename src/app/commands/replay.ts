@@ -6,7 +6,6 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
-import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
@@ -22,10 +21,10 @@ import {
   withRemedy,
 } from '../command.ts'
 import { type CommandClients, openCommandClients } from '../command-clients.ts'
-import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
+import { apiFilterOf, type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
-import { hasOperatorUrl, openLogClient, withOperatorOptions } from '../operator-options.ts'
+import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
 import { createProgressBar, printable } from '../terminal.ts'
@@ -79,17 +78,15 @@ export function replayCommand(
 }
 
 const operatorUrlText =
-  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself replays the dead letters in Kafka)'
+  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is used; if neither is set, the command itself replays the dead letters in Kafka)'
 
 const isJob = (options: Options, io: CommandIo): boolean =>
-  hasOperatorUrl(options, io) || options.follow !== undefined || options.cancel !== undefined
+  usesOperatorApi(options, io) || options.follow !== undefined || options.cancel !== undefined
 
 /** Creates a replay through the operator API, and shows its progress. */
 async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
-  const { destination, reason, outcome, since, until, messageId: message } = filterOf(options)
+  const filters = apiFilterOf(filterOf(options))
   const { rate, dryRun, evenDisconnected } = options
-  const times = { since: since && toIsoTimestamp(since), until: until && toIsoTimestamp(until) }
-  const filters = { destination, reason, outcome, ...times, message }
   const isAll = Object.values(filters).every(each => each === undefined)
   if (isAll && dryRun !== true && options.follow === undefined && options.cancel === undefined)
     io.stderr.write('no filter is given, so all dead letters will be replayed\n')

@@ -10,7 +10,9 @@ import {
 } from '../../core/delivery/attempt-facts.ts'
 import { outcomes } from '../../core/delivery/classify-outcome.ts'
 import { decodeRecordedAttempt } from '../../core/delivery/recorded-attempt.ts'
+import { storedMessageId } from '../../core/message/identifiers.ts'
 import { messageTypes } from '../../core/message/message.ts'
+import { isOwnSource } from '../../core/message/own-event.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'
@@ -70,7 +72,7 @@ export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): C
         attemptDecisions,
       ),
     )
-    .option('--message-id <id>', 'show only attempts for this message')
+    .option('--message-id <id>', 'show only attempts for this message', storedMessageId)
     .option(
       '--since <time>',
       'start at this time: ISO 8601, or a duration before now, such as 10m (default: now)',
@@ -97,8 +99,8 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
     throw new CommandFailed(
       'the dispatchers record no attempts, because delivery.attemptsTopic is "off": set it to "all", run `hookline topics apply`, and restart the dispatchers',
     )
-  rejectUnknown('--destination', options.destination, settings.destinations)
-  rejectUnknown('--source', options.source, settings.sources)
+  checkId('--destination', options.destination, settings.destinations, options, io)
+  if (!isOwnSource(options.source ?? '')) checkId('--source', options.source, settings.sources, options, io)
   const { config: _config, json = false, since = 'end', count = Number.POSITIVE_INFINITY, ...filter } = options
   const follower = open(settings, since, io)
   const ended = Promise.withResolvers<void>()
@@ -122,15 +124,22 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
 
 /**
  * Rejects the id of a destination or source that is not configured: it is probably misspelt, and no
- * new attempt can match it.
+ * new attempt can match it. With `--since`, earlier attempts can match it, so this is only a
+ * warning.
  * @throws UsageError
  */
-function rejectUnknown(option: string, typed: string | undefined, known: readonly { readonly id: string }[]): void {
-  if (typed === undefined) return
-  choice(
-    option,
-    typed,
-    known.map(({ id }) => id),
+function checkId(
+  option: string,
+  typed: string | undefined,
+  known: readonly { readonly id: string }[],
+  { since }: Options,
+  io: CommandIo,
+): void {
+  const ids = known.map(({ id }) => id)
+  if (typed === undefined || ids.includes(typed)) return
+  if (since === undefined) choice(option, typed, ids)
+  io.stderr.write(
+    `hookline: ${option}: '${printable(typed)}' is not in the configuration, so only attempts from before its removal can match\n`,
   )
 }
 

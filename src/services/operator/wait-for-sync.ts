@@ -5,6 +5,8 @@ import type { SyncMode } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
+import { withRepeats } from '../../core/with-repeats.ts'
+import { isTemporaryKafkaError } from './is-kafka-error.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 /** Time between two checks of the progress of the sync. */
@@ -61,18 +63,21 @@ export interface WaitReport extends DeliveryCounts {
 /**
  * Waits until all changes of a sync have ended. First it waits until the audiences service has
  * handled all inputs of the sync, and then until no change of the sync is in progress.
+ * @throws the error of Kafka when it is not temporary, or after a minute of temporary failures
  */
 export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: Options): Promise<WaitReport> {
   const { clock } = deps
-  const ends = await deps.positions.ends(deps.inputTopic)
-  for (let left = await inputsLeft(deps, ends); left > 0; left = await inputsLeft(deps, ends)) {
+  const repeated = <T>(read: () => Promise<T>) => withRepeats(read, isTemporaryKafkaError, { clock, signal })
+  const ends = await repeated(() => deps.positions.ends(deps.inputTopic))
+  const readLeft = () => repeated(() => inputsLeft(deps, ends))
+  for (let left = await readLeft(); left > 0; left = await readLeft()) {
     onProgress?.({ kind: 'taking', left })
     await sleep(clock, checkEvery, signal)
     if (signal.aborted) return { delivered: 0, waiting: 0, undelivered: 0, end: 'interrupted' }
   }
   for (;;) {
     const startedAt = clock.monotonic()
-    const counts = await countOf(deps, sync)
+    const counts = await repeated(() => countOf(deps, sync))
     onProgress?.({ kind: 'delivering', ...counts })
     if (counts.waiting === 0) return { ...counts, end: 'done' }
     const took = clock.monotonic() - startedAt

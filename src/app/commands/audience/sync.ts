@@ -9,7 +9,7 @@ import { maxMessageBytes } from '../../../core/message/message-parts.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/wait-for-sync.ts'
 import { type SyncReport, writeSync } from '../../../services/operator/write-sync.ts'
-import { CommandFailed, type CommandIo, printData, UsageError } from '../../command.ts'
+import { CommandFailed, type CommandIo, printData, UsageError, withRemedy } from '../../command.ts'
 import { createProgressBar } from '../../terminal.ts'
 import {
   type AudienceOptions,
@@ -60,8 +60,13 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   const report = await upload(run)
   const seconds = (access.clock.monotonic() - startedAt) / 1_000
   const isAwaited = report.end.kind === 'ended' && options.wait === true
-  const delivery = isAwaited ? await awaitDelivery(run, report) : undefined
+  const delivery = isAwaited ? await awaitDelivery(run, report).catch(failed) : undefined
   printResult(run, report, delivery, seconds)
+
+  function failed(error: unknown): never {
+    printResult(run, report, undefined, seconds)
+    throw new CommandFailed(`${(withRemedy(error) as Error).message}; ${completeUpload}`, { cause: error })
+  }
 }
 
 /** Uploads the list. @throws CommandFailed when the list cannot be read to its end; KafkaError */
@@ -166,8 +171,7 @@ function printResult(
     case 'interrupted':
       throw new CommandFailed(`interrupted; ${incompleteSync(received)}`)
     case 'ended':
-      if (waitEnd === 'interrupted')
-        throw new CommandFailed('interrupted; the upload is complete, and Hookline continues to deliver the changes')
+      if (waitEnd === 'interrupted') throw new CommandFailed(`interrupted; ${completeUpload}`)
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
           `this sync had no effect, because the time of an earlier sync is still in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}): a clock was ahead at that sync; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
@@ -178,6 +182,8 @@ function printResult(
         )
   }
 }
+
+const completeUpload = 'the upload is complete, and Hookline continues to deliver the changes'
 
 const incompleteSync = (received: number): string =>
   `the sync is incomplete: Hookline applied ${countWithNoun(received, 'line')} and did not remove the members who are missing from the list; sync the whole list again`

@@ -212,6 +212,15 @@ describe('failures', () => {
     })
   })
 
+  it('names the cause when fetch blocks the port', async () => {
+    const url = 'http://127.0.0.1:10080'
+    const client = createObjectApiClient({ url, key: new Secret('the-key') }, { signal: new AbortController().signal })
+    await expect(client.switch('a', 'pause')).rejects.toMatchObject({
+      code: 'unreachable',
+      message: `no request was sent to ${url}, because fetch and browsers block this port (bad port); use another port in operator.listen and in the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
+    })
+  })
+
   const mayBeDone =
     '; the operator service may have carried out the request: check the result before you run the command again'
   const read = (client: ObjectApiClient) => client.get('source', 'a')

@@ -6,6 +6,7 @@ import type { CommandIo } from '../../../../src/app/command.ts'
 import { type DeadLetterSource, deadLettersCommand } from '../../../../src/app/commands/dead-letters.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
+import { messageIdOf } from '../../../../src/core/message/identifiers.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
@@ -46,7 +47,10 @@ const foreign = recordAt(2, '11:00:00', {
 })
 const records = [exhausted, damaged]
 
-function run(argv: readonly string[], given: { records?: readonly LogRecord[] } & Partial<DeadLetterSource> = {}) {
+function run(
+  argv: readonly string[],
+  given: { records?: readonly LogRecord[]; env?: Record<string, string> } & Partial<DeadLetterSource> = {},
+) {
   const reader: TopicReader = {
     async readToEnd(topic, onRecord) {
       expect(topic).toBe('hookline.dead-letter')
@@ -60,7 +64,7 @@ function run(argv: readonly string[], given: { records?: readonly LogRecord[] } 
     summary: '',
     load: async () => (io: CommandIo) => deadLettersCommand(io, () => source),
   }
-  return runCommand(['dead-letters', '--config', `${folder}/hookline.yaml`, ...argv], {}, [entry])
+  return runCommand(['dead-letters', '--config', `${folder}/hookline.yaml`, ...argv], { env: given.env ?? {} }, [entry])
 }
 
 describe('as a table', () => {
@@ -91,6 +95,20 @@ describe('as a table', () => {
   })
 })
 
+describe('--config', () => {
+  it('takes precedence over HOOKLINE_OPERATOR_URL', async () => {
+    const { code, err } = await run([], { env: { HOOKLINE_OPERATOR_URL: 'http://127.0.0.1:1' } })
+    expect({ code, err }).toEqual({ code: 0, err: '2 dead letters: retries_exhausted 1, undecodable 1\n' })
+  })
+
+  it('is refused with --operator-url', async () => {
+    expect(await run(['--operator-url', 'http://127.0.0.1:1'])).toEqual({
+      ...{ code: 2, out: '' },
+      err: 'hookline: use only one of --config and --operator-url\n',
+    })
+  })
+})
+
 describe('filters', () => {
   it.each<[string[], string[], string]>([
     [['--destination', 'crm'], ['crm'], '2 dead letters, 1 selected: retries_exhausted 1'],
@@ -115,6 +133,13 @@ describe('filters', () => {
         .slice(1, -1)
         .map(line => line.split(/ +/)[1]),
     ).toEqual(destinations)
+  })
+
+  it('find a message by the id of its sender, which Kafka has as a hash', async () => {
+    const messageId = messageIdOf('Bestellung 7', () => '')
+    const stored = recordAt(3, '10:00:00', deadLetterRecord(delivered, { ...carried, messageId }, 'retries_exhausted'))
+    const { out } = await run(['--message-id', 'Bestellung 7', '--json'], { records: [...records, stored] })
+    expect(JSON.parse(out)).toMatchObject({ messageId })
   })
 
   it('accept durations before now as times', async () => {

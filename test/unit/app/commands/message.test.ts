@@ -107,6 +107,13 @@ describe('hookline dead-letters --operator-url', () => {
     expect(asked.at(-1)).toMatchObject({ filter: { destination: 'crm' } })
   })
 
+  it('passes on the time range, also 1970-01-01, which is 0', async () => {
+    const times = ['--since', '1970-01-01', '--until', '2026-03-01T00:00:00Z']
+    const { code, err } = await run('dead-letters', ...times, '--limit', '1')
+    expect([code, err]).toEqual([0, expect.stringContaining('1 dead letter shown')])
+    expect(asked.at(-1)).toMatchObject({ filter: { since: 0, until: start } })
+  })
+
   it('lists only the newest with --limit', async () => {
     const { out, err } = await run('dead-letters', '--operator-url', installation.url, '--limit', '3', '--json')
     const ids = out

@@ -54,7 +54,7 @@ it.each<[number, string, string[]]>([
   expect(err).toContain(text)
 })
 
-it('reads the file of --config, unless --operator-url is used too', async () => {
+it('reads the file of --config, which is refused with --operator-url', async () => {
   const folder = await configFolder({
     'hookline.yaml': `kafka: { brokers: ["127.0.0.1:1"] }
 registry: { url: "http://127.0.0.1:1" }
@@ -64,6 +64,8 @@ destinations: [{ id: shop, sources: [web], webhooks: [{ url: "https://shop.examp
   const { url } = await api
   const argv = ['--config', `${folder}/hookline.yaml`, '--destination', 'shop', '--source', 'web']
   expect((await run(argv)).out).toContain('POST https://shop.example.com/\n')
-  const byApi = await run([...argv, '--operator-url', url])
-  expect(byApi.out).toContain('POST https://crm.example.com/***\n')
+  expect(await run([...argv, '--operator-url', url])).toEqual({
+    ...{ code: 2, out: '' },
+    err: 'hookline: use only one of --config and --operator-url\n',
+  })
 })

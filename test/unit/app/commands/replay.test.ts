@@ -208,6 +208,23 @@ describe('an incomplete replay', () => {
   })
 })
 
+describe('--config', () => {
+  const operator = 'http://127.0.0.1:1'
+
+  it('takes precedence over HOOKLINE_OPERATOR_URL', async () => {
+    const env = { HOOKLINE_OPERATOR_URL: operator }
+    const { code, err, harness } = await run(some.slice(0, 2), ['--destination', 'crm'], { env })
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(harness.parked).toHaveLength(2)
+  })
+
+  it('is refused with --operator-url', async () => {
+    const { producer, ...result } = await run(some, ['--operator-url', operator])
+    expect(result).toMatchObject({ code: 2, out: '', err: 'hookline: use only one of --config and --operator-url\n' })
+    expect(producer.written).toBe(0)
+  })
+})
+
 it('uses the retry window of the configuration', async () => {
   const { harness } = await run([givenUp(1)], ['--destination', 'crm'])
   const [parked] = harness.memoryTopics.records(firstTier)

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { KafkaError, topicMissing } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { tailCommand } from '../../../../src/app/commands/tail.ts'
 import { type AttemptFacts, encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
+import { messageIdOf } from '../../../../src/core/message/identifiers.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { configFolder } from '../../../support/config/folder.ts'
@@ -100,6 +101,34 @@ describe('hookline tail', () => {
   ])('%s', async (words, ids) => {
     const { code, lines } = await tail(words.split(' '))
     expect({ code, ids: idsOf(lines).join(' ') }).toEqual({ code: 0, ids })
+  })
+
+  it('finds a message by the id of its sender, which the attempt has as a hash', async () => {
+    const messageId = messageIdOf('Bestellung 7', () => '')
+    const handed = [...all, ...records(encodeAttempt({ ...delivered, messageId }, at))]
+    const { lines } = await tail(['--message-id', 'Bestellung 7'], { handed })
+    expect(lines).toEqual([expect.stringContaining(` ${messageId} `)])
+  })
+
+  it('shows the attempts for the messages of Hookline itself', async () => {
+    const source = 'hookline.audiences'
+    const { code, err, lines } = await tail(['--source', source], {
+      handed: [...all, ...records(encodeAttempt({ ...delivered, source }, at))],
+    })
+    expect({ code, err, lines }).toEqual({ code: 0, err: '', lines: [expect.stringContaining(source)] })
+  })
+
+  it.each([
+    ['destination', 'old-crm'],
+    ['source', 'old-web'],
+  ])('with --since shows earlier attempts of a removed %s', async (kind, id) => {
+    const { code, err, lines } = await tail([`--${kind}`, id, '--since', '2h'], {
+      handed: [...all, ...records(encodeAttempt({ ...delivered, [kind]: id }, at))],
+    })
+    expect({ code, lines }).toEqual({ code: 0, lines: [expect.stringContaining(id)] })
+    expect(err).toBe(
+      `hookline: --${kind}: '${id}' is not in the configuration, so only attempts from before its removal can match\n`,
+    )
   })
 
   it('starts at the time of --since', async () => {

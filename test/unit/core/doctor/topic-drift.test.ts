@@ -52,7 +52,7 @@ describe('the required topics', () => {
     expect(of('collector')).toEqual(['acme.events', 'acme.rejected', ...either, 'acme.status'])
     const othersOnly = ['acme.rejected', 'acme.audience-memberships']
     expect(of('dispatcher')).toEqual(specsFor(3).flatMap(({ name }) => (othersOnly.includes(name) ? [] : [name])))
-    expect(of('operator')).toEqual(of('dispatcher').filter(name => name !== 'acme.dead-letter'))
+    expect(of('operator')).toEqual(of('dispatcher'))
     expect(of('audiences')).toEqual(
       ['events', 'dead-letter', 'audience-input', 'audience-memberships', 'suppressions', 'status'].map(
         name => `acme.${name}`,

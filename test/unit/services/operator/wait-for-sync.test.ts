@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { KafkaError } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { syncId } from '../../../../src/core/audience/sync-id.ts'
 import type { SyncMode } from '../../../../src/core/audience/sync-watermark.ts'
 import { changeExpiry } from '../../../../src/core/audience/unconfirmed-changes.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import type { TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/wait-for-sync.ts'
 import { turns } from '../../../support/manual-clock.ts'
@@ -14,9 +16,12 @@ const text = (value: string): JsonText => value as JsonText
 
 let harness: OperatorHarness
 let reported: WaitProgress[]
+/** Called before each read of the memberships topic. */
+let beforeRead: () => void
 beforeEach(() => {
   harness = new OperatorHarness()
   reported = []
+  beforeRead = () => {}
 })
 
 const keep = (userId: string, state: Partial<Membership> | undefined, destination = 'crm'): void =>
@@ -26,10 +31,16 @@ const inFlight = (since = harness.clock.now()) => ({ value: text('true'), since,
 async function wait(mode: SyncMode = 'full', signal = new AbortController().signal) {
   const { clock } = harness
   const access = harness.access()
-  const box: { report: WaitReport | undefined } = { report: undefined }
+  const box: { report: WaitReport | undefined; error: unknown } = { report: undefined, error: undefined }
+  const reader: TopicReader = {
+    async readToEnd(...asked) {
+      beforeRead()
+      return access.reader.readToEnd(...asked)
+    },
+  }
   const work = waitForSync(
     {
-      ...{ clock, reader: access.reader, positions: access.positions, codec: await access.memberships() },
+      ...{ clock, reader, positions: access.positions, codec: await access.memberships() },
       topic: topics.memberships,
       inputTopic: topics.audienceInput,
       audiencesGroup: topics.audiencesGroup,
@@ -39,7 +50,10 @@ async function wait(mode: SyncMode = 'full', signal = new AbortController().sign
       ...{ syncId: now, mode, signal, onProgress: progress => reported.push(progress) },
     },
   )
-  void work.then(report => (box.report = report))
+  work.then(
+    report => (box.report = report),
+    error => (box.error = error),
+  )
   await settle()
   return box
 }
@@ -99,6 +113,53 @@ describe('waitForSync', () => {
     keep('ada', { syncId: now, inFlight: inFlight() }, 'gone')
     harness.keep({ audience: 'Other', userId: 'ada', destination: 'crm' }, { syncId: now, inFlight: inFlight() })
     expect((await wait()).report).toEqual({ end: 'done', delivered: 0, waiting: 0, undelivered: 0 })
+  })
+})
+
+describe('after a failure of Kafka', () => {
+  const error = (retriable: boolean) => new KafkaError('no broker', { code: 'ECONNREFUSED', retriable })
+
+  it('the offsets are read again for a minute', async () => {
+    let failures = 5
+    harness.committed = () => {
+      if (failures-- > 0) throw error(true)
+      return [0, 0]
+    }
+    const box = await wait()
+    expect(box.report).toBeUndefined()
+    await harness.clock.advance(10_000, settle)
+    expect(box.report?.end).toBe('done')
+  })
+
+  it('the memberships are read again for a minute', async () => {
+    keep('ada', { syncId: now, inFlight: inFlight() })
+    const box = await wait()
+    keep('ada', { syncId: now })
+    let failures = 5
+    beforeRead = () => {
+      if (failures-- > 0) throw error(true)
+    }
+    await harness.clock.advance(10_000, settle)
+    expect(box.report).toEqual({ end: 'done', delivered: 1, waiting: 0, undelivered: 0 })
+  })
+
+  it('the wait fails after a minute', async () => {
+    harness.committed = () => {
+      throw error(true)
+    }
+    const box = await wait()
+    await harness.clock.advance(59_000, settle)
+    expect(box.error).toBeUndefined()
+    await harness.clock.advance(1_000, settle)
+    expect(box.error).toMatchObject({ message: 'no broker' })
+    expect(harness.clock.timers).toBe(0)
+  })
+
+  it('the wait fails immediately if the failure is permanent', async () => {
+    harness.committed = () => {
+      throw error(false)
+    }
+    expect((await wait()).error).toMatchObject({ message: 'no broker' })
   })
 })
 

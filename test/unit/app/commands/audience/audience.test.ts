@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { KafkaError } from '../../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { syncId } from '../../../../../src/core/audience/sync-id.ts'
 import { AudienceCommandHarness, firstId, folder, shoppers } from '../../../../support/audience/command-harness.ts'
 import { configFolder } from '../../../../support/config/folder.ts'
@@ -187,6 +188,19 @@ describe('audience sync', () => {
       err: 'hookline: interrupted; the upload is complete, and Hookline continues to deliver the changes\n',
     })
     expect(harness.inputsTold()).toContain('sync_ended')
+  })
+
+  it('--wait says that the upload is complete when Kafka fails during the wait', async () => {
+    harness.committed = () => {
+      throw new KafkaError('the offsets cannot be read', { code: 'DENIED', retriable: false })
+    }
+    const argv = ['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait', '--json']
+    const { code, out, err } = await harness.run(argv)
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'hookline: the offsets cannot be read; the upload is complete, and Hookline continues to deliver the changes\n',
+    })
+    expect(JSON.parse(out)).toMatchObject({ end: 'ended', received: 2 })
   })
 
   it('shows a progress bar only on a terminal', async () => {

@@ -1,0 +1,35 @@
+import type { Clock } from './ports.ts'
+import { sleep } from './sleep.ts'
+import { durationMs } from './time.ts'
+
+/** How long `withRepeats` repeats failed work, for example while a process restarts. */
+export const repeatFor = durationMs(60_000)
+/** Time between two tries. */
+const repeatEvery = durationMs(1_000)
+
+interface Context {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/**
+ * Calls `work`, and calls it again after temporary failures for a limited time.
+ * @throws the error of the last call, when the time is over, the error is not temporary or `signal`
+ *   is aborted
+ */
+export async function withRepeats<T>(
+  work: () => Promise<T>,
+  isTemporary: (error: unknown) => boolean,
+  { clock, signal }: Context,
+): Promise<T> {
+  const endsAt = clock.monotonic() + repeatFor
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isTemporary(error) || clock.monotonic() >= endsAt) throw error
+      await sleep(clock, repeatEvery, signal)
+      if (signal.aborted) throw error
+    }
+  }
+}
