@@ -5,7 +5,7 @@ import type {
   ObjectDocument,
 } from '../../../../src/core/config-objects/config-objects.ts'
 import { encodeRecord, type ObjectName } from '../../../../src/core/config-objects/object-record.ts'
-import { configTopic, oneOperator } from '../../../support/config-objects/harness.ts'
+import { changing, configTopic, oneOperator } from '../../../support/config-objects/harness.ts'
 import {
   destinationDocument,
   fileSettings,
@@ -103,6 +103,17 @@ describe('a change', () => {
     })
     const long = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`source-${index}`, index]))
     expect(await change(destinationDocument({ sources: Object.keys(long) }))).toMatchObject({ kind: 'refused' })
+  })
+
+  it('of an object with a problem may pause and disable it', async () => {
+    const { harness, change } = await oneOperator()
+    await change(destinationDocument({ webhooks: [{ url: 'http://hooks.example.com/' }] }))
+    const file = fileSettings({ network: { httpsOnly: true } })
+    const later = changing(harness, await harness.start({ file }))
+    const changed = { kind: 'changed', object: { state: 'excluded' } }
+    expect(await later(current => ({ ...current, paused: true }))).toMatchObject(changed)
+    expect(await later(current => ({ ...current, enabled: false }))).toMatchObject(changed)
+    expect(await later(current => ({ ...current, filter: {} }))).toMatchObject({ kind: 'refused' })
   })
 
   it('of a source says `used` if the source got its key before another source', async () => {
