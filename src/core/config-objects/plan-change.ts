@@ -1,7 +1,10 @@
 import type { EncryptionKey } from '../encryption-key.ts'
+import { policiesWithinLimits } from '../settings/check-policies.ts'
 import type { EntryContext } from '../settings/given-entries.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
+import type { WellFormed } from '../settings/rule.ts'
 import { isSendable, sendableHint } from '../settings/sendable-secrets.ts'
+import { isSameValue } from '../settings/settings-change.ts'
 import type { EpochMs } from '../time.ts'
 import { changedFields } from './changed-field-paths.ts'
 import type { ChangeOutcome, ChangeRequest, Expected, ObjectDocument } from './config-objects.ts'
@@ -121,7 +124,8 @@ function planDocument(request: ChangeRequest, given: ObjectDocument, base: Chang
   const { document, problems: masked } = unmask(kind, { id, ...given }, current?.document)
   const validated = validateObject(kind, id, document, context)
   const unsendable = kind === 'source' ? unsendableKeys(document, current?.document) : []
-  const own = [...masked, ...unsendable, ...(validated.kind === 'invalid' ? validated.problems : [])]
+  const excessive = policyProblems(document, current?.document, context)
+  const own = [...masked, ...unsendable, ...excessive, ...(validated.kind === 'invalid' ? validated.problems : [])]
   if (validated.kind === 'invalid' || own.length > 0) {
     const value = switchedValue(document, base)
     if (value !== undefined) return planWrite(request, document, base, { value })
@@ -195,6 +199,20 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
           },
         ],
   )
+}
+
+/**
+ * Returns the problems of a new policy that exceeds the limits of `delivery`. A stored policy causes
+ * no problem when `delivery` has changed since: deliveries then use the limits (`effectivePolicy`).
+ */
+function policyProblems(
+  document: ObjectDocument,
+  earlier: ObjectDocument = {},
+  context: EntryContext,
+): readonly SettingsProblem[] {
+  if (isSameValue(document['policy'], earlier['policy'])) return []
+  const config = { ...context, destinations: [document] } as WellFormed
+  return policiesWithinLimits(config, new Map()).map(problem => ({ ...problem, path: problem.path.slice(2) }))
 }
 
 /**

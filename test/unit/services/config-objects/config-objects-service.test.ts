@@ -116,6 +116,21 @@ describe('a change', () => {
     expect(await later(current => ({ ...current, filter: {} }))).toMatchObject({ kind: 'refused' })
   })
 
+  it('cannot give a destination a policy that exceeds `delivery`, but keeps that of an earlier `delivery`', async () => {
+    const { harness, change } = await oneOperator()
+    const policy = { timeout: '3s' }
+    await change(destinationDocument({ policy }))
+    const process = await harness.start({ file: fileSettings({ delivery: { timeout: '2s' } }) })
+    const later = changing(harness, process)
+    expect(process.objects.get('destination', 'crm')).toMatchObject({ state: 'used' })
+    expect(await later(current => ({ ...current, filter: {} }))).toMatchObject({ object: { state: 'used' } })
+    expect(await later(destinationDocument({ policy: { timeout: '4s' } }))).toMatchObject({
+      kind: 'refused',
+      problems: [{ path: ['policy', 'timeout'], message: 'must be more than 0 and at most 2s, not 4s' }],
+    })
+    expect(await later(destinationDocument({ policy }), { id: 'erp' })).toMatchObject({ kind: 'refused' })
+  })
+
   it('of a source says `used` if the source got its key before another source', async () => {
     const { harness, process, change } = await oneOperator()
     const [app, late] = [named('source', 'app'), named('source', 'late')]
