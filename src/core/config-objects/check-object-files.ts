@@ -1,4 +1,3 @@
-import { mask } from '../secret.ts'
 import { checkAgainstSchema, type Substituted } from '../settings/check-against-schema.ts'
 import { authorizationGivenOnce, usableSigningKeys } from '../settings/check-auth.ts'
 import { clientCertificate, usableCertificates } from '../settings/check-certificates.ts'
@@ -9,8 +8,10 @@ import { secretsGivenOnce } from '../settings/check-secrets.ts'
 import { allowedHeaders, uniqueUrls } from '../settings/check-targets.ts'
 import { uniqueWriteKeys } from '../settings/check-unique-keys.ts'
 import { type FileContents, type NamedFile, namedFiles, secretFrom } from '../settings/named-files.ts'
-import { type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
+import { formatPath, type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
+import { maskIn } from './mask.ts'
+import { secretsIn } from './secret-paths.ts'
 
 /** The top-level key of the configuration file under which objects of a kind are listed. */
 export const listOf = { destination: 'destinations', source: 'sources' } as const satisfies Record<ObjectKind, string>
@@ -47,11 +48,18 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
   // The input is not a whole configuration: it has only the list of objects. So problems outside
   // this list are ignored.
   const own = ({ path }: SettingsProblem): boolean => path[0] === list && path.length > 1
-  // A file may leave out or mask the write key of a source, and may mask URLs. The operator service
+  // A file may leave out the write key of a source, and may mask every secret. The operator service
   // then keeps the stored values. If the stored object has no value either, the operator service
   // reports the problem.
+  const masked = new Map(
+    values.flatMap((value, index) =>
+      [...secretsIn(kind, value as ObjectDocument).values()]
+        .filter(secret => maskIn(secret) !== undefined)
+        .map(({ path, value: text }) => [formatPath([list, index, ...path]), { path: [list, index, ...path], text }]),
+    ),
+  )
   const isKnown = ({ path, message }: SettingsProblem): boolean =>
-    !(path.at(-1) === 'writeKey' && message === 'is missing') && !String(valueAt(wellFormed, path)).endsWith(mask)
+    !(path.at(-1) === 'writeKey' && message === 'is missing') && !masked.has(formatPath(path))
   const files = namedFiles(wellFormed)
   return {
     files,
@@ -70,10 +78,12 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
         authorizationGivenOnce,
         comparableValues,
       ]
-      const all = [...problems.filter(own), ...rules.flatMap(rule => rule(wellFormed, contents)).filter(isKnown)]
+      const all = [...problems.filter(own), ...rules.flatMap(rule => rule(wellFormed, contents))].filter(isKnown)
       if (all.length > 0) return { kind: 'refused', problems: all }
       const complete = structuredClone(wellFormed) as Readonly<Record<string, readonly ObjectDocument[]>>
       for (const { path, name } of files) placeContent(complete, path, secretFrom(name, contents)!)
+      // The check against the schema has removed some masks, because they are not valid values.
+      for (const { path, text } of masked.values()) set(complete, path, text)
       return { kind: 'accepted', documents: complete[list] ?? [] }
     },
   }

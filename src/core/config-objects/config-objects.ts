@@ -84,6 +84,11 @@ export interface ChangeRequest {
   readonly next: (current: ObjectDocument | undefined) => ObjectDocument | undefined
   /** The name of the operator key with which the change is requested. */
   readonly by: string
+  /**
+   * Whether the change only encrypts the secrets of the object again. It is then possible for every
+   * object whose secrets can be decrypted, also for an object that is not used. `next` is not called.
+   */
+  readonly isRenewal?: boolean
   /** Whether the change is only checked, and not written. */
   readonly dryRun?: boolean
 }

@@ -1,17 +1,22 @@
 import type { EncryptionKey } from '../encryption-key.ts'
+import { policiesWithinLimits } from '../settings/check-policies.ts'
 import type { EntryContext } from '../settings/given-entries.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
+import type { WellFormed } from '../settings/rule.ts'
 import { isSendable, sendableHint } from '../settings/sendable-secrets.ts'
+import { isSameValue } from '../settings/settings-change.ts'
 import type { EpochMs } from '../time.ts'
 import { changedFields } from './changed-field-paths.ts'
 import type { ChangeOutcome, ChangeRequest, Expected, ObjectDocument } from './config-objects.ts'
+import { maskIn } from './mask.ts'
 import { isInFile } from './merge-objects.ts'
 import { type KnownVersion, nextVersionOf } from './object-log.ts'
-import { encodeValue, type ObjectName, type ObjectRecord } from './object-record.ts'
+import { decodeValue, encodeValue, type ObjectName, type ObjectRecord } from './object-record.ts'
 import { type ReadObject, writeKeysIn } from './read-object.ts'
 import { type AllObjects, brokenReferences, type References, referencesOf, usesOf } from './references.ts'
 import type { NewNonce } from './seal.ts'
 import { sealDocument } from './sealed-document.ts'
+import { secretsIn } from './secret-paths.ts'
 import { unmask } from './unmask.ts'
 import { validateObject } from './validate-object.ts'
 
@@ -33,17 +38,19 @@ export interface ChangeBase {
   readonly newNonce: NewNonce
 }
 
+interface PlannedWrite {
+  readonly kind: 'write'
+  readonly record: ObjectRecord & ObjectName
+  readonly references: References
+  /**
+   * Returns the problems that other objects cause. The caller calls it again after the write,
+   * because another writer may have changed the other objects since the plan was made.
+   */
+  readonly problemsIn: (all: AllObjects) => readonly SettingsProblem[]
+}
+
 export type ChangePlan =
-  | {
-      readonly kind: 'write'
-      readonly record: ObjectRecord & ObjectName
-      readonly references: References
-      /**
-       * Returns the problems that other objects cause. The caller calls it again after the write,
-       * because another writer may have changed the other objects since the plan was made.
-       */
-      readonly problemsIn: (all: AllObjects) => readonly SettingsProblem[]
-    }
+  | PlannedWrite
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[]; readonly followsFromTopic?: true }
   | Extract<ChangeOutcome, { kind: 'conflict' | 'not_found' | 'defined_in_file' }>
@@ -69,6 +76,7 @@ export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeR
 export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan {
   const { kind, id, expected } = request
   const { all, current, known } = base
+  if (request.isRenewal === true) return planRenewal(request, base)
   if (isInFile(all.file, { kind, id })) return { kind: 'defined_in_file' }
   const version = current === undefined ? undefined : known?.version
   if (!isExpected(expected, version)) return { kind: 'conflict', version }
@@ -100,26 +108,69 @@ function planDeletion({ kind, id, by }: ChangeRequest, base: ChangeBase): Change
   }
 }
 
-function planDocument({ kind, id, by }: ChangeRequest, given: ObjectDocument, base: ChangeBase): ChangePlan {
-  const { all, current, key, context, newNonce } = base
+/** Plans to write the current document again, with its secrets encrypted with the current key. */
+function planRenewal(request: ChangeRequest, base: ChangeBase): ChangePlan {
+  const { current } = base
+  if (current === undefined) return { kind: 'not_found' }
+  const { kind, document, problems, hasOldSeal } = current
+  if (!hasOldSeal) return { kind: 'unchanged' }
+  const isReadable = [...secretsIn(kind, document).values()].every(secret => maskIn(secret) === undefined)
+  return isReadable ? planWrite(request, document, base) : { kind: 'refused', problems }
+}
+
+function planDocument(request: ChangeRequest, given: ObjectDocument, base: ChangeBase): ChangePlan {
+  const { kind, id } = request
+  const { all, current, context } = base
   const { document, problems: masked } = unmask(kind, { id, ...given }, current?.document)
   const validated = validateObject(kind, id, document, context)
   const unsendable = kind === 'source' ? unsendableKeys(document, current?.document) : []
-  const own = [...masked, ...unsendable, ...(validated.kind === 'invalid' ? validated.problems : [])]
-  if (validated.kind === 'invalid' || own.length > 0)
+  const excessive = policyProblems(document, current?.document, context)
+  const own = [...masked, ...unsendable, ...excessive, ...(validated.kind === 'invalid' ? validated.problems : [])]
+  if (validated.kind === 'invalid' || own.length > 0) {
+    const value = switchedValue(document, base)
+    if (value !== undefined) return planWrite(request, document, base, { value })
     return { kind: 'refused', problems: own, ...(masked.length > 0 && { followsFromTopic: true }) }
+  }
   const { object } = validated
   const problemsIn = (others: AllObjects) => brokenReferences(object, document, others, current?.document)
   const problems = problemsIn(all)
   if (problems.length > 0) return { kind: 'refused', problems, followsFromTopic: true }
-  const fields = changedFields(current?.document, document)
   // An unchanged document is written again if one of its secrets was encrypted with an old key. The
   // new record encrypts the secret with the current key.
-  if (current !== undefined && fields.length === 0 && !current.hasOldSeal) return { kind: 'unchanged' }
-  const value = encodeValue(sealDocument({ kind, id }, document, key, newNonce))
+  const isUnchanged = current !== undefined && changedFields(current.document, document).length === 0
+  if (isUnchanged && !current.hasOldSeal) return { kind: 'unchanged' }
+  return planWrite(request, document, base, { problemsIn })
+}
+
+/**
+ * Returns the value of a destination that has problems, after a change of only `enabled` and
+ * `paused`; `undefined` for any other change. The encrypted secrets are copied, because the key of
+ * some of them may be lost.
+ */
+function switchedValue(document: ObjectDocument, { current, known }: ChangeBase): string | undefined {
+  const fields = changedFields(current?.document, document)
+  const isSwitch = (field: string) =>
+    (field === 'enabled' || field === 'paused') && typeof document[field] === 'boolean'
+  if (known?.value === undefined || current?.kind !== 'destination' || fields.length === 0) return undefined
+  if (!fields.every(isSwitch)) return undefined
+  const stored = decodeValue(known.value)
+  if (stored.kind !== 'document') return undefined
+  return encodeValue({ ...stored.document, ...Object.fromEntries(fields.map(field => [field, document[field]])) })
+}
+
+/** Plans to write a document. Without `value`, its secrets are encrypted with the current key. */
+function planWrite(
+  { kind, id, by }: ChangeRequest,
+  document: ObjectDocument,
+  base: ChangeBase,
+  { value: given, problemsIn = () => [] }: Partial<Pick<ObjectRecord, 'value'> & Pick<PlannedWrite, 'problemsIn'>> = {},
+): ChangePlan {
+  const { current, key, newNonce } = base
+  const value = given ?? encodeValue(sealDocument({ kind, id }, document, key, newNonce))
   const bytes = Buffer.byteLength(value)
   if (bytes > maxValueBytes) return { kind: 'refused', problems: [tooLarge(bytes)] }
   const action = current === undefined ? 'created' : 'updated'
+  const fields = changedFields(current?.document, document)
   const record = { ...recordOf({ kind, id, by }, base), action, fields, value } as const
   return {
     kind: 'write',
@@ -148,6 +199,20 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
           },
         ],
   )
+}
+
+/**
+ * Returns the problems of a new policy that exceeds the limits of `delivery`. A stored policy causes
+ * no problem when `delivery` has changed since: deliveries then use the limits (`effectivePolicy`).
+ */
+function policyProblems(
+  document: ObjectDocument,
+  earlier: ObjectDocument = {},
+  context: EntryContext,
+): readonly SettingsProblem[] {
+  if (isSameValue(document['policy'], earlier['policy'])) return []
+  const config = { ...context, destinations: [document] } as WellFormed
+  return policiesWithinLimits(config, new Map()).map(problem => ({ ...problem, path: problem.path.slice(2) }))
 }
 
 /**

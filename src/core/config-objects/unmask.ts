@@ -1,5 +1,5 @@
 import { parseUrl } from '../network/url.ts'
-import { type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
+import { maxProblems, type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 import { canStandFor, fingerprintOf, type Mask, maskIn } from './mask.ts'
 import { type SecretValue, withSecrets } from './secret-paths.ts'
@@ -24,10 +24,13 @@ export interface Unmasked {
  */
 export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDocument = {}): Unmasked {
   const problems: SettingsProblem[] = []
+  let isHostKept: boolean | undefined
+  const hostsKept = (): boolean => (isHostKept ??= hasSameHosts(next, current))
   const document = withSecrets(kind, next, secret => {
     const mask = maskIn(secret)
-    if (mask === undefined) return secret.value
-    const stored = storedSecret(secret, mask, next, current)
+    // Only the first `maxProblems` problems are shown. A document can have 100,000 masks.
+    if (mask === undefined || problems.length === maxProblems) return secret.value
+    const stored = storedSecret(secret, mask, { next, current, hostsKept })
     if (stored.kind === 'found') return stored.value
     const { message, hint } = stored
     problems.push({ path: secret.path, message, hint })
@@ -40,14 +43,16 @@ type StoredSecret =
   | { readonly kind: 'found'; readonly value: unknown }
   | { readonly kind: 'refused'; readonly message: string; readonly hint: string }
 
+interface Compared {
+  readonly next: ObjectDocument
+  readonly current: ObjectDocument
+  /** The result of `hasSameHosts`, which is computed only once because `next` may have many URLs. */
+  readonly hostsKept: () => boolean
+}
+
 /** Finds the stored secret that a mask at this place of `next` stands for. */
-function storedSecret(
-  { path, holds }: SecretValue,
-  mask: Mask,
-  next: ObjectDocument,
-  current: ObjectDocument,
-): StoredSecret {
-  if (path[0] === 'auth' && !hasSameHosts(next, current)) return newHost
+function storedSecret({ path, holds }: SecretValue, mask: Mask, { next, current, hostsKept }: Compared): StoredSecret {
+  if (path[0] === 'auth' && !hostsKept()) return newHost
   if (path[0] === 'webhooks' && hasNewHost(path, next, current)) return newWebhookHost
   const candidates = candidatesFor(path, mask, next, current)
   const found = [...new Set(candidates.filter(value => canStandFor(mask, { holds, value })))]
@@ -106,7 +111,7 @@ function candidatesFor(path: Path, mask: Mask, next: ObjectDocument, current: Ob
   const isEntry = typeof last === 'number'
   const field = isEntry ? path.slice(0, -1) : path
   const stored = listAt(current, field)
-  const isShorter = listAt(next, field).length < stored.length
+  const isShorter = countAt(next, field) < stored.length
   if (isShorter || mask.fingerprint !== undefined) return stored
   const position = isEntry ? last : 0
   return stored.slice(position, position + 1)
@@ -116,6 +121,13 @@ function candidatesFor(path: Path, mask: Mask, next: ObjectDocument, current: Ob
 function listAt(document: ObjectDocument, path: Path): readonly unknown[] {
   const value = valueAt(document, path)
   return value === undefined ? [] : [value].flat()
+}
+
+/** The number of entries of a list, without a copy of the list: it may have 100,000 entries. */
+function countAt(document: ObjectDocument, path: Path): number {
+  const value = valueAt(document, path)
+  if (Array.isArray(value)) return value.length
+  return value === undefined ? 0 : 1
 }
 
 /**
@@ -147,7 +159,7 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
     return canBe(webhook) && (mask === undefined ? value === url : canStandFor(mask, { holds: 'url', value }))
   })
   if (mask === undefined ? sameUrl.length > 0 : mask.fingerprint !== undefined) return sameUrl
-  if (listAt(next, ['webhooks']).length >= stored.length) return stored.slice(position, position + 1).filter(canBe)
+  if (countAt(next, ['webhooks']) >= stored.length) return stored.slice(position, position + 1).filter(canBe)
   return mask === undefined ? stored.filter(canBe) : sameUrl
 }
 

@@ -1,5 +1,6 @@
 import { revealed, Secret } from '../secret.ts'
 import { maskUnknownKeys } from '../settings/advice.ts'
+import { policiesWithinLimits } from '../settings/check-policies.ts'
 import type { EntryContext } from '../settings/given-entries.ts'
 import { maxProblems, type Path, type SettingsProblem } from '../settings/problem.ts'
 import type { Destination, Source } from '../settings/settings.ts'
@@ -24,7 +25,8 @@ export type Validated =
 /**
  * Checks one document, with its secrets in plain text, by the schema and the rules of the
  * configuration file. Rules about other objects are not checked: unique ids and write keys, and the
- * existence of the sources of a destination.
+ * existence of the sources of a destination. The limits of `delivery` for a policy are not checked
+ * either: they bind only a new policy (`planChange`).
  */
 export function validateObject(
   kind: ObjectKind,
@@ -58,7 +60,7 @@ function validateInConfiguration(
   const draft = draftFrom(configurationAround(kind, given, context))
   const named = draft.files.filter(({ path }) => path[0] === list)
   const unread = new Map(draft.files.map(({ name }) => [name, { kind: 'not_needed' }] as const))
-  const result = settingsFrom(draft, unread)
+  const result = settingsFrom({ ...draft, rules: draft.rules.filter(rule => rule !== policiesWithinLimits) }, unread)
   const problems = [
     ...(given.id === id ? [] : [otherId]),
     // Only the first `maxProblems` problems are shown. Masking the keys of all problems of a large

@@ -7,8 +7,10 @@ export type DeliveryRules = Pick<DeliverySettings, 'timeout' | 'schedule' | 'win
 /**
  * Returns the rules for the deliveries of one destination: those of its policy, or the global ones
  * where the policy has none. If the timeout or window of the policy exceeds the global one, the
- * global one applies. A policy can exceed it because changes of `delivery` need a restart: the
- * running process may have an older `delivery` than the file with the policy.
+ * global one applies. A policy can exceed it for two reasons:
+ * - Changes of `delivery` need a restart: the running process may have an older `delivery` than the
+ *   file with the policy.
+ * - An object of the config topic keeps its policy when `delivery` changes.
  */
 export function effectivePolicy(own: DestinationPolicy | undefined, global: DeliveryRules): DeliveryRules {
   const { timeout, schedule, window, ordering } = own ?? none

@@ -1,5 +1,6 @@
 import { lifecycleHasTopic } from './check-lifecycle.ts'
 import { distinctProperties, knownNames, uniqueNames } from './check-names.ts'
+import { policiesWithinLimits } from './check-policies.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
 import { proxyCredentials, secretsGivenOnce } from './check-secrets.ts'
 import { uniqueOperatorKeys } from './check-unique-keys.ts'
@@ -22,6 +23,7 @@ const rulesOfOthers: readonly Rule[] = [
   proxyCredentials,
   uniqueOperatorKeys,
   scheduleFitsWindow,
+  policiesWithinLimits,
   lifecycleHasTopic,
   distinctListeners,
 ]

@@ -1,10 +1,10 @@
 import type { ChangeOutcome, ChangeRequest, ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import { describeTopicObject } from '../../core/config-objects/describe-object.ts'
-import type { Merged } from '../../core/config-objects/merge-objects.ts'
+import { type Merged, mergeObjects } from '../../core/config-objects/merge-objects.ts'
 import { type ObjectName, type ObjectRecord, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import { type ChangePlan, mayBeOutdated, planChange } from '../../core/config-objects/plan-change.ts'
 import { readObject } from '../../core/config-objects/read-object.ts'
-import { type AllObjects, brokenReferences } from '../../core/config-objects/references.ts'
+import type { AllObjects } from '../../core/config-objects/references.ts'
 import type { NewNonce } from '../../core/config-objects/seal.ts'
 import type { EncryptionKey } from '../../core/encryption-key.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -77,7 +77,7 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       const result = await inProgress.during(plan.references, () => writeChange({ store, writer, all, clock }, plan))
       if (result.kind === 'applied') {
         if (plan.record.action === 'deleted') await endFailures({ store, writer, clock }, plan.record)
-        return outcomeOf(plan.record, store, all())
+        return outcomeOf(plan.record, store, file())
       }
       if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
@@ -133,13 +133,13 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 
 /**
  * Converts an applied record to the outcome of the change that wrote it. Later changes of the
- * object do not affect this outcome.
+ * object affect only the problems that other objects cause.
  */
-function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, all: AllObjects): ChangeOutcome {
+function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, file: Settings): ChangeOutcome {
   const { value, action, fields } = record
   const { failures } = store
   const read = value === undefined ? undefined : readObject(record, value, store.reading)
-  const others = read?.problems.length === 0 ? brokenReferences(read.parsed, read.document, all) : []
+  const others = read && mergeObjects(file, store.objects()).problems.get(objectKeyOf(record))
   const object = read && describeTopicObject(record, read, { others, failures })
   return { kind: 'changed', object, created: action === 'created', changedFields: fields }
 }

@@ -1,5 +1,5 @@
-import type { ConfigObjects } from '../../core/config-objects/config-objects.ts'
-import type { ObjectName } from '../../core/config-objects/object-record.ts'
+import type { ConfigObjects, ObjectDocument } from '../../core/config-objects/config-objects.ts'
+import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
@@ -32,6 +32,11 @@ const by = 'hookline.key-rotation'
 const differentOrder =
   'another process encrypted the secrets of a destination or source (see "kind" and "id") with another key than the first key of operator.encryptionKeyFile of this process, less than an hour ago; hookline does not encrypt it again before this hour is over; make the keys and their order the same in every process with the service operator'
 
+const cannotDecrypt =
+  'hookline cannot decrypt all secrets of a destination or source (see "kind" and "id"), so it did not encrypt them again with the first key of operator.encryptionKeyFile; hookline_config_objects_old_key counts this object until you add the missing key to operator.encryptionKeyFile, write the secrets of the object again, or delete the object'
+
+const unchanged = (document: ObjectDocument | undefined): ObjectDocument | undefined => document
+
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>
   readonly objects: Pick<ConfigObjects, 'change'>
@@ -47,6 +52,8 @@ interface Deps {
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   let isWarned = false
+  /** The keys of the objects that this task has logged because it cannot decrypt their secrets. */
+  const notReadable = new Set<string>()
 
   /** Whether this task, in any process, made the last change of the object within the last hour. */
   function isRecent(name: ObjectName): boolean {
@@ -59,18 +66,25 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
     isWarned = true
   }
 
+  function warnNotReadable(name: ObjectName): void {
+    if (!notReadable.has(objectKeyOf(name))) logger.warn({ ...name }, cannotDecrypt)
+    notReadable.add(objectKeyOf(name))
+  }
+
   async function turn(): Promise<DurationMs> {
     let renewed = 0
-    for (const { kind, id, hasOldSeal, problems } of [...store.objects()]) {
+    for (const { kind, id, hasOldSeal } of [...store.objects()]) {
       // Skip objects that need no renewal. The store is asked again, because another process may
       // have renewed the object since this loop began.
-      if (!hasOldSeal || problems.length > 0 || store.object({ kind, id })?.hasOldSeal !== true) continue
+      if (!hasOldSeal || store.object({ kind, id })?.hasOldSeal !== true) continue
       if (isRecent({ kind, id })) {
         warn({ kind, id })
         continue
       }
-      const outcome = await objects.change({ kind, id, expected: { kind: 'any' }, next: current => current, by })
+      const request = { kind, id, expected: { kind: 'any' }, next: unchanged, isRenewal: true, by } as const
+      const outcome = await objects.change(request)
       if (outcome.kind === 'unavailable') break
+      if (outcome.kind === 'refused') warnNotReadable({ kind, id })
       if (outcome.kind === 'changed') renewed++
       if (renewed === maxObjects) break
     }

@@ -129,6 +129,24 @@ webhooks:
     ])
   })
 
+  it('keeps every mask, with or without a fingerprint, that stands for a stored secret', async () => {
+    const webhooks = [
+      { url: 'https://h.example/*** (5d41402a)', headers: { 'X-Key': '*** (5d41402a)' } },
+      { url: 'https://h.example/***' },
+      { url: '***' },
+    ]
+    const auth = { oauth2: { tokenUrl: 'https://h.example/token', clientId: 'hookline', clientSecret: '***' } }
+    const masked = {
+      ...{ id: 'crm', sources: ['web'], sharedSecret: ['*** (5d41402a)', '***'], signingKey: '*** (5d41402a)' },
+      ...{ auth, webhooks },
+    }
+    expect(await documents({ files: { 'crm.json': JSON.stringify(masked) } })).toEqual([masked])
+    const source = { id: 'app', writeKey: ['*** (5d41402a)', '*** (5d41402b)'] }
+    expect(await documents({ kind: 'source', files: { 'app.json': JSON.stringify(source) } })).toEqual([source])
+    const wrong = { ...masked, id: '***', sources: ['***'], signingKey: 'wrong' }
+    expect(await problems({ files: { 'crm.json': JSON.stringify(wrong) } })).toHaveLength(3)
+  })
+
   it('converts variables to the types of their keys, in every object of several files', async () => {
     const paused = (id: string): string =>
       `{ id: ${id}, paused: "\${${id.toUpperCase()}}", sources: [web], webhooks: [{ url: "https://${id}.example" }] }`

@@ -33,6 +33,16 @@ describe('a readable object', () => {
     expect([source.id, source.writeKeys.map(key => key.reveal())]).toEqual(['app', ['write-key-of-the-app']])
   })
 
+  it('may have a policy that exceeds `delivery`, which changed after the object was written', () => {
+    const context = { delivery: { timeout: '2s', window: '1m', schedule: ['10s'] } }
+    const policy = { timeout: '3s', window: '2m', schedule: ['5s', '3m'] }
+    const read = readObject(crm, sealedValue(crm, destinationDocument({ policy })), { ...reading, context })
+    expect(read.problems).toEqual([])
+    const wrong = destinationDocument({ policy, pausd: true })
+    const { problems } = readObject(crm, sealedValue(crm, wrong), { ...reading, context })
+    expect(problems).toMatchObject([{ path: ['pausd'] }])
+  })
+
   it('may be sealed with the second key', () => {
     const value = sealedValue(app, sourceDocument(), secondKey)
     const read = readObject(app, value, { ...reading, keys: [firstKey, secondKey] })

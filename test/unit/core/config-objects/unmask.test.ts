@@ -247,3 +247,41 @@ describe('the client secret of OAuth 2.0', () => {
     expect(JSON.stringify(document).includes('client-secret')).toBe(expected === 'kept')
   })
 })
+
+describe('a list with many more entries than the schema permits', () => {
+  const count = 500
+  let reads = 0
+  /** Returns a list that counts the reads of its entries. */
+  const many = <T>(value: T): readonly T[] =>
+    new Proxy(
+      Array.from({ length: count }, () => value),
+      {
+        get(list, key) {
+          reads++
+          return Reflect.get(list, key)
+        },
+      },
+    )
+  const mask = `*** (${fingerprintOf(token)})`
+  const headers = { Authorization: token }
+  const oauth2 = { tokenUrl: 'https://login.example.com/', clientId: 'hookline', clientSecret: token }
+
+  it.each<[string, ObjectDocument, ObjectDocument]>([
+    ['masks without a stored object', { sharedSecret: many('***') }, {}],
+    ['masks of one secret', { sharedSecret: many(mask) }, { sharedSecret: token }],
+    [
+      'masks of a client secret, and webhooks',
+      { auth: { oauth2: { ...oauth2, clientSecret: many(mask) } }, webhooks: many({ url }) },
+      { auth: { oauth2 }, webhooks: [{ url }] },
+    ],
+    [
+      'webhooks with masks',
+      { webhooks: many({ url, headers: { Authorization: '***' } }) },
+      { webhooks: [{ url, headers }] },
+    ],
+  ])('is read only a few times: %s', (_, next, before) => {
+    reads = 0
+    unmask('destination', next, before)
+    expect(reads).toBeLessThan(50 * count)
+  })
+})

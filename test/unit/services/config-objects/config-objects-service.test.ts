@@ -4,8 +4,16 @@ import type {
   ChangeRequest,
   ObjectDocument,
 } from '../../../../src/core/config-objects/config-objects.ts'
-import { configTopic, oneOperator } from '../../../support/config-objects/harness.ts'
-import { destinationDocument, fileSettings, sourceDocument } from '../../../support/config-objects/objects.ts'
+import { encodeRecord, type ObjectName } from '../../../../src/core/config-objects/object-record.ts'
+import { changing, configTopic, oneOperator } from '../../../support/config-objects/harness.ts'
+import {
+  destinationDocument,
+  fileSettings,
+  named,
+  objectRecord,
+  sealedValue,
+  sourceDocument,
+} from '../../../support/config-objects/objects.ts'
 
 const version = (number: number) => ({ expected: { kind: 'version', version: number } }) as const
 const absent = { expected: { kind: 'absent' } } as const
@@ -95,6 +103,50 @@ describe('a change', () => {
     })
     const long = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`source-${index}`, index]))
     expect(await change(destinationDocument({ sources: Object.keys(long) }))).toMatchObject({ kind: 'refused' })
+  })
+
+  it('of an object with a problem may pause and disable it', async () => {
+    const { harness, change } = await oneOperator()
+    await change(destinationDocument({ webhooks: [{ url: 'http://hooks.example.com/' }] }))
+    const file = fileSettings({ network: { httpsOnly: true } })
+    const later = changing(harness, await harness.start({ file }))
+    const changed = { kind: 'changed', object: { state: 'excluded' } }
+    expect(await later(current => ({ ...current, paused: true }))).toMatchObject(changed)
+    expect(await later(current => ({ ...current, enabled: false }))).toMatchObject(changed)
+    expect(await later(current => ({ ...current, filter: {} }))).toMatchObject({ kind: 'refused' })
+  })
+
+  it('cannot give a destination a policy that exceeds `delivery`, but keeps that of an earlier `delivery`', async () => {
+    const { harness, change } = await oneOperator()
+    const policy = { timeout: '3s' }
+    await change(destinationDocument({ policy }))
+    const process = await harness.start({ file: fileSettings({ delivery: { timeout: '2s' } }) })
+    const later = changing(harness, process)
+    expect(process.objects.get('destination', 'crm')).toMatchObject({ state: 'used' })
+    expect(await later(current => ({ ...current, filter: {} }))).toMatchObject({ object: { state: 'used' } })
+    expect(await later(destinationDocument({ policy: { timeout: '4s' } }))).toMatchObject({
+      kind: 'refused',
+      problems: [{ path: ['policy', 'timeout'], message: 'must be more than 0 and at most 2s, not 4s' }],
+    })
+    expect(await later(destinationDocument({ policy }), { id: 'erp' })).toMatchObject({ kind: 'refused' })
+  })
+
+  it('of a source says `used` if the source got its key before another source', async () => {
+    const { harness, process, change } = await oneOperator()
+    const [app, late] = [named('source', 'app'), named('source', 'late')]
+    await change(sourceDocument(), app)
+    const { key, value, headers } = encodeRecord(objectRecord({ ...late, value: sealedValue(late, sourceDocument()) }))
+    harness.log.write(configTopic, value, String(key), headers)
+    await harness.settled(process.store.caughtUp())
+    const add = (name: ObjectName) =>
+      change(current => ({ ...current, writeKey: ['write-key-of-the-app', `new-key-of-${name.id}`] }), name)
+    expect(await add(app)).toMatchObject({ kind: 'changed', object: { state: 'used', problems: [] } })
+    expect(await add(late)).toMatchObject({ kind: 'changed', object: { state: 'excluded' } })
+    expect(process.objects.list('source').map(({ id, state }) => [id, state])).toEqual([
+      ['app', 'used'],
+      ['late', 'excluded'],
+      ['web', 'used'],
+    ])
   })
 
   it('refers to a source that was created just before, which cannot be deleted while it is used', async () => {

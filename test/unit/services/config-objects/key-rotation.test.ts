@@ -1,7 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { createSealRenewal } from '../../../../src/services/config-objects/seal-renewal.ts'
 import { changing, oneOperator } from '../../../support/config-objects/harness.ts'
-import { destinationDocument, firstKey, secondKey } from '../../../support/config-objects/objects.ts'
+import {
+  destinationDocument,
+  encryptionKey,
+  fileSettings,
+  firstKey,
+  named,
+  secondKey,
+  sourceDocument,
+} from '../../../support/config-objects/objects.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
@@ -43,6 +51,28 @@ describe('the keys', () => {
     renewal.stop()
   })
 
+  it('are exchanged in objects that are not used; an object that cannot be decrypted is logged', async () => {
+    const { harness, change } = await oneOperator()
+    await change(destinationDocument(), { id: 'hidden' })
+    await change(destinationDocument({ webhooks: [{ url: 'http://hooks.example.com/' }] }), { id: 'http' })
+    await changing(harness, await harness.start({ keys: [encryptionKey('third')] }))(destinationDocument())
+    const hiding = { id: 'hidden', sources: ['web'], webhooks: [{ url: 'https://file.example.com/' }] }
+    const file = fileSettings({ network: { httpsOnly: true }, destinations: [hiding] })
+    const { objects, store, merged } = await harness.start({ keys: [secondKey, firstKey], file })
+    expect(merged()).toMatchObject({ counts: { used: 0, excluded: 2, conflict: 1 }, oldSeals: 3 })
+    const logger = new RecordingLogger()
+    const renewal = createSealRenewal({ store, objects, clock: harness.clock, logger })
+    renewal.start()
+    await harness.advance(180_000)
+    renewal.stop()
+    expect(merged().oldSeals).toBe(1)
+    const warnings = logger.lines.filter(({ level }) => level === 'warn')
+    expect(warnings).toMatchObject([{ fields: { kind: 'destination', id: 'crm' } }])
+    const after = await harness.start({ keys: [secondKey] })
+    expect(after.objects.get('destination', 'hidden')).toMatchObject({ state: 'used', version: 2 })
+    expect(after.objects.get('destination', 'http')).toMatchObject({ state: 'used', version: 2 })
+  })
+
   it('are exchanged at most once an hour while two processes have them in a different order', async () => {
     const { harness, change } = await oneOperator()
     const logger = new RecordingLogger()
@@ -73,7 +103,31 @@ describe('the keys', () => {
     expect(lost.problems[0]?.message).toBe(
       `is encrypted with a key that is not in operator.encryptionKeyFile of this process (id of the key: ${firstKey.id})`,
     )
-    expect(await later(current => ({ ...current, paused: true }))).toMatchObject({ kind: 'refused' })
+    expect(await later(current => ({ ...current, policy: {} }))).toMatchObject({ kind: 'refused' })
     expect(await later(destinationDocument())).toMatchObject({ kind: 'changed', object: { version: 2, state: 'used' } })
+  })
+
+  it('may be lost: objects can be paused and disabled, and keep their secrets', async () => {
+    const { harness, change } = await oneOperator()
+    await change(destinationDocument())
+    const later = changing(harness, await harness.start({ keys: [secondKey] }))
+    expect(await later(current => ({ ...current, paused: true }))).toMatchObject({
+      ...{ kind: 'changed', changedFields: ['paused'] },
+      object: { state: 'excluded', document: { paused: true, sharedSecret: '***' } },
+    })
+    expect(await later(current => ({ ...current, enabled: false }))).toMatchObject({ changedFields: ['enabled'] })
+    expect(await later(current => ({ ...current, enabled: 'no' }))).toMatchObject({ kind: 'refused' })
+    expect(await later(current => ({ ...current, paused: false, sharedSecret: 's' }))).toMatchObject({
+      kind: 'refused',
+    })
+    await change(sourceDocument(), named('source', 'app'))
+    expect(await later(current => ({ ...current, paused: true }), named('source', 'app'))).toMatchObject({
+      kind: 'refused',
+    })
+    const { store } = await harness.start()
+    expect(store.object({ kind: 'destination', id: 'crm' })).toMatchObject({
+      problems: [],
+      document: { ...destinationDocument(), paused: true, enabled: false },
+    })
   })
 })
