@@ -193,6 +193,17 @@ describe('an unusable file', () => {
     expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: unnamed.length })
   })
 
+  it('with a space before its certificate affects only its own destination', async () => {
+    const client = createAuthority().issue({ usage: 'client' })
+    const { load } = await place({
+      'more/bad.yaml': destination('bad', 'tls: { clientCertFile: bad.pem, clientKeyFile: bad.key }\n'),
+      'more/bad.pem': ` ${client.cert}`,
+      'more/bad.key': client.key,
+      'more/good.yaml': destination('good'),
+    })
+    expect(destinationsOf(await load())).toEqual(['good https://good.example', 'bad held for web'])
+  })
+
   it('keeps the destination that it had when it was last valid, and is loaded again when it is corrected', async () => {
     const { load, write } = await place({ 'more/a.yaml': destination('a', 'sharedSecretFile: key\n'), 'more/key': 'k' })
     const first = await load()
