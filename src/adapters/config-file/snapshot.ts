@@ -66,7 +66,7 @@ const digestOf = (content: unknown): string => createHash('sha256').update(JSON.
 
 async function readText(path: string, within?: string): Promise<FileContent> {
   try {
-    return await withinTime(path, () => readRegular(path, within))
+    return await withinTime(within ?? path, () => readRegular(path, within))
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error, within === undefined ? missingFileHint : missingNestedFileHint) }
   }
@@ -118,7 +118,8 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
  * may have changed since the file was opened.
  */
 async function isWithin(path: string, directory: string, opened: Stats): Promise<boolean> {
-  const [file, root] = await Promise.all([realpath(path), realpath(directory)])
+  const root = await realpath(directory)
+  const file = await realpath(path)
   const named = await stat(file)
   return file.startsWith(`${root}${sep}`) && named.ino === opened.ino && named.dev === opened.dev
 }
@@ -130,24 +131,35 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
 const timeLimitMs = 5_000
 
 /**
- * Paths of files and directories whose read exceeded the time limit and still blocks a thread.
- * Until this read ends, the path is not read again, so that it blocks only one thread.
+ * Maximum number of reads that exceed the time limit and still block a thread. Node has four threads
+ * for files, and deliveries need the others to resolve names and to decompress.
  */
-const held = new Set<string>()
+const maxBlockingReads = 2
+/**
+ * The paths of these reads; for a file of a `destinationsFrom` directory, the path of the directory.
+ * Nothing at such a path is read until the read ends, so that one disk of one team blocks only one
+ * thread.
+ */
+const blocking = new Set<string>()
+
+const hint = 'check that the disk or network drive of this path responds'
+const late = { kind: 'unreadable', message: 'could not be read within 5 s', hint } as const
+const notRead = {
+  kind: 'unreadable',
+  message: `is not read now, because ${maxBlockingReads} other files or directories could not be read within 5 s`,
+  hint: 'check that the disks or network drives of the configuration respond',
+} as const
 
 async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | Unreadable> {
-  const late = {
-    kind: 'unreadable',
-    message: 'could not be read within 5 s',
-    hint: 'check that the disk or network drive of this path responds',
-  } as const
-  if (held.has(path)) return late
-  const reading = read().finally(() => held.delete(path))
+  if (blocking.has(path)) return late
+  if (blocking.size >= maxBlockingReads) return notRead
+  const reading = read()
   const { promise: over, resolve } = Promise.withResolvers<Unreadable>()
   const timer = setTimeout(() => {
-    held.add(path)
+    blocking.add(path)
+    const end = (): boolean => blocking.delete(path)
     // After the time limit, the caller no longer waits for this read, so its error is ignored.
-    reading.catch(() => undefined)
+    reading.then(end, end)
     resolve(late)
   }, timeLimitMs)
   return Promise.race([reading, over]).finally(() => clearTimeout(timer))
