@@ -74,14 +74,18 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
  *
  * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
  * in use. `before`, the result of the previous load, has that destination.
+ *
+ * If `previous` is given, a file or directory that has other content than in this snapshot counts
+ * as unreadable.
  */
 export async function loadConfigFile(
   path: string,
   env: Environment,
   before?: Loaded,
   readers: ReadonlySet<FileReader> = everyService,
+  previous?: ConfigSnapshot,
 ): Promise<LoadResult> {
-  const snapshot = createConfigSnapshot()
+  const snapshot = createConfigSnapshot(previous)
   const known = new Set([...(before?.snapshot.paths() ?? []), ...(before?.byFile.keys() ?? [])])
   const configFiles = await readConfigFiles(snapshot, path, env, known)
   if (configFiles.input === undefined) return refused(configFiles.problems, configFiles.files, snapshot)

@@ -119,9 +119,7 @@ export async function readConfigFiles(
       continue
     }
     const limitFile = limitTokens()
-    // Hidden names are skipped: `..data` of a mounted ConfigMap, swap files of editors.
-    const names = listed.names.filter(candidate => /^[^.].*\.(yaml|yml|json)$/.test(candidate))
-    for (const [position, name] of names.entries()) {
+    for (const [position, name] of listed.names.entries()) {
       const file = join(directory, name)
       // Of the files above the limit, only the first is reported, because 100,000 reports would block
       // the process for seconds. Those that may have a last valid destination keep it.

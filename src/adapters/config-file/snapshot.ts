@@ -16,6 +16,10 @@ export interface ConfigSnapshot {
    * unreadable, even if a link in the directory leads to it.
    */
   text(path: string, within?: string): Promise<FileContent>
+  /**
+   * The names of the configuration files of a directory, sorted. Hidden names are skipped: `..data`
+   * of a mounted ConfigMap, swap files of editors.
+   */
   names(directory: string): Promise<DirectoryContent>
   /** All paths that were read, successfully or not. */
   paths(): readonly string[]
@@ -24,6 +28,10 @@ export interface ConfigSnapshot {
    * the same.
    */
   unchanged(): Promise<boolean>
+  /** The digests of the contents, by path and the directory that must contain the path. */
+  readonly digests: ReadonlyMap<string, string>
+  /** Whether a file or directory counted as unreadable because it had changed. */
+  isPartial(): boolean
 }
 
 /**
@@ -37,18 +45,25 @@ const maxFileBytes = 8 * 1_048_576
  */
 const maxNestedFileBytes = 262_144
 
-export function createConfigSnapshot(): ConfigSnapshot {
-  /**
-   * One entry for each path that was read. An entry has a digest of the content. It does not have
-   * the content itself, which may contain secrets.
-   */
+/**
+ * Creates a snapshot. If `previous` is given, a file or directory that has other content than in
+ * this snapshot, or is not in it, counts as unreadable.
+ */
+export function createConfigSnapshot(previous?: ConfigSnapshot): ConfigSnapshot {
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
+  // The contents themselves are not kept, because they may contain secrets.
+  const digests = new Map<string, string>()
+  let isPartial = false
 
-  async function read<T>(path: string, from: () => Promise<T>, within = ''): Promise<T> {
+  async function read<T>(path: string, from: () => Promise<T>, within = ''): Promise<T | Unreadable> {
+    const key = `${within}\0${path}`
     const content = await from()
     const digest = digestOf(content)
-    seen.set(`${within}\0${path}`, { path, same: async () => digestOf(await from()) === digest })
-    return content
+    seen.set(key, { path, same: async () => digestOf(await from()) === digest })
+    digests.set(key, digest)
+    if (previous === undefined || previous.digests.get(key) === digest) return content
+    isPartial = true
+    return changed
   }
 
   return {
@@ -59,8 +74,16 @@ export function createConfigSnapshot(): ConfigSnapshot {
       for (const { same } of seen.values()) if (!(await same())) return false
       return true
     },
+    digests,
+    isPartial: () => isPartial,
   }
 }
+
+const changed = {
+  kind: 'unreadable',
+  message: 'changed in each of the last checks',
+  hint: 'write it only when the configuration changes, and not every few seconds',
+} as const
 
 const digestOf = (content: unknown): string => createHash('sha256').update(JSON.stringify(content)).digest('base64')
 
@@ -165,11 +188,13 @@ async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | 
   return Promise.race([reading, over]).finally(() => clearTimeout(timer))
 }
 
+const isConfigFile = (name: string): boolean => /^[^.].*\.(yaml|yml|json)$/.test(name)
+
 async function readNames(directory: string): Promise<DirectoryContent> {
   try {
     return await withinTime(
       directory,
-      async () => ({ kind: 'read', names: (await readdir(directory)).sort() }) as const,
+      async () => ({ kind: 'read', names: (await readdir(directory)).filter(isConfigFile).sort() }) as const,
     )
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error, missingFileHint) }

@@ -176,6 +176,8 @@ describe('several directories', () => {
 })
 
 describe('an unusable file', () => {
+  const { cert, key } = createAuthority().issue({ usage: 'client' })
+  const spaced = JSON.stringify({ clientCert: ` ${cert}`, clientKey: key })
   const audiences = 'more\naudiences: { list: [{ name: Buyers, destinations: [bad] }] }'
 
   it.each<[string, string, string, string[]]>([
@@ -185,23 +187,13 @@ describe('an unusable file', () => {
     ['without sources', 'id: bad\nwebhooks: [', 'bad held for nothing', []],
     ['that is empty', '', 'bad held for nothing', ['unnamed']],
     ['that is not text', '\u0000', 'bad held for nothing', ['unnamed']],
+    ['with a space before its certificate', destination('bad', `tls: ${spaced}\n`), 'bad held for web', []],
   ])('%s affects only its own destination, at the start', async (_, text, held, unnamed) => {
     const { load } = await place({ 'more/bad.yaml': text, 'more/good.yaml': destination('good') }, audiences)
     const loaded = await load()
     expect(loaded.problems.length).toBeGreaterThan(0)
     expect(destinationsOf(loaded)).toEqual(['good https://good.example', held])
     expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: unnamed.length })
-  })
-
-  it('with a space before its certificate affects only its own destination', async () => {
-    const client = createAuthority().issue({ usage: 'client' })
-    const { load } = await place({
-      'more/bad.yaml': destination('bad', 'tls: { clientCertFile: bad.pem, clientKeyFile: bad.key }\n'),
-      'more/bad.pem': ` ${client.cert}`,
-      'more/bad.key': client.key,
-      'more/good.yaml': destination('good'),
-    })
-    expect(destinationsOf(await load())).toEqual(['good https://good.example', 'bad held for web'])
   })
 
   it('keeps the destination that it had when it was last valid, and is loaded again when it is corrected', async () => {
