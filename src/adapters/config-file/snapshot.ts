@@ -68,7 +68,14 @@ export function createConfigSnapshot(previous?: ConfigSnapshot): ConfigSnapshot 
 
   return {
     text: (path, within) => read(path, () => readText(path, within), within),
-    names: directory => read(directory, () => readNames(directory)),
+    async names(directory) {
+      const content = await read(directory, () => readNames(directory))
+      // The files of a changed directory are not read now. Their digests are kept for the next check.
+      if (content === changed)
+        for (const [key, digest] of previous?.digests ?? [])
+          if (key.startsWith(`${directory}\0`)) digests.set(key, digest)
+      return content
+    },
     paths: () => [...new Set([...seen.values()].map(({ path }) => path))],
     async unchanged() {
       for (const { same } of seen.values()) if (!(await same())) return false

@@ -100,7 +100,11 @@ describe('while it changes in each check', () => {
     ])
     expect(urls()).toEqual(['https://a.example/', 'https://b.example/new'])
     expect(sources()).toEqual(['web'])
-    for (let check = 0; check < 2; check++) await checkAfter()
+    const excluded = (...files: string[]) =>
+      files.map(file => expect.stringContaining(`excluded ${file}:1:1: the file: ${changed}`))
+    // The directory no longer changes. The file `one/c.yaml` applies when two checks have read it.
+    expect(await checkAfter({ 'two/b.yaml': destination('b', '1') })).toEqual(excluded('one/c.yaml', 'two/b.yaml'))
+    expect(await checkAfter({ 'two/b.yaml': destination('b', '2') })).toEqual(excluded('two/b.yaml'))
     expect(urls()).toEqual(['https://a.example/', 'https://b.example/new', 'https://c.example/'])
   })
 
