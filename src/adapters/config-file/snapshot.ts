@@ -167,7 +167,7 @@ const timeLimitMs = 5_000
 const maxBlockingReads = 2
 /**
  * The paths of these reads; for a file of a `destinationsFrom` directory, the path of the directory.
- * Nothing at such a path is read until the read ends, so that one disk of one team blocks only one
+ * Nothing at these paths is read until the read ends, so that one disk of one team blocks only one
  * thread.
  */
 const blocking = new Set<string>()
