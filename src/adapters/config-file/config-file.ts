@@ -3,7 +3,7 @@ import { placeholderOf } from '../../core/delivery/route.ts'
 import { maskUnknownKeys } from '../../core/settings/advice.ts'
 import { hasPlainUrl } from '../../core/settings/check-targets.ts'
 import { type FileReader, isNeeded, type NamedFileState, notNeeded } from '../../core/settings/named-files.ts'
-import { formatPath, maxProblems, type Path, valueAt, wholeFile } from '../../core/settings/problem.ts'
+import { formatPath, maxProblems, valueAt, wholeFile } from '../../core/settings/problem.ts'
 import { everyService } from '../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { draftFrom, settingsFrom } from '../../core/settings/validate.ts'
@@ -14,7 +14,6 @@ import {
   type LocatedProblem,
   readConfigFiles,
   resolveFileName,
-  startsWith,
 } from './read-config-files.ts'
 import { takenIds, unlistedOf, withoutFiles } from './replace-unusable-files.ts'
 import { type ConfigSnapshot, createConfigSnapshot } from './snapshot.ts'
@@ -75,15 +74,20 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
  *
  * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
  * in use. `before`, the result of the previous load, has that destination.
+ *
+ * If `previous` is given, a file or directory that has other content than in this snapshot counts
+ * as unreadable.
  */
 export async function loadConfigFile(
   path: string,
   env: Environment,
   before?: Loaded,
   readers: ReadonlySet<FileReader> = everyService,
+  previous?: ConfigSnapshot,
 ): Promise<LoadResult> {
-  const snapshot = createConfigSnapshot()
-  const configFiles = await readConfigFiles(snapshot, path, env, before?.snapshot.paths())
+  const snapshot = createConfigSnapshot(previous)
+  const known = new Set([...(before?.snapshot.paths() ?? []), ...(before?.byFile.keys() ?? [])])
+  const configFiles = await readConfigFiles(snapshot, path, env, known)
   if (configFiles.input === undefined) return refused(configFiles.problems, configFiles.files, snapshot)
   const substituted = new Map(
     configFiles.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const),
@@ -98,7 +102,7 @@ export async function loadConfigFile(
     )
   const result = settingsFrom(draft, contents)
   const found = result.kind === 'refused' ? result.problems.map(configFiles.locate) : []
-  const problems = [...configFiles.problems, ...found.filter(problem => !isReportedAlready(problem, configFiles))]
+  const problems = [...configFiles.problems, ...found.filter(isNotReported(configFiles))]
   if (result.kind === 'accepted' && problems.length === 0)
     return {
       kind: 'loaded',
@@ -156,22 +160,20 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Whether a problem only follows from a problem that was found before validation, and so is not
- * reported. For example, a value that could not be read is not also reported as missing.
+ * Returns a filter that removes problems which only follow from a problem that was found before
+ * validation:
+ * - A value that could not be read is not also reported as missing.
+ * - An id that belongs to another directory is not also reported as a duplicate.
  */
-function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFiles): boolean {
-  return problems.some(
-    form => startsWith(at, form.at) && (isSameId(at, form.at) || valueAt(input, form.at) === undefined),
-  )
+function isNotReported({ problems, input }: ConfigFiles): (problem: LocatedProblem) => boolean {
+  const paths = problems.map(({ at }) => at)
+  const ids = new Set(paths.filter(at => at.at(-1) === 'id').map(formatPath))
+  const unread = new Set(paths.filter(at => valueAt(input, at) === undefined).map(formatPath))
+  return ({ at }) =>
+    !ids.has(formatPath(at)) &&
+    !unread.has(formatPath([])) &&
+    !at.some((_, index) => unread.has(formatPath(at.slice(0, index + 1))))
 }
-
-/**
- * Whether two problems concern the id of the same destination. An id that belongs to another
- * directory is reported before validation. Validation would then report the same id again, as a
- * duplicate.
- */
-const isSameId = (at: Path, other: Path): boolean =>
-  at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)
 
 /** A refused configuration, with its problems ordered by file and line. */
 function refused(problems: readonly LocatedProblem[], files: readonly string[], snapshot: ConfigSnapshot): LoadResult {

@@ -15,7 +15,7 @@ const tokens = 'YAML tokens (words, punctuation marks and spaces)'
 const move = 'remove files, or move some of them to another directory of "destinationsFrom"'
 
 export const tooManyFiles: Objection = {
-  message: `is not read, because its directory has more than ${maxFiles} files`,
+  message: `and all later files of its directory are not read: a directory may have at most ${maxFiles} files`,
   hint: move,
 }
 const fileTooLong: Objection = {

@@ -89,14 +89,15 @@ export function resolveFileName(config: string, name: string): string {
 
 /**
  * Reads the configuration file and the `destinationsFrom` files, which have one destination each.
- * `known` is the list of paths that the previous load read. A directory in this list that now
- * cannot be listed is excluded, and its destinations stay in use (`unlisted`).
+ * `known` has the paths that the previous load read, and the files whose last valid destinations it
+ * kept. A directory in `known` that now cannot be listed is excluded, and its destinations stay in
+ * use (`unlisted`).
  */
 export async function readConfigFiles(
   snapshot: ConfigSnapshot,
   path: string,
   env: Environment,
-  known: readonly string[] = [],
+  known: ReadonlySet<string> = new Set(),
 ): Promise<ConfigFiles> {
   const main: Part = { file: path, prefix: [], document: await readDocument(snapshot, path, { env }) }
   const root = main.document.value
@@ -112,16 +113,17 @@ export async function readConfigFiles(
     const directory = resolveFileName(path, given)
     const listed = await snapshot.names(directory)
     if (listed.kind === 'unreadable') {
-      const isExcluded = known.includes(directory)
+      const isExcluded = known.has(directory)
       problems.push({ path: at, message: `names a path that ${listed.message}`, hint: listed.hint, isExcluded })
       if (isExcluded) unlisted.push({ directory, allowedSources: sources })
       continue
     }
     const limitFile = limitTokens()
-    // Hidden names are skipped: `..data` of a mounted ConfigMap, swap files of editors.
-    const names = listed.names.filter(candidate => /^[^.].*\.(yaml|yml|json)$/.test(candidate))
-    for (const [position, name] of names.entries()) {
+    for (const [position, name] of listed.names.entries()) {
       const file = join(directory, name)
+      // Of the files above the limit, only the first is reported, because 100,000 reports would block
+      // the process for seconds. Those that may have a last valid destination keep it.
+      if (position > maxFiles && !known.has(file)) continue
       const prefix = ['destinations', own.length + files.length]
       const from = { within: directory, countToken: limitFile() }
       const document = position < maxFiles ? await readDocument(snapshot, file, from) : unread(tooManyFiles)

@@ -41,7 +41,7 @@ export async function readObjectFiles({ kind, path, env, stdin }: Given): Promis
   const snapshot = createConfigSnapshot()
   const listing = path === '-' ? undefined : await snapshot.names(path)
   const isDirectory = listing?.kind === 'read'
-  const files = isDirectory ? listing.names.filter(isObjectFile).map(name => join(path, name)) : [path]
+  const files = isDirectory ? listing.names.map(name => join(path, name)) : [path]
   const parts: Part[] = []
   for (const file of files)
     for (const document of file === '-' ? readYamlStream(await stdin(), env) : await readFile(snapshot, file, env))
@@ -77,9 +77,6 @@ export async function readObjectFiles({ kind, path, env, stdin }: Given): Promis
   }))
   return { kind: 'read', objects, files: names }
 }
-
-/** Hidden files are skipped: swap files of editors, `..data` of a mounted ConfigMap. */
-const isObjectFile = (name: string): boolean => /^[^.].*\.(yaml|yml|json)$/.test(name)
 
 interface Part {
   readonly file: string

@@ -16,6 +16,10 @@ export interface ConfigSnapshot {
    * unreadable, even if a link in the directory leads to it.
    */
   text(path: string, within?: string): Promise<FileContent>
+  /**
+   * The names of the configuration files of a directory, sorted. Hidden names are skipped: `..data`
+   * of a mounted ConfigMap, swap files of editors.
+   */
   names(directory: string): Promise<DirectoryContent>
   /** All paths that were read, successfully or not. */
   paths(): readonly string[]
@@ -24,6 +28,10 @@ export interface ConfigSnapshot {
    * the same.
    */
   unchanged(): Promise<boolean>
+  /** The digests of the contents, by path and the directory that must contain the path. */
+  readonly digests: ReadonlyMap<string, string>
+  /** Whether a file or directory counted as unreadable because it had changed. */
+  isPartial(): boolean
 }
 
 /**
@@ -37,36 +45,58 @@ const maxFileBytes = 8 * 1_048_576
  */
 const maxNestedFileBytes = 262_144
 
-export function createConfigSnapshot(): ConfigSnapshot {
-  /**
-   * One entry for each path that was read. An entry has a digest of the content. It does not have
-   * the content itself, which may contain secrets.
-   */
+/**
+ * Creates a snapshot. If `previous` is given, a file or directory that has other content than in
+ * this snapshot, or is not in it, counts as unreadable.
+ */
+export function createConfigSnapshot(previous?: ConfigSnapshot): ConfigSnapshot {
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
+  // The contents themselves are not kept, because they may contain secrets.
+  const digests = new Map<string, string>()
+  let isPartial = false
 
-  async function read<T>(path: string, from: () => Promise<T>, within = ''): Promise<T> {
+  async function read<T>(path: string, from: () => Promise<T>, within = ''): Promise<T | Unreadable> {
+    const key = `${within}\0${path}`
     const content = await from()
     const digest = digestOf(content)
-    seen.set(`${within}\0${path}`, { path, same: async () => digestOf(await from()) === digest })
-    return content
+    seen.set(key, { path, same: async () => digestOf(await from()) === digest })
+    digests.set(key, digest)
+    if (previous === undefined || previous.digests.get(key) === digest) return content
+    isPartial = true
+    return changed
   }
 
   return {
     text: (path, within) => read(path, () => readText(path, within), within),
-    names: directory => read(directory, () => readNames(directory)),
+    async names(directory) {
+      const content = await read(directory, () => readNames(directory))
+      // The files of a changed directory are not read now. Their digests are kept for the next check.
+      if (content === changed)
+        for (const [key, digest] of previous?.digests ?? [])
+          if (key.startsWith(`${directory}\0`)) digests.set(key, digest)
+      return content
+    },
     paths: () => [...new Set([...seen.values()].map(({ path }) => path))],
     async unchanged() {
       for (const { same } of seen.values()) if (!(await same())) return false
       return true
     },
+    digests,
+    isPartial: () => isPartial,
   }
 }
+
+const changed = {
+  kind: 'unreadable',
+  message: 'changed in each of the last checks',
+  hint: 'write it only when the configuration changes, and not every few seconds',
+} as const
 
 const digestOf = (content: unknown): string => createHash('sha256').update(JSON.stringify(content)).digest('base64')
 
 async function readText(path: string, within?: string): Promise<FileContent> {
   try {
-    return await withinTime(path, () => readRegular(path, within))
+    return await withinTime(within ?? path, () => readRegular(path, within))
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error, within === undefined ? missingFileHint : missingNestedFileHint) }
   }
@@ -118,7 +148,8 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
  * may have changed since the file was opened.
  */
 async function isWithin(path: string, directory: string, opened: Stats): Promise<boolean> {
-  const [file, root] = await Promise.all([realpath(path), realpath(directory)])
+  const root = await realpath(directory)
+  const file = await realpath(path)
   const named = await stat(file)
   return file.startsWith(`${root}${sep}`) && named.ino === opened.ino && named.dev === opened.dev
 }
@@ -130,34 +161,47 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
 const timeLimitMs = 5_000
 
 /**
- * Paths of files and directories whose read exceeded the time limit and still blocks a thread.
- * Until this read ends, the path is not read again, so that it blocks only one thread.
+ * Maximum number of reads that exceed the time limit and still block a thread. Node has four threads
+ * for files, and deliveries need the others to resolve names and to decompress.
  */
-const held = new Set<string>()
+const maxBlockingReads = 2
+/**
+ * The paths of these reads; for a file of a `destinationsFrom` directory, the path of the directory.
+ * Nothing at these paths is read until the read ends, so that one disk of one team blocks only one
+ * thread.
+ */
+const blocking = new Set<string>()
+
+const hint = 'check that the disk or network drive of this path responds'
+const late = { kind: 'unreadable', message: 'could not be read within 5 s', hint } as const
+const notRead = {
+  kind: 'unreadable',
+  message: `is not read now, because ${maxBlockingReads} other files or directories could not be read within 5 s`,
+  hint: 'check that the disks or network drives of the configuration respond',
+} as const
 
 async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | Unreadable> {
-  const late = {
-    kind: 'unreadable',
-    message: 'could not be read within 5 s',
-    hint: 'check that the disk or network drive of this path responds',
-  } as const
-  if (held.has(path)) return late
-  const reading = read().finally(() => held.delete(path))
+  if (blocking.has(path)) return late
+  if (blocking.size >= maxBlockingReads) return notRead
+  const reading = read()
   const { promise: over, resolve } = Promise.withResolvers<Unreadable>()
   const timer = setTimeout(() => {
-    held.add(path)
+    blocking.add(path)
+    const end = (): boolean => blocking.delete(path)
     // After the time limit, the caller no longer waits for this read, so its error is ignored.
-    reading.catch(() => undefined)
+    reading.then(end, end)
     resolve(late)
   }, timeLimitMs)
   return Promise.race([reading, over]).finally(() => clearTimeout(timer))
 }
 
+const isConfigFile = (name: string): boolean => /^[^.].*\.(yaml|yml|json)$/.test(name)
+
 async function readNames(directory: string): Promise<DirectoryContent> {
   try {
     return await withinTime(
       directory,
-      async () => ({ kind: 'read', names: (await readdir(directory)).sort() }) as const,
+      async () => ({ kind: 'read', names: (await readdir(directory)).filter(isConfigFile).sort() }) as const,
     )
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error, missingFileHint) }

@@ -1,10 +1,12 @@
 import type { Clock } from '../../core/ports.ts'
+import { wholeFile } from '../../core/settings/problem.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { changeBetween, type SettingsChange, withLiveSettings } from '../../core/settings/settings-change.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
-import { type Loaded, type LoadResult, loadConfigFile, type Problem } from './config-file.ts'
+import { formatProblem, type Loaded, type LoadResult, loadConfigFile, type Problem } from './config-file.ts'
 import type { Environment } from './read-config-files.ts'
+import type { ConfigSnapshot } from './snapshot.ts'
 
 export interface ConfigWatch {
   /**
@@ -28,13 +30,20 @@ const pausePerCheck = 10
 const maxIntervals = 3
 
 /**
+ * If this number of consecutive checks find changed files, the watch no longer waits until all files
+ * are the same in two checks. It applies the files that are the same in the last two checks, and
+ * treats the others as unreadable. So files that change all the time do not block other changes.
+ */
+const maxChangedChecks = 3
+
+/**
  * Applies changes of the configuration files to the live settings, which are those that do not need
  * a restart.
  *
  * Each check reads the files and compares their contents. This works on every mount and for every
  * way of replacing a file: in place, by rename, and by the symlink of a ConfigMap. New content is
  * applied only when the next check reads the same content, because a half-written list of
- * destinations may be valid YAML.
+ * destinations may be valid YAML. See `maxChangedChecks` for files that change all the time.
  */
 export function watchConfigFile(watch: {
   readonly path: string
@@ -71,22 +80,54 @@ export function watchConfigFile(watch: {
   let loaded = start
   let reported: SettingsChange['needRestart'] = []
   let seen: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
+  let lastProblems = ''
+  /** Number of consecutive checks, including the last one, that found changed files. */
+  let changedChecks = 0
   let checking: Promise<void> | undefined
   let closed = false
 
   async function checkOnce(): Promise<void> {
-    if (!(await seen.result.snapshot.unchanged())) {
-      seen = { result: await loadConfigFile(path, env, loaded, services), handled: false }
-    } else if (!seen.handled && !closed) {
-      seen.handled = true
-      handle(seen.result)
+    const { snapshot } = seen.result
+    const isUnchanged = await snapshot.unchanged()
+    changedChecks = isUnchanged ? 0 : changedChecks + 1
+    if (!isUnchanged || snapshot.isPartial()) {
+      const previous = changedChecks >= maxChangedChecks ? snapshot : undefined
+      const result = await load(previous)
+      if (result === undefined) return
+      seen = { result, handled: false }
+      if (previous === undefined) return
+    }
+    if (seen.handled || closed) return
+    seen.handled = true
+    handle(seen.result)
+  }
+
+  /**
+   * Loads the files. An error, which is a bug, is reported like an invalid file, because the content
+   * of a file of another team may cause it. If this error ended the process, it would end every
+   * process.
+   */
+  async function load(previous: ConfigSnapshot | undefined): Promise<LoadResult | undefined> {
+    try {
+      return await loadConfigFile(path, env, loaded, services, previous)
+    } catch (error) {
+      const problem = problemOfBug(path, error)
+      if (problem.message !== lastProblems) watch.onRefused([problem])
+      lastProblems = problem.message
+      changedChecks = 0
+      // If the last valid content is restored, it must be handled again to end the report.
+      seen.handled = false
+      return undefined
     }
   }
 
   function handle(result: LoadResult): void {
-    if (result.kind === 'refused') return watch.onRefused(result.problems)
+    const problems = result.problems.map(formatProblem).join()
+    const isRepeated = result.snapshot.isPartial() && problems === lastProblems
+    lastProblems = problems
+    if (result.kind === 'refused') return isRepeated ? undefined : watch.onRefused(result.problems)
     loaded = result
-    if (result.problems.length > 0) watch.onExcluded?.(result.problems)
+    if (result.problems.length > 0 && !isRepeated) watch.onExcluded?.(result.problems)
     const settings = override?.(result.settings) ?? result.settings
     const change = changeBetween(current, settings)
     watch.onAccepted?.(change)
@@ -107,13 +148,9 @@ export function watchConfigFile(watch: {
   function tick(): void {
     const start = clock.monotonic()
     void check().finally(() => {
-      if (!closed) cancel = clock.after(pauseAfter(clock.monotonic() - start), tick)
+      const pause = seen.handled ? pauseAfter(clock.monotonic() - start, interval) : interval
+      if (!closed) cancel = clock.after(pause, tick)
     })
-  }
-
-  function pauseAfter(elapsedMs: number): DurationMs {
-    if (!seen.handled) return interval
-    return durationMs(Math.min(Math.max(interval, pausePerCheck * elapsedMs), maxIntervals * interval))
   }
 
   return {
@@ -124,3 +161,13 @@ export function watchConfigFile(watch: {
     },
   }
 }
+
+function pauseAfter(elapsedMs: number, interval: DurationMs): DurationMs {
+  return durationMs(Math.min(Math.max(interval, pausePerCheck * elapsedMs), maxIntervals * interval))
+}
+
+const problemOfBug = (file: string, error: unknown): Problem => ({
+  ...{ file, line: 1, column: 1, path: wholeFile },
+  message: `could not be loaded because of a bug in Hookline: ${error}`,
+  hint: 'undo the last change of the configuration, and report the bug',
+})

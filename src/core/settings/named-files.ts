@@ -129,25 +129,25 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
   }
 }
 
-const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+/** Matches after the last line of a certificate. OpenSSL also reads two older labels. */
+const afterCertificate = /(?<=-----END (?:TRUSTED |X509 )?CERTIFICATE-----[^\n]*\n)/
 
 /**
- * Checks that every certificate can be parsed. TLS libraries silently skip those that they cannot
- * parse.
+ * Checks that every certificate can be parsed together with the text before it. TLS libraries
+ * refuse or silently skip those that they cannot parse, for example after a space in the same line.
  */
 function refuseCertificates(text: string): Objection | undefined {
-  const blocks = text.match(pemCertificate) ?? []
-  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
-  if (begun === 0)
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
     return {
       message: 'contains no PEM certificate',
       hint: 'use PEM: each certificate begins with -----BEGIN CERTIFICATE-----',
     }
-  const bad = blocks.findIndex(block => !parses(() => new X509Certificate(block)))
-  if (bad < 0 && blocks.length === begun) return undefined
-  const number = (bad < 0 ? blocks.length : bad) + 1
-  const message = `contains a PEM certificate (number ${number} of ${begun}) that cannot be parsed`
-  const hint = 'copy this certificate to a separate file and check it with `openssl x509 -text`, or remove it'
+  const parts = text.split(afterCertificate).filter(part => part.includes('CERTIFICATE-----'))
+  const bad = parts.findIndex(part => !parses(() => new X509Certificate(part)))
+  if (bad < 0) return undefined
+  const message = `contains a PEM certificate (number ${bad + 1} of ${parts.length}) that cannot be parsed`
+  const hint =
+    'begin it at the start of a line; if that does not help, copy it to a separate file and check it with `openssl x509 -text`, or remove it'
   return { message, hint }
 }
 

@@ -176,6 +176,8 @@ describe('several directories', () => {
 })
 
 describe('an unusable file', () => {
+  const { cert, key } = createAuthority().issue({ usage: 'client' })
+  const spaced = JSON.stringify({ clientCert: ` ${cert}`, clientKey: key })
   const audiences = 'more\naudiences: { list: [{ name: Buyers, destinations: [bad] }] }'
 
   it.each<[string, string, string, string[]]>([
@@ -185,6 +187,7 @@ describe('an unusable file', () => {
     ['without sources', 'id: bad\nwebhooks: [', 'bad held for nothing', []],
     ['that is empty', '', 'bad held for nothing', ['unnamed']],
     ['that is not text', '\u0000', 'bad held for nothing', ['unnamed']],
+    ['with a space before its certificate', destination('bad', `tls: ${spaced}\n`), 'bad held for web', []],
   ])('%s affects only its own destination, at the start', async (_, text, held, unnamed) => {
     const { load } = await place({ 'more/bad.yaml': text, 'more/good.yaml': destination('good') }, audiences)
     const loaded = await load()

@@ -1,10 +1,14 @@
 import * as realFs from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
 
-/** The result of `readdir`. It stays pending, like that of a network disk that does not respond. */
+/**
+ * The result of `readdir` and `open`. It stays pending, like that of a network disk that does not
+ * respond.
+ */
 let listing = Promise.withResolvers<string[]>()
-const readdir = jest.fn(() => listing.promise)
-jest.unstable_mockModule('node:fs/promises', () => ({ ...realFs, readdir }))
+const readdir = jest.fn((_: string) => listing.promise)
+const open = jest.fn((_: string) => listing.promise)
+jest.unstable_mockModule('node:fs/promises', () => ({ ...realFs, readdir, open }))
 const { createConfigSnapshot } = await import('../../../../src/adapters/config-file/snapshot.ts')
 
 const late = {
@@ -16,9 +20,12 @@ const late = {
 beforeEach(() => {
   jest.useFakeTimers()
   readdir.mockClear()
+  open.mockClear()
   listing = Promise.withResolvers()
 })
-afterEach(() => {
+afterEach(async () => {
+  listing.resolve([])
+  await jest.advanceTimersByTimeAsync(0)
   jest.useRealTimers()
 })
 
@@ -33,4 +40,31 @@ it('a directory that cannot be listed within 5 s is unreadable, and is not read 
   listing.resolve(['b.yaml', 'a.yaml'])
   await jest.advanceTimersByTimeAsync(0)
   expect(await names('/hanging')).toEqual({ kind: 'read', names: ['a.yaml', 'b.yaml'] })
+})
+
+it('all files of a directory of a network disk that does not respond block one thread', async () => {
+  const { text } = createConfigSnapshot()
+  const first = text('/team/one.key', '/team')
+  await jest.advanceTimersByTimeAsync(5_000)
+  expect(await first).toEqual(late)
+  expect(await text('/team/two.key', '/team')).toEqual(late)
+  expect(open).toHaveBeenCalledTimes(1)
+})
+
+it('files of network disks that do not respond block two threads, and the next one is read when a read ends', async () => {
+  const { text, names } = createConfigSnapshot()
+  for (const path of ['/disk/one', '/disk/two']) {
+    const reading = text(path)
+    await jest.advanceTimersByTimeAsync(5_000)
+    expect(await reading).toEqual(late)
+  }
+  const message = 'is not read now, because 2 other files or directories could not be read within 5 s'
+  expect(await text('/disk/three')).toMatchObject({ kind: 'unreadable', message })
+  expect(await names('/disk')).toMatchObject({ kind: 'unreadable', message })
+  expect(await text('/disk/one')).toEqual(late)
+  expect([open.mock.calls.length, readdir.mock.calls.length]).toEqual([2, 0])
+
+  listing.resolve(['a.yaml'])
+  await jest.advanceTimersByTimeAsync(0)
+  expect(await names('/disk')).toEqual({ kind: 'read', names: ['a.yaml'] })
 })
