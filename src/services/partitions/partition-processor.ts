@@ -87,6 +87,14 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
+   * Whether the partition is being revoked or the process stops. A record that waits must then
+   * cause no append: see `revocation` in `PauseReason`.
+   */
+  get isEnding(): boolean {
+    return this.isLeaving || this.isPausedFor('stopping')
+  }
+
+  /**
    * Whether an attempt may start. False while the partition is being revoked, or after the session
    * lease has ended, because another process may then own the partition.
    */
