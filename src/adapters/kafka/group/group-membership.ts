@@ -2,6 +2,7 @@ import type { Clock, LogConsumerHandlers, Logger, Position, TopicPartition } fro
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerStopped, rejoinError } from '../kafkajs/errors.ts'
 import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patch-consumer-group.ts'
+import type { UnreadablePartition } from '../kafkajs/patch-fetch-errors.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
 import { fetchOffset } from '../log/partition-offsets.ts'
 import {
@@ -29,6 +30,7 @@ import {
 import { RebalanceFetcher } from './rebalance-fetcher.ts'
 import { IncrementalRevocation } from './revocation.ts'
 import { SessionLease } from './session-lease.ts'
+import { pauseUnreadable } from './unreadable-partitions.ts'
 
 /*
  * The membership of one consumer in its group is a state machine. kafkajs sends JoinGroup and
@@ -287,6 +289,10 @@ export class GroupMembership implements GroupHooks, MemberState {
     onPositionLost({ topic, partition, from, to })
     if (to < from) return this.#reassign(group, again, { isTruncated: true, isUncommitted: false })
     handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end, isAfterLoss: true })
+  }
+
+  unreadable(group: ConsumerGroup, partitions: readonly UnreadablePartition[]): void {
+    void pauseUnreadable(this.#deps, group, partitions)
   }
 
   /**
