@@ -15,7 +15,7 @@ import {
 } from './assignment-change.ts'
 import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
 import { BrokerFailover } from './broker-failover.ts'
-import { type LostPosition, nearestOffset } from './lost-position.ts'
+import { type LostPosition, nearestOffset, positionAfterTruncation } from './lost-position.ts'
 import { OverdueHeartbeats } from './overdue-heartbeats.ts'
 import {
   groupByTopic,
@@ -278,10 +278,9 @@ export class GroupMembership implements GroupHooks, MemberState {
     const from = at.next
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
-    const nearest = nearestOffset(from, beginning, end)
-    if (owned.get(at) !== at || at.isRevoking || at.next !== from || nearest === from) return
-    // After a truncation, continue at the committed offset: the records after it may be unfinished.
-    const to = nearest > from ? nearest : nearestOffset(at.committed?.offset ?? from, beginning, end)
+    const to =
+      end < from ? await positionAfterTruncation(cluster, at, { beginning, end }) : nearestOffset(from, beginning, end)
+    if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
     const again = { topic, partition, next: to, paused: false, isRevoking: false, committed: undefined }

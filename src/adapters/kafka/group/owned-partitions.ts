@@ -1,5 +1,6 @@
 import { partitionKey } from '../../../core/partition-key.ts'
 import type { Position, TopicPartition } from '../../../core/ports.ts'
+import type { EpochMs } from '../../../core/time.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 
 /** The committed offset of a partition, with the metadata stored beside it. */
@@ -15,6 +16,8 @@ export interface Committed {
 export interface OwnedPartition extends TopicPartition {
   /** The consumer's position: the offset of the next record to deliver to the service. */
   next: number
+  /** The broker's timestamp of the last delivered record; `undefined` before the first one. */
+  lastTimestamp?: EpochMs | undefined
   paused: boolean
   /**
    * Whether the partition is being revoked. It is no longer fetched, but this member owns it until
