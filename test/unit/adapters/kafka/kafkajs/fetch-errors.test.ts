@@ -52,8 +52,11 @@ describe('the error of a fetch', () => {
     } as unknown as Cluster
     const group = Object.assign(Object.create(prototype) as ConsumerGroup, { cluster })
     await expect(fetchWithoutHooks(group, '1')).rejects.toBe(error)
-    const hooks = { maxWait: () => durationMs(1), unreadable: (_, partitions) => void unreadable.push(...partitions) }
-    setGroupHooks(cluster, hooks as Partial<GroupHooks> as GroupHooks)
+    const hooks: Partial<GroupHooks> = {
+      maxWait: () => durationMs(1),
+      unreadable: (_, partitions) => void unreadable.push(...partitions),
+    }
+    setGroupHooks(cluster, hooks as GroupHooks)
     expect(await fetchWithoutHooks(group, '1')).toEqual([])
     expect(unreadable).toEqual([{ topic: 't', partition: 0, code: 'UNKNOWN' }])
   })
