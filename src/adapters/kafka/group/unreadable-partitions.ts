@@ -17,8 +17,7 @@ const retryAfter = durationMs(1_000)
 /**
  * Leaves partitions that their broker cannot read out of fetches for one second. The other
  * partitions are read as before. It then refreshes the metadata, because another broker may have
- * become the leader. If the partition is fetched earlier, for example after a rebalance, the fetch
- * only fails once more.
+ * become the leader.
  */
 export async function pauseUnreadable(
   { owned, clock, logger }: Deps,
@@ -26,14 +25,19 @@ export async function pauseUnreadable(
   partitions: readonly UnreadablePartition[],
 ): Promise<void> {
   const paused = partitions.flatMap(partition => owned.get(partition) ?? [])
-  for (const { topic, partition } of paused) group.pause([{ topic, partitions: [partition] }])
+  for (const of of paused) {
+    of.isUnreadable = true
+    group.pause([{ topic: of.topic, partitions: [of.partition] }])
+  }
   for (const { topic, partition, code } of partitions)
     logger.error(
       { group: group.groupId, topic, partition, code },
       'the broker cannot read this partition (see code); its records wait, hookline reads the other partitions, and asks for this one again every second: see the log of the broker',
     )
   await refreshMetadataAfter(clock, group.cluster, retryAfter)
-  for (const of of paused)
+  for (const of of paused) {
+    of.isUnreadable = false
     if (owned.get(of) === of && !of.paused && !of.isRevoking)
       group.resume([{ topic: of.topic, partitions: [of.partition] }])
+  }
 }

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals'
+import { seekAndPause } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import { settle, setUp } from './single-member-group.ts'
 
 const at = { topic: 'topic', partition: 0 }
@@ -10,6 +11,17 @@ it('leaves a partition that its broker cannot read out of fetches for one second
   await clock.advance(999, settle)
   expect([...pausedInKafkajs]).toEqual([0])
   await clock.advance(1, settle)
+  expect([...pausedInKafkajs]).toEqual([])
+})
+
+it('leaves it out of the fetches during a rebalance too', async () => {
+  const { member, join, it: group, clock, owned, pausedInKafkajs } = setUp()
+  await join()
+  member.unreadable(group, [{ ...at, code: 'CORRUPT_MESSAGE' }])
+  // `RebalanceFetcher` does this before each fetch, and a join does it at its end.
+  seekAndPause(group, owned.all())
+  expect([...pausedInKafkajs]).toEqual([0])
+  await clock.advance(1_000, settle)
   expect([...pausedInKafkajs]).toEqual([])
 })
 
