@@ -42,8 +42,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   let phase: AudiencesVitals['phase'] = 'joining'
 
   const partitions = createPartitions({
-    consumer,
-    clock,
+    ...deps,
     maxInFlight: 0,
     dueAt: undefined,
     admission: {

@@ -151,7 +151,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const admission = new DispatcherPartitionCallbacks({ intake, starter, notices, gate })
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const ledger = createLedgerWriter({ ...deps, topics, clock, metrics, logger })
-  const shared = { clock, maxInFlight: delivery.maxInFlight, admission, ledger }
+  const shared = { clock, logger, maxInFlight: delivery.maxInFlight, admission, ledger }
   const livePartitions = createPartitions({ ...shared, consumer: live, dueAt: undefined })
   const retryPartitions = createPartitions({ ...shared, consumer: retries, dueAt })
   const following = followAssignment({ ...deps, ...livePartitions, share, onChange: () => starter.release() })

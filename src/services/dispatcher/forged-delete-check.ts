@@ -64,8 +64,7 @@ export class DeletionCheck {
     const behind = this.#hold(open)
     const checkAgain = (): void => {
       if (processor.revoked) return
-      // A record of a partition that is being revoked must cause no append: see `PauseReason`.
-      if (processor.isLeaving || !isKnown()) return void clock.after(checkEvery, checkAgain)
+      if (processor.isEnding || !isKnown()) return void clock.after(checkEvery, checkAgain)
       end(this.#isConfirmedDelete(event))
       this.#decodeBehind(open, behind)
     }
@@ -74,9 +73,9 @@ export class DeletionCheck {
 
   /**
    * Decodes the records that waited behind a delete, in order. It waits while the partition is
-   * being revoked, and while it is paused for a schema: one of these records may need that schema,
-   * and the later ones must not start before it. It ends when one of them is a delete that must be
-   * checked too, because the rest then waits behind that delete (`#hold`).
+   * being revoked or the process stops, and while it is paused for a schema: one of these records
+   * may need that schema, and the later ones must not start before it. It ends when one of them is
+   * a delete that must be checked too, because the rest then waits behind that delete (`#hold`).
    */
   #decodeBehind(checked: AdmittedRecord, behind: Fifo<AdmittedRecord>): void {
     const { clock, decode, dispatch } = this.#deps
@@ -84,7 +83,7 @@ export class DeletionCheck {
     if (processor.revoked) return
     const waiting = this.#waitingIn(processor)
     const key = keyTextOf(checked)
-    while (waiting.get(key) === behind && !processor.isLeaving && !processor.isPausedFor('schema')) {
+    while (waiting.get(key) === behind && !processor.isEnding && !processor.isPausedFor('schema')) {
       const next = behind.shift()
       if (next === undefined) waiting.delete(key)
       else decode(next)

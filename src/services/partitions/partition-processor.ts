@@ -62,6 +62,10 @@ export class PartitionProcessor implements TopicPartition {
   admitted = 0
   /** When the partition's last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
+  /** All records below the offset `below` were in the log at the monotonic time `at`, in ms. */
+  known = { below: 0, at: Number.NEGATIVE_INFINITY }
+  /** Whether a record was due although its timestamp was too late. Only the first one is logged. */
+  hasLateTimestamp = false
   /** The end offset of the partition, as far as it is known: from a batch or from `endChecked`. */
   highWatermark: number
   /**
@@ -84,6 +88,14 @@ export class PartitionProcessor implements TopicPartition {
     this.tracker = new OffsetTracker(position.offset, position.metadata, deps.exactSince)
     this.highWatermark = position.offset
     this.#deps = deps
+  }
+
+  /**
+   * Whether the partition is being revoked or the process stops. A record that waits must then
+   * cause no append: see `revocation` in `PauseReason`.
+   */
+  get isEnding(): boolean {
+    return this.isLeaving || this.isPausedFor('stopping')
   }
 
   /**

@@ -5,6 +5,7 @@ import type {
   Clock,
   LogConsumer,
   LogConsumerHandlers,
+  Logger,
   LogRecord,
   Position,
   RecordBatch,
@@ -18,6 +19,7 @@ import { RecordCounter, type RecordCounts } from './record-counts.ts'
 interface Deps {
   readonly consumer: LogConsumer
   readonly clock: Clock
+  readonly logger: Logger
   /** Maximum number of concurrent webhook requests of the process. */
   readonly maxInFlight: number
   /** Returns when a record may be admitted. `undefined` when all records are due immediately. */
@@ -90,6 +92,8 @@ export interface Partitions {
 }
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
+/** A record is logged if it is this number of milliseconds too early by its timestamp. */
+const clockAheadMs = 60_000
 
 /**
  * Time at the end of a revocation that is reserved for the ledger counts. A revocation takes at
@@ -157,7 +161,7 @@ export function createPartitions(deps: Deps): Partitions {
       // The time is read again for each record. `waitUntilDue` reads it too, and resumes the
       // partition immediately if the record has become due. With an older time here, the record
       // would never be due, and this loop would never end.
-      if (due !== undefined && due > clock.now())
+      if (due !== undefined && timeUntilDue(clock, processor, { record, due }) > 0)
         waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
       else if (processor.admit(record)) admission.admit(record, processor)
     }
@@ -236,25 +240,57 @@ async function drain(admission: Admission, processor: PartitionProcessor): Promi
   await processor.idle()
 }
 
+interface NotDue {
+  readonly record: LogRecord
+  /** When the record is due by the timestamp that its broker gave it. */
+  readonly due: EpochMs
+}
+
+/**
+ * Returns the milliseconds until a record is due; 0 or less when it is due.
+ *
+ * If the clock of a broker was ahead, the timestamps of its records are too late. So the wait of a
+ * record ends at the latest when as much time has passed since the record was known to be in the
+ * log. This time is monotonic: a correction of the clock does not change it.
+ */
+function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due }: NotDue): number {
+  const now = clock.monotonic()
+  if (record.offset >= processor.known.below)
+    processor.known = { below: Math.max(processor.highWatermark, record.offset + 1), at: now }
+  return Math.min(due - clock.now(), processor.known.at + due - record.timestamp - now)
+}
+
 /**
  * Pauses the partition until the record is due. Records of a retry topic become due in the order in
  * which they were appended, so no later record is due before it.
  */
 function waitUntilDue(
-  { consumer, clock }: Deps,
+  { consumer, clock, logger }: Deps,
   processor: PartitionProcessor,
-  { record, due, maxDueSoon }: { readonly record: LogRecord; readonly due: EpochMs; readonly maxDueSoon: number },
+  { record, due, maxDueSoon }: NotDue & { readonly maxDueSoon: number },
 ): void {
+  const timeLeft = (): number => timeUntilDue(clock, processor, { record, due })
   processor.unread.requeue(record)
   processor.pause('not_due')
-  const firstDropped = processor.unread.truncate(due - clock.now() <= dueSoonMs ? maxDueSoon : 0)
+  const firstDropped = processor.unread.truncate(timeLeft() <= dueSoonMs ? maxDueSoon : 0)
   if (firstDropped !== undefined) consumer.seek(processor, firstDropped)
   const check = (): void => {
-    const wait = due - clock.now()
-    if (wait <= 0 || processor.revoked) processor.resume('not_due')
-    else clock.after(durationMs(Math.min(wait, maxTimerMs)), check)
+    const wait = timeLeft()
+    if (wait > 0 && !processor.revoked) return void clock.after(durationMs(Math.min(wait, maxTimerMs)), check)
+    if (due - clock.now() > clockAheadMs && !processor.revoked) warnOfTimestamp(logger, processor, record)
+    processor.resume('not_due')
   }
   check()
+}
+
+function warnOfTimestamp(logger: Logger, processor: PartitionProcessor, { offset }: LogRecord): void {
+  if (processor.hasLateTimestamp) return
+  processor.hasLateTimestamp = true
+  const { topic, partition } = processor
+  logger.warn(
+    { topic, partition, offset },
+    'the timestamp of this record is in the future, so the clock of the broker that stored it was ahead; hookline starts this retry now; check the clocks of the brokers',
+  )
 }
 
 function positionOf({ ledger }: Deps, processor: PartitionProcessor): Position {

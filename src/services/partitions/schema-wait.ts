@@ -33,8 +33,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
       if (!processor.revoked) clock.after(retryEvery, () => start(open, schemaId))
     }
     codec.learn(schemaId).then(
-      // A record of a partition that is being revoked must cause no append: see `PauseReason`.
-      known => (processor.isLeaving ? retryLater() : proceed(open, known)),
+      known => (processor.isEnding ? retryLater() : proceed(open, known)),
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },

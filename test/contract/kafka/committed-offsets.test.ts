@@ -95,14 +95,9 @@ describe('transactions', () => {
 
 describe('positions', () => {
   it.each([
-    {
-      name: 'continues at the beginning of the log when the committed offset is below it',
-      from: 2,
-      to: 4,
-      values: ['4', '5'],
-    },
-    { name: 'continues at the end of the log when the committed offset is above it', from: 1_000, to: 6, values: [] },
-  ])('$name', async ({ from, to, values }) => {
+    { name: 'below it', from: 2 },
+    { name: 'above its end', from: 1_000 },
+  ])('continues at the beginning of the log when the committed offset is $name', async ({ from }) => {
     const topic = await newTopic()
     const admin = await plainAdmin()
     await appendAll(producer(), topic, numbered(6))
@@ -110,22 +105,13 @@ describe('positions', () => {
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '4' }] })
     const groupId = await groupAt(topic, from)
     const losses: LostPosition[] = []
-    const { promise: lost, resolve } = Promise.withResolvers<void>()
-    const onPositionLost = (loss: LostPosition): void => {
-      losses.push(loss)
-      resolve()
-    }
     const recorder = new Recorder()
-    const one = consumer([topic], { groupId, onPositionLost })
+    const one = consumer([topic], { groupId, onPositionLost: loss => losses.push(loss) })
     await one.start(recorder)
-    // A consumer that continues at the end of the log skips records that are appended before its
-    // first fetch. So the test appends a record only after the fetch has found that the position is
-    // lost.
-    await lost
     await append(producer(), topic, { value: Buffer.from('new') })
     await recorder.until(() => recorder.values.includes('new'))
-    expect(recorder.values).toEqual([...values, 'new'])
-    expect(losses).toEqual([{ topic, partition: 0, from, to }])
+    expect(recorder.values).toEqual(['4', '5', 'new'])
+    expect(losses).toEqual([{ topic, partition: 0, from, to: 4 }])
     await one.stop()
     expect(await committed(admin, groupId, topic)).toEqual([7])
   })

@@ -18,6 +18,9 @@ const commitEvery = durationMs(250)
 
 export type CommitResult = 'accepted' | 'refused'
 
+const metadataRefused =
+  'the broker refuses the metadata of offset commits; hookline commits the offsets without long metadata until it is restarted, so after a crash it repeats deliveries that were done, and the counts of the ledger begin again; set offset.metadata.max.bytes of the brokers to at least 4096 and restart hookline'
+
 interface Deps {
   readonly owned: OwnedPartitions
   readonly positions: () => readonly Position[]
@@ -52,11 +55,19 @@ export interface Commits {
 export function createCommits({ owned, positions, group, onCommit, clock, logger }: Deps): Commits {
   let inProgress: Promise<boolean> = Promise.resolve(true)
   let isBusy = false
+  /**
+   * Metadata with more characters is left out. It becomes smaller when the broker refuses metadata,
+   * and is never raised: the limit of the broker is not known.
+   */
+  let maxMetadataLength = Number.POSITIVE_INFINITY
   let cancelNext = (): void => undefined
+
+  const withoutLongMetadata = (position: Position): Position =>
+    position.metadata.length > maxMetadataLength ? { ...position, metadata: '' } : position
 
   async function send(to: ConsumerGroup): Promise<boolean> {
     if (group() !== to) return false
-    const due = dueCommits(positions(), owned)
+    const due = dueCommits(positions().map(withoutLongMetadata), owned)
     if (due.length === 0) return true
     const topics = groupByTopic(due, ({ partition, offset, metadata }) => ({
       partition,
@@ -67,6 +78,12 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
       await to.commitOffsets({ topics })
     } catch (error) {
       onCommit?.('refused')
+      const longest = Math.max(...due.map(({ metadata }) => metadata.length))
+      if (errorCodeOf(error) === 'OFFSET_METADATA_TOO_LARGE' && longest > 0) {
+        maxMetadataLength = Math.floor(longest / 2)
+        logger.error({ group: to.groupId, code: errorCodeOf(error) }, metadataRefused)
+        return send(to)
+      }
       logger.debug(
         { group: to.groupId, code: errorCodeOf(error) },
         'hookline could not commit offsets (see code), and tries again; if the process stops before a commit succeeds, hookline processes some records again',

@@ -127,7 +127,7 @@ class GroupConsumer implements LogConsumer {
     const owned = this.#owned.get(partition)
     if (owned === undefined || !owned.paused) return
     owned.paused = false
-    if (owned.isRevoking) return
+    if (owned.isRevoking || owned.isUnreadable === true) return
     this.#parts?.membership.settled?.resume([{ topic: owned.topic, partitions: [owned.partition] }])
   }
 

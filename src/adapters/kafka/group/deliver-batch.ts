@@ -75,6 +75,7 @@ export async function deliverBatch(
     const isLast = at >= messages.length
     const nextOffset = isLast ? end : Number(records.at(-1)?.offset) + 1
     partition.next = nextOffset
+    partition.lastTimestamp = records.at(-1)?.timestamp ?? partition.lastTimestamp
     handlers.onRecords({
       topic: batch.topic,
       partition: batch.partition,

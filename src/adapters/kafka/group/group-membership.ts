@@ -2,6 +2,7 @@ import type { Clock, LogConsumerHandlers, Logger, Position, TopicPartition } fro
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerStopped, rejoinError } from '../kafkajs/errors.ts'
 import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patch-consumer-group.ts'
+import type { UnreadablePartition } from '../kafkajs/patch-fetch-errors.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
 import { fetchOffset } from '../log/partition-offsets.ts'
 import {
@@ -14,7 +15,7 @@ import {
 } from './assignment-change.ts'
 import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
 import { BrokerFailover } from './broker-failover.ts'
-import { type LostPosition, nearestOffset } from './lost-position.ts'
+import { type LostPosition, nearestOffset, positionAfterTruncation } from './lost-position.ts'
 import { OverdueHeartbeats } from './overdue-heartbeats.ts'
 import {
   groupByTopic,
@@ -29,6 +30,7 @@ import {
 import { RebalanceFetcher } from './rebalance-fetcher.ts'
 import { IncrementalRevocation } from './revocation.ts'
 import { SessionLease } from './session-lease.ts'
+import { pauseUnreadable } from './unreadable-partitions.ts'
 
 /*
  * The membership of one consumer in its group is a state machine. kafkajs sends JoinGroup and
@@ -276,10 +278,9 @@ export class GroupMembership implements GroupHooks, MemberState {
     const from = at.next
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
-    const nearest = nearestOffset(from, beginning, end)
-    if (owned.get(at) !== at || at.isRevoking || at.next !== from || nearest === from) return
-    // After a truncation, continue at the committed offset: the records after it may be unfinished.
-    const to = nearest > from ? nearest : nearestOffset(at.committed?.offset ?? from, beginning, end)
+    const to =
+      end < from ? await positionAfterTruncation(cluster, at, { beginning, end }) : nearestOffset(from, beginning, end)
+    if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
     const again = { topic, partition, next: to, paused: false, isRevoking: false, committed: undefined }
@@ -287,6 +288,10 @@ export class GroupMembership implements GroupHooks, MemberState {
     onPositionLost({ topic, partition, from, to })
     if (to < from) return this.#reassign(group, again, { isTruncated: true, isUncommitted: false })
     handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end, isAfterLoss: true })
+  }
+
+  unreadable(group: ConsumerGroup, partitions: readonly UnreadablePartition[]): void {
+    void pauseUnreadable(this.#deps, group, partitions)
   }
 
   /**

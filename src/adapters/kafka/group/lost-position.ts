@@ -1,4 +1,7 @@
 import type { TopicPartition } from '../../../core/ports.ts'
+import type { Cluster } from '../kafkajs/private-api.ts'
+import { fetchOffsetSince, type OffsetRange } from '../log/partition-offsets.ts'
+import type { OwnedPartition } from './owned-partitions.ts'
 
 /** A position that the log no longer has (OFFSET_OUT_OF_RANGE), and its replacement. */
 export interface LostPosition extends TopicPartition {
@@ -6,8 +9,8 @@ export interface LostPosition extends TopicPartition {
   readonly from: number
   /**
    * The new position. If it is above `from`, retention has deleted the records in between before
-   * this group read them. If it is below `from`, the log was truncated. Then `to` is the committed
-   * offset, or the end of the log if that is lower.
+   * this group read them. If it is below `from`, the log was truncated
+   * (`positionAfterTruncation`).
    */
   readonly to: number
 }
@@ -15,6 +18,27 @@ export interface LostPosition extends TopicPartition {
 /** The offset from `beginning` to `end` that is closest to `position`. */
 export function nearestOffset(position: number, beginning: number, end: number): number {
   return Math.min(Math.max(position, beginning), end)
+}
+
+/**
+ * Returns where to continue in a log that was truncated below the position. Kafka gives the
+ * truncated offsets to new records, perhaps also to those before the end that was read now. So the
+ * result is the first record that is as new as the last one that was read.
+ *
+ * The result is at most the committed offset, because the records after it may be unfinished. If
+ * this offset was truncated and no record was read, the result is the beginning of the log: a
+ * repeated record is better than a lost one.
+ * @throws an error when the leader of the partition does not respond
+ */
+export async function positionAfterTruncation(
+  cluster: Cluster,
+  { lastTimestamp, committed, ...partition }: OwnedPartition,
+  { beginning, end }: Pick<OffsetRange, 'beginning' | 'end'>,
+): Promise<number> {
+  const unfinished = committed?.offset ?? beginning
+  if (lastTimestamp === undefined) return unfinished > end ? beginning : nearestOffset(unfinished, beginning, end)
+  const unread = (await fetchOffsetSince(cluster, partition, lastTimestamp)) ?? end
+  return nearestOffset(Math.min(unfinished, unread), beginning, end)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { partitionKey } from '../../../core/partition-key.ts'
 import type { Position, TopicPartition } from '../../../core/ports.ts'
+import type { EpochMs } from '../../../core/time.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 
 /** The committed offset of a partition, with the metadata stored beside it. */
@@ -15,7 +16,11 @@ export interface Committed {
 export interface OwnedPartition extends TopicPartition {
   /** The consumer's position: the offset of the next record to deliver to the service. */
   next: number
+  /** The broker's timestamp of the last delivered record; `undefined` before the first one. */
+  lastTimestamp?: EpochMs | undefined
   paused: boolean
+  /** Whether its broker could not read it in the last second. It is not fetched in that time. */
+  isUnreadable?: boolean
   /**
    * Whether the partition is being revoked. It is no longer fetched, but this member owns it until
    * the revocation is complete.
@@ -81,7 +86,8 @@ export const toPosition = ({ topic, partition, next, committed }: OwnedPartition
 export function seekAndPause(group: ConsumerGroup, all: readonly OwnedPartition[]): void {
   group.resume(groupByTopic(all, ({ partition }) => partition))
   for (const owned of all) {
-    if (owned.paused) group.pause([{ topic: owned.topic, partitions: [owned.partition] }])
+    if (owned.paused || owned.isUnreadable === true)
+      group.pause([{ topic: owned.topic, partitions: [owned.partition] }])
     group.seek({ ...toTopicPartition(owned), offset: String(owned.next) })
   }
 }

@@ -100,7 +100,9 @@ const outOfReach: ReadonlySet<string> = new Set([
   // The request waited too long for a lock of kafkajs. Another request holds this lock while it
   // connects to the same broker or adds a topic.
   'KafkaJSLockTimeout',
-  'LEADER_NOT_AVAILABLE',
+  // A disk of the leader has failed, so another broker becomes the leader.
+  'KAFKA_STORAGE_ERROR',
+  ...leaderErrors,
   ...coordinatorErrors,
 ])
 

@@ -3,6 +3,7 @@ import { registerCodecs } from './compression-codecs.ts'
 import { KafkaError } from './errors.ts'
 import { patchConnections } from './patch-connections.ts'
 import { patchConsumerGroup } from './patch-consumer-group.ts'
+import { patchFetchErrors } from './patch-fetch-errors.ts'
 import { patchFetchedBatches } from './patch-fetched-batches.ts'
 import { patchLeaderLookup } from './patch-leader-lookup.ts'
 import { patchMetadata } from './patch-metadata.ts'
@@ -21,6 +22,7 @@ const patches = [
   patchRecordEncoder,
   patchRecordDecoder,
   patchConnections,
+  patchFetchErrors,
   patchFetchedBatches,
   patchMetadata,
   patchLeaderLookup,

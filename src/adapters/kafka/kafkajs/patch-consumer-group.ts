@@ -1,5 +1,6 @@
 import type { TopicPartition } from '../../../core/ports.ts'
 import type { DurationMs } from '../../../core/time.ts'
+import { type UnreadablePartition, unreadablePartitionsIn } from './patch-fetch-errors.ts'
 import { type Broker, type Cluster, type ConsumerGroup, type FetchedBatch, internal } from './private-api.ts'
 
 /** The callbacks by which a Hookline consumer controls kafkajs's consumer group. */
@@ -25,6 +26,8 @@ export interface GroupHooks {
    * and continue at the beginning or the end of the log (consumer/consumerGroup.js:597).
    */
   outOfRange(group: ConsumerGroup, partition: TopicPartition): Promise<void>
+  /** Called when the broker cannot read some partitions of a fetch. The fetch returns no records. */
+  unreadable(group: ConsumerGroup, partitions: readonly UnreadablePartition[]): void
 }
 
 /**
@@ -87,8 +90,15 @@ let originalFetch: ConsumerGroup['fetch'] | undefined
 export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): Promise<readonly FetchedBatch[]> {
   const hooks = hooksOf.get(group.cluster)
   if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()
-  const batches = (await originalFetch?.call(group, nodeId)) ?? []
-  return batches.filter(hasRecords).map(neverEmpty)
+  try {
+    const batches = (await originalFetch?.call(group, nodeId)) ?? []
+    return batches.filter(hasRecords).map(neverEmpty)
+  } catch (error) {
+    const partitions = unreadablePartitionsIn(error)
+    if (hooks === undefined || partitions.length === 0) throw error
+    hooks.unreadable(group, partitions)
+    return []
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import { createPartitions } from '../../../../src/services/partitions/partitions
 import { recordOf } from '../../../support/builders.ts'
 import { type Fetch, noAdmission, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
 import { type Kind, ProcessorOracle } from './processor-oracle.ts'
 
 const maxInFlight = 1
@@ -103,6 +104,7 @@ class Both {
     this.#partitions = createPartitions({
       consumer: this.#consumer,
       clock: this.#clock,
+      logger: silent,
       maxInFlight,
       dueAt,
       admission: {

@@ -46,6 +46,8 @@ export class ProcessorOracle {
   #prefetchesDeeper = false
   #needsSchema = false
   #dueAt: number | undefined
+  /** When this assignment of the partition read its first record. */
+  #knownAt: number | undefined
 
   constructor(given: Given) {
     this.#given = given
@@ -124,6 +126,7 @@ export class ProcessorOracle {
     this.#isAtLimit = false
     this.#needsSchema = false
     this.#dueAt = undefined
+    this.#knownAt = undefined
   }
 
   get #isPaused(): boolean {
@@ -149,7 +152,9 @@ export class ProcessorOracle {
     const handedOver = records.filter(({ offset }) => offset >= this.#received && offset < this.#fetched)
     for (const [index, { offset, timestamp }] of handedOver.entries()) {
       if (this.#isPaused) return
-      const dueAt = delayMs === undefined ? this.#now : timestamp + delayMs
+      // The log does not grow, so all its records are known when the first one is read.
+      this.#knownAt ??= this.#now
+      const dueAt = delayMs === undefined ? this.#now : Math.min(timestamp, this.#knownAt) + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
         // Number of records that stay in memory until they are due, because they are due soon. The

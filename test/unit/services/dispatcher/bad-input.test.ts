@@ -141,4 +141,17 @@ describe('schema registry', () => {
     expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(['m1', 'm2'])
     expect(harness.log.committed('live', harness.topics.events)).toBe(2)
   })
+
+  it('an answer of the registry during a stop writes nothing; the next owner handles the record', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.codec.registryIsDown = true
+    harness.log.write(harness.topics.events, Buffer.from('schema:404:{}'), 'k')
+    await harness.advance(1)
+    const stopped = harness.service.stop()
+    harness.codec.registryIsDown = false
+    await harness.advance(3_000)
+    await stopped
+    expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
+    expect(harness.log.committed('live', harness.topics.events)).toBe(0)
+  })
 })

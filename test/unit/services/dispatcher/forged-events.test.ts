@@ -113,6 +113,18 @@ describe('a delete is delivered only if it was requested', () => {
       expect(harness.log.committed('live', harness.topics.events)).toBe(6)
     })
 
+    it('a check that ends during a stop writes nothing; the next owner handles the record', async () => {
+      const harness = await cutOff()
+      harness.log.write(harness.topics.events, harness.codec.encode(deleteAt(harness.clock.now())), 'ada')
+      await harness.advance(1)
+      const stopped = harness.service.stop()
+      harness.follower.isCutOff = false
+      await harness.advance(3_000)
+      await stopped
+      expect(reasons(harness)).toEqual([])
+      expect(harness.log.committed('live', harness.topics.events)).toBe(0)
+    })
+
     it('forged deletes do not delay other users, and are dead-lettered', async () => {
       const harness = await cutOff()
       const forged = deleteAt(harness.clock.now())

@@ -43,3 +43,46 @@ describe('a record that becomes due while it is admitted', () => {
     expect(taken).toEqual(upTo(3))
   })
 })
+
+describe('a record of a broker whose clock was six hours ahead', () => {
+  const ahead = 6 * 3_600
+  const timestamps = { 0: ahead, 1: ahead + 1, 2: ahead + 2, 3: 0 }
+
+  it('waits as long as the other records of its topic, and does not delay the records behind it', async () => {
+    const { consumer, taken, clock, logger } = setUp({ offsets: upTo(4), waitSeconds: 60, timestamps })
+    consumer.fetch({ count: 1 })
+    await clock.advance(59_999)
+    expect(taken).toEqual([])
+    await clock.advance(1)
+    // The first record was dropped from memory. All are fetched now, and none waits again: they
+    // were in the log before the wait.
+    consumer.fetch({ count: 4 })
+    expect(taken).toEqual(upTo(4))
+    expect(logger.lines.map(({ level, fields }) => [level, fields['offset']])).toEqual([['warn', 0]])
+  })
+
+  it('waits the whole time if it was appended during the wait of an earlier one', async () => {
+    const { consumer, taken, clock } = setUp({ offsets: upTo(2), end: 1, waitSeconds: 60, timestamps })
+    consumer.fetch({ count: 1 })
+    await clock.advance(60_000)
+    consumer.fetch({ count: 2 })
+    expect(taken).toEqual([0])
+    await clock.advance(59_999)
+    expect(consumer.isPaused).toBe(true)
+    await clock.advance(1)
+    consumer.fetch({ count: 1 })
+    expect(taken).toEqual([0, 1])
+  })
+
+  it('is not early when the clock of the process is corrected during the wait', async () => {
+    const { consumer, taken, clock } = setUp({ offsets: upTo(1), waitSeconds: 60, timestamps: { 0: 0 } })
+    consumer.fetch({ count: 1 })
+    clock.step(-3_600_000)
+    await clock.advance(59_999)
+    consumer.fetch({ count: 1 })
+    expect(taken).toEqual([])
+    await clock.advance(1)
+    consumer.fetch({ count: 1 })
+    expect(taken).toEqual([0])
+  })
+})

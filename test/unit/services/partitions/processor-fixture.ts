@@ -5,6 +5,7 @@ import { createPartitions, type LedgerWriter } from '../../../../src/services/pa
 import { recordOf } from '../../../support/builders.ts'
 import { noAdmission, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 export const mebibyte = Buffer.alloc(1024 * 1024)
 
@@ -22,26 +23,49 @@ export interface Given {
    * immediately.
    */
   readonly dueAfter?: Readonly<Record<number, number>>
+  /**
+   * Seconds that each record of a retry topic waits, from its timestamp. It replaces `dueAfter`.
+   */
+  readonly waitSeconds?: number
+  /** Seconds from the start to the timestamp of each record. */
+  readonly timestamps?: Readonly<Record<number, number>>
   /** Called when a record is admitted. */
   readonly onRecord?: (record: LogRecord, processor: PartitionProcessor) => void
   readonly ledger?: LedgerWriter
 }
 
 /** A partition that is assigned from offset 0. */
-export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAfter = {}, onRecord, ledger }: Given) {
+export function setUp({
+  offsets,
+  end = (offsets.at(-1) ?? -1) + 1,
+  value,
+  dueAfter = {},
+  onRecord,
+  ledger,
+  ...given
+}: Given) {
+  const { waitSeconds, timestamps = {} } = given
   const clock = new ManualClock()
   const startedAt = clock.now()
   const records = offsets.map(offset =>
-    recordOf({ ...partition, offset, key: null, ...(value !== undefined && { value }) }),
+    recordOf({
+      ...{ ...partition, offset, key: null, timestamp: epochMs(startedAt + (timestamps[offset] ?? 0) * 1_000) },
+      ...(value !== undefined && { value }),
+    }),
   )
   const consumer = new ScriptedConsumer(records, end)
   const taken: number[] = []
+  const logger = new RecordingLogger()
   const partitions = createPartitions({
     consumer,
     clock,
+    logger,
     maxInFlight: 100,
     ...(ledger !== undefined && { ledger }),
-    dueAt: ({ offset }): EpochMs => epochMs(startedAt + (dueAfter[offset] ?? 0) * 1_000),
+    dueAt: ({ offset, timestamp }): EpochMs =>
+      epochMs(
+        waitSeconds === undefined ? startedAt + (dueAfter[offset] ?? 0) * 1_000 : timestamp + waitSeconds * 1_000,
+      ),
     admission: {
       ...noAdmission,
       admit(record, processor) {
@@ -53,7 +77,7 @@ export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAft
   void consumer.start(partitions.handlers)
   consumer.assign({ offset: offsets[0] ?? 0, metadata: '' })
   return {
-    ...{ clock, consumer, taken, partitions },
+    ...{ clock, consumer, taken, partitions, logger },
     processor: (): PartitionProcessor | undefined => [...partitions.processors()][0],
     committable: (): number[] => partitions.handlers.positions().map(({ offset }) => offset),
   }

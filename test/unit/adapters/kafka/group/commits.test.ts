@@ -5,6 +5,7 @@ import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/pr
 import type { Position } from '../../../../../src/core/ports.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../../support/telemetry/recording-logger.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 import { owned, settle } from './single-member-group.ts'
 
@@ -114,6 +115,51 @@ describe('periodic commits', () => {
     await tick()
     expect(sent).toEqual([])
     expect(clock.timers).toBe(0)
+  })
+})
+
+describe('a broker that refuses long metadata', () => {
+  it('gets the offsets without it, and later only shorter metadata', async () => {
+    const partitions = new OwnedPartitions()
+    for (const partition of [0, 1, 2]) partitions.add(owned(partition))
+    const logger = new RecordingLogger()
+    const results: string[] = []
+    const sent: string[][] = []
+    const group = {
+      groupId: 'group',
+      async commitOffsets({ topics }: Parameters<ConsumerGroup['commitOffsets']>[0]) {
+        const all = topics.flatMap(topic => topic.partitions)
+        sent.push(all.map(({ partition, offset, metadata }) => `${partition}@${offset}:${metadata.length}`))
+        const isTooLarge = all.some(({ metadata }) => metadata.length > 1_024)
+        if (isTooLarge) throw Object.assign(new Error('too large'), { type: 'OFFSET_METADATA_TOO_LARGE' })
+      },
+    } as unknown as ConsumerGroup
+    const lengths = [4_000, 900, 0]
+    let offset = 7
+    const commits = createCommits({
+      owned: partitions,
+      positions: () => lengths.map((length, partition) => at(offset, 'x'.repeat(length), partition)),
+      group: () => group,
+      onCommit: result => results.push(result),
+      clock: new ManualClock(),
+      logger,
+    })
+    expect(await commits.flush(group, durationMs(1_000))).toBe(true)
+    expect(sent.splice(0)).toEqual([
+      ['0@7:4000', '1@7:900', '2@7:0'],
+      ['0@7:0', '1@7:900', '2@7:0'],
+    ])
+    // Nothing has changed, so the metadata that was left out is not sent again.
+    expect(await commits.flush(group, durationMs(1_000))).toBe(true)
+    expect(sent).toEqual([])
+    ;[offset, lengths[1]] = [8, 1_500]
+    expect(await commits.flush(group, durationMs(1_000))).toBe(true)
+    expect(sent.at(-1)).toEqual(['0@8:0', '1@8:0', '2@8:0'])
+    expect(results).toEqual(['refused', 'accepted', 'refused', 'accepted'])
+    expect(logger.lines.map(({ level, line }) => [level, line.includes('offset.metadata.max.bytes')])).toEqual([
+      ['error', true],
+      ['error', true],
+    ])
   })
 })
 

@@ -48,6 +48,16 @@ async function handed(
 }
 
 describe('deliverBatch', () => {
+  it('notes the timestamp of the last delivered record', async () => {
+    const partition = owned(0, { next: 4 })
+    const { messages, ...rest } = batch(4, [4, 5])
+    const timed = messages.map((message, index) => ({ ...message, timestamp: String(1_000 + index) }))
+    await deliverBatch({ ...rest, messages: timed }, partition, () => true, { onRecords: () => undefined })
+    expect(partition.lastTimestamp).toBe(1_001)
+    await deliverBatch(batch(6, [], 8), partition, () => true, { onRecords: () => undefined })
+    expect(partition.lastTimestamp).toBe(1_001)
+  })
+
   it.each([
     { name: 'a batch that begins at the position', from: batch(5, [5, 6, 7]), next: 5, parts: [[3, 8]], end: 8 },
     { name: 'gaps, and a marker at the end', from: batch(5, [6, 9], 12), next: 5, parts: [[2, 13]], end: 13 },

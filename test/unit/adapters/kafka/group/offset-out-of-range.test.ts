@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { setUp } from './single-member-group.ts'
+import { settle, setUp } from './single-member-group.ts'
 
 describe('an offset out of range', () => {
   it.each([
@@ -8,8 +8,8 @@ describe('an offset out of range', () => {
       name: 'a truncated log',
       beginning: 0,
       end: 7,
-      to: 7,
-      events: ['seek 0 to 7', 'revoked 0', 'assigned 0@7 truncated'],
+      to: 0,
+      events: ['seek 0 to 0', 'revoked 0', 'assigned 0@0 truncated'],
     },
   ])('$name', async ({ beginning, end, to, events: expected }) => {
     const { member, join, it, state, events, losses, batches, owned } = setUp()
@@ -43,7 +43,7 @@ describe('an offset out of range', () => {
 
   it.each([
     { name: 'deleted records', beginning: 30, end: 100, to: 30 },
-    { name: 'a truncated log', beginning: 0, end: 7, to: 7 },
+    { name: 'a truncated log', beginning: 0, end: 7, to: 0 },
   ])('changes nothing during a revocation, and has its effect when the revocation is cancelled: $name', async given => {
     const { member, join, it, group, state, events, losses, owned, pausedInKafkajs } = setUp()
     await join()
@@ -72,6 +72,61 @@ describe('an offset out of range', () => {
     expect(losses).toEqual([{ ...at, from: 20, to: 12 }])
     expect(owned.get(at)).toMatchObject({ next: 12, committed: undefined })
   })
+
+  it.each([
+    { name: 'the first new record', committed: 20, log: { beginning: 0, end: 9, since: 7 }, to: 7 },
+    {
+      name: 'the first new record below a committed offset',
+      committed: 8,
+      log: { beginning: 0, end: 9, since: 7 },
+      to: 7,
+    },
+    {
+      name: 'the committed offset, after which records are unfinished',
+      committed: 5,
+      log: { beginning: 0, end: 9, since: 7 },
+      to: 5,
+    },
+    { name: 'the end, when there is no new record', committed: 20, log: { beginning: 0, end: 9 }, to: 9 },
+    {
+      name: 'the beginning, when nothing was committed',
+      committed: undefined,
+      log: { beginning: 2, end: 9, since: 7 },
+      to: 2,
+    },
+  ])('continues in a truncated log at $name', async ({ committed, log, to }) => {
+    const { member, join, it, state, events, losses, owned } = setUp()
+    await join()
+    const at = { topic: 'topic', partition: 0 }
+    const commit = committed === undefined ? undefined : { offset: committed, metadata: 'd1:AQ==' }
+    Object.assign(owned.get(at)!, { next: 20, lastTimestamp: 1_000, committed: commit })
+    state.log = log
+    events.length = 0
+    await member.outOfRange(it, at)
+    expect(events).toEqual([`seek 0 to ${to}`, 'revoked 0', `assigned 0@${to} truncated`])
+    expect(losses).toEqual([{ ...at, from: 20, to }])
+    // The metadata of the last commit describes truncated records, so it is not used for new ones.
+    expect(owned.get(at)).toMatchObject({ next: to, committed: undefined })
+  })
+
+  it.each(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE', 'KAFKA_STORAGE_ERROR'])(
+    'is tried again after the next fetch when the leader changes: %s',
+    async type => {
+      const { member, join, it: group, state, losses, clock } = setUp()
+      await join()
+      const at = { topic: 'topic', partition: 0 }
+      const fetch = () => member.fetch(async () => member.outOfRange(group, at).then(() => []))
+      state.log = { beginning: 30, end: 100 }
+      state.offsetsFail = Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: true })
+      const fetched = fetch()
+      await settle()
+      await clock.advance(200, settle)
+      expect([await fetched, losses]).toEqual([[], []])
+      state.offsetsFail = undefined
+      await fetch()
+      expect(losses).toEqual([{ ...at, from: 10, to: 30 }])
+    },
+  )
 
   it('changes nothing when the log has the offset, or the partition is not owned', async () => {
     const { member, join, it, events, losses } = setUp()

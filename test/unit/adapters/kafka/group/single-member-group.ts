@@ -31,7 +31,9 @@ export function setUp() {
   const state = {
     assigned: [0],
     canAsk: true,
-    log: { beginning: 0, end: 100 },
+    /** `since` is the offset of the first record that is as new as the one that is asked for. */
+    log: { beginning: 0, end: 100, since: -1 } as { beginning: number; end: number; since?: number },
+    offsetsFail: undefined as Error | undefined,
     flush: async (): Promise<boolean> => true,
     drain: Promise.resolve(),
     beat: async (): Promise<void> => undefined,
@@ -62,9 +64,14 @@ export function setUp() {
       refreshMetadata: async () => undefined,
       markOffsetAsCommitted: ({ partition, offset }: { partition: number; offset: string }) =>
         void knownInKafkajs.set(partition, offset),
-      fetchTopicsOffset: async ([{ fromBeginning }]: [{ fromBeginning: boolean }]) => [
-        { topic: 'topic', partitions: [{ offset: String(fromBeginning ? state.log.beginning : state.log.end) }] },
-      ],
+      fetchTopicsOffset: async ([{ fromBeginning, fromTimestamp }]: [
+        { fromBeginning: boolean; fromTimestamp?: number },
+      ]) => {
+        if (state.offsetsFail !== undefined) throw state.offsetsFail
+        const { beginning, end, since = -1 } = state.log
+        const offset = fromBeginning ? beginning : fromTimestamp === undefined ? end : since
+        return [{ topic: 'topic', partitions: [{ offset: String(offset) }] }]
+      },
     },
   }
   const clock = new ManualClock()

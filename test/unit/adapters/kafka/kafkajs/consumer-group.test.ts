@@ -59,6 +59,8 @@ const hooks = (name: string): GroupHooks => ({
   },
   outOfRange: async ({ groupId }, { topic, partition }) =>
     void events.push(`${name}: ${topic}/${partition} of ${groupId} out of range`),
+  unreadable: ({ groupId }, partitions) =>
+    void events.push(`${name}: cannot read ${JSON.stringify(partitions)} of ${groupId}`),
 })
 
 /** A group with its own cluster client, with or without hooks. */
@@ -126,6 +128,7 @@ describe('a step of a group', () => {
       maxWait: () => durationMs(1),
       fetch: fail,
       outOfRange: fail,
+      unreadable: () => undefined,
     })
     for (const step of steps) await expect(take[step](failing)).rejects.toBe(rejoin)
     expect(events).toEqual([])

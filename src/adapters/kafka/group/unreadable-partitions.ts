@@ -1,0 +1,43 @@
+import type { Clock, Logger } from '../../../core/ports.ts'
+import { durationMs } from '../../../core/time.ts'
+import type { UnreadablePartition } from '../kafkajs/patch-fetch-errors.ts'
+import type { ConsumerGroup } from '../kafkajs/private-api.ts'
+import { refreshMetadataAfter } from '../log/cluster-client.ts'
+import type { OwnedPartitions } from './owned-partitions.ts'
+
+interface Deps {
+  readonly owned: OwnedPartitions
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** How long a partition that its broker cannot read is left out of fetches. */
+const retryAfter = durationMs(1_000)
+
+/**
+ * Leaves partitions that their broker cannot read out of fetches for one second. The other
+ * partitions are read as before. It then refreshes the metadata, because another broker may have
+ * become the leader.
+ */
+export async function pauseUnreadable(
+  { owned, clock, logger }: Deps,
+  group: ConsumerGroup,
+  partitions: readonly UnreadablePartition[],
+): Promise<void> {
+  const paused = partitions.flatMap(partition => owned.get(partition) ?? [])
+  for (const of of paused) {
+    of.isUnreadable = true
+    group.pause([{ topic: of.topic, partitions: [of.partition] }])
+  }
+  for (const { topic, partition, code } of partitions)
+    logger.error(
+      { group: group.groupId, topic, partition, code },
+      'the broker cannot read this partition (see code); its records wait, hookline reads the other partitions, and asks for this one again every second: see the log of the broker',
+    )
+  await refreshMetadataAfter(clock, group.cluster, retryAfter)
+  for (const of of paused) {
+    of.isUnreadable = false
+    if (owned.get(of) === of && !of.paused && !of.isRevoking)
+      group.resume([{ topic: of.topic, partitions: [of.partition] }])
+  }
+}

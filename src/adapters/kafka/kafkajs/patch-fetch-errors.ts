@@ -1,0 +1,72 @@
+import type { TopicPartition } from '../../../core/ports.ts'
+import { errorCodeOf } from './errors.ts'
+import { internal, replaceInternal } from './private-api.ts'
+
+/** A partition that its broker cannot read, with the error code of the broker. */
+export interface UnreadablePartition extends TopicPartition {
+  readonly code: string
+}
+
+interface FetchResponse {
+  readonly responses: readonly {
+    readonly topicName: string
+    readonly partitions: readonly { readonly partition: number; readonly errorCode: number }[]
+  }[]
+}
+
+interface ResponseParser {
+  parse(response: FetchResponse): Promise<FetchResponse>
+}
+
+/**
+ * The error codes of a partition whose data the broker cannot read: UNKNOWN (an I/O error, for
+ * example), CORRUPT_MESSAGE and KAFKA_STORAGE_ERROR (a failed disk).
+ */
+const unreadableCodes: ReadonlySet<number> = new Set([-1, 2, 56])
+
+/** The partitions with one of the `unreadableCodes`, by the error that kafkajs throws for one. */
+const partitionsOf = new WeakMap<Error, readonly UnreadablePartition[]>()
+
+/**
+ * Returns the partitions that the broker cannot read if this is the error of a fetch and one of
+ * these partitions caused it. Otherwise, the list is empty.
+ */
+export const unreadablePartitionsIn = (error: unknown): readonly UnreadablePartition[] =>
+  partitionsOf.get(error as Error) ?? []
+
+/**
+ * Defect: if one partition of a fetch response has an error, kafkajs throws this error for the whole
+ * response, without the name of the partition (protocol/requests/fetch/v0/response.js:46). One
+ * damaged partition so stops the consumer of all partitions.
+ * Patch: remembers for the error which partitions cannot be read.
+ * Remove when: kafkajs reports the errors of a fetch by partition.
+ */
+export function patchFetchErrors(): void {
+  const file = 'protocol/requests/fetch/v0/response'
+  const original = internal<ResponseParser>(file)
+  const { createErrorFromCode } = internal<{ createErrorFromCode: (code: number) => Error }>('protocol/error')
+
+  replaceInternal<ResponseParser>(file, {
+    ...original,
+    async parse(response) {
+      try {
+        return await original.parse(response)
+      } catch (error) {
+        const failed = response.responses
+          .flatMap(({ topicName: topic, partitions }) => partitions.map(of => ({ ...of, topic })))
+          .filter(({ errorCode }) => errorCode !== 0)
+        // kafkajs has thrown the error of the first one.
+        if (unreadableCodes.has(failed[0]?.errorCode ?? 0))
+          partitionsOf.set(
+            error as Error,
+            failed
+              .filter(({ errorCode }) => unreadableCodes.has(errorCode))
+              .map(({ topic, partition, errorCode }) => {
+                return { topic, partition, code: errorCodeOf(createErrorFromCode(errorCode)) }
+              }),
+          )
+        throw error
+      }
+    },
+  })
+}

@@ -1,0 +1,42 @@
+import { expect, it } from '@jest/globals'
+import { seekAndPause } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
+import { settle, setUp } from './single-member-group.ts'
+
+const at = { topic: 'topic', partition: 0 }
+
+it('leaves a partition that its broker cannot read out of fetches for one second', async () => {
+  const { member, join, it: group, clock, pausedInKafkajs } = setUp()
+  await join()
+  member.unreadable(group, [{ ...at, code: 'CORRUPT_MESSAGE' }])
+  await clock.advance(999, settle)
+  expect([...pausedInKafkajs]).toEqual([0])
+  await clock.advance(1, settle)
+  expect([...pausedInKafkajs]).toEqual([])
+})
+
+it('leaves it out of the fetches during a rebalance too', async () => {
+  const { member, join, it: group, clock, owned, pausedInKafkajs } = setUp()
+  await join()
+  member.unreadable(group, [{ ...at, code: 'CORRUPT_MESSAGE' }])
+  // `RebalanceFetcher` does this before each fetch, and a join does it at its end.
+  seekAndPause(group, owned.all())
+  expect([...pausedInKafkajs]).toEqual([0])
+  await clock.advance(1_000, settle)
+  expect([...pausedInKafkajs]).toEqual([])
+})
+
+it.each(['paused', 'isRevoking'] as const)('does not fetch it again after that if it is then: %s', async state => {
+  const { member, join, it: group, clock, owned, pausedInKafkajs } = setUp()
+  await join()
+  member.unreadable(group, [{ ...at, code: 'UNKNOWN' }])
+  owned.get(at)![state] = true
+  await clock.advance(1_000, settle)
+  expect([...pausedInKafkajs]).toEqual([0])
+})
+
+it('ignores a partition that this member no longer owns', async () => {
+  const { member, join, it: group, pausedInKafkajs } = setUp()
+  await join()
+  member.unreadable(group, [{ topic: 'topic', partition: 5, code: 'UNKNOWN' }])
+  expect([...pausedInKafkajs]).toEqual([])
+})
