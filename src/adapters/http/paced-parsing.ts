@@ -124,7 +124,12 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     socket.on('resume', () => {
       if (state.waitsFor === 'client') stopWaiting()
     })
-    socket.once('close', stopWaiting)
+    socket.once('close', () => {
+      stopWaiting()
+      // After CONNECT, Node emits no `close` for the responses that wait behind another one.
+      unansweredInTotal -= state.unanswered
+      state.unanswered = 0
+    })
   })
 
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -134,6 +139,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     state.unanswered += 1
     unansweredInTotal += 1
     response.once('close', () => {
+      if (state.unanswered === 0) return
       state.unanswered -= 1
       unansweredInTotal -= 1
       if (state.waitsFor === 'answer' && !isFull(state)) state.continue()
@@ -155,6 +161,9 @@ function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): voi
   server.prependListener('connect', (_request: IncomingMessage, socket: Socket) => {
     states.delete(socket)
     socket.removeAllListeners('data')
+    // Node has removed its listener of `error`. Without a listener, an error of this connection, for
+    // example a reset by the client, would end the process.
+    socket.on('error', () => {})
     // Node closes a connection with CONNECT only when no listener of `connect` exists. If this is
     // the only listener, it must close the connection itself.
     if (server.listenerCount('connect') === 1) socket.destroy()
