@@ -74,7 +74,8 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
     if (retryAfter > 0) return unauthenticated(tooManyFailures(retryAfter))
     const found = token === undefined || !sessions ? byKey(request) : bySession(request, token, sessions())
     if (found.kind !== 'permitted') {
-      if (found.answer === noKey || found.answer === noSession) throttle?.failed(address, now)
+      const isGuess = found.answer === noSession || (found.answer === noKey && headers.authorization !== undefined)
+      if (isGuess) throttle?.failed(address, now, token)
       return found
     }
     throttle?.succeeded(address, token)
