@@ -72,7 +72,9 @@ export function addSessionRoutes({
   }
 
   const show: Handler = async ({ key }) => ({ answer: ok(JSON.stringify(shown(key))) })
-  const signOut: Handler = async () => ({ answer: { code: 'ok', status: 204, headers: deleteCookie, body: '' } })
+  const signOut: Handler = async ({ request }) => ({
+    answer: { code: 'ok', status: 204, headers: deleteCookie(request.raw.headers), body: '' },
+  })
 
   app.post(sessionPath, (request, reply) => {
     takeTraced(sessionPath, { request, reply }, (_, keepSpan) => signIn(request, reply, keepSpan)).then(
