@@ -84,7 +84,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
       if (socket.writableEnded) return
       // Node may resume the socket while the connection still waits for an iteration or a response.
       // The data that then arrives must also wait.
-      if (state.waitsFor === 'iteration' || (state.waitsFor === 'answer' && isFull(state))) return hold(data)
+      if (state.waitsFor === 'iteration' || (state.waitsFor === 'answer' && isFull(state))) return hold(socket, data)
       stopWaiting()
       if (isFull(state)) return waitWithMuch('answer', data)
       if (iterations.isOver())
@@ -105,11 +105,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     function wait(reason: ParseState['waitsFor'], data: Buffer): void {
       state.waitsFor = reason
       if (reason === 'iteration') iterations.add(state)
-      hold(data)
-    }
-    function hold(data: Buffer): void {
-      socket.pause()
-      if (data.length > 0) socket.unshift(data)
+      hold(socket, data)
     }
     function stopWaiting(): void {
       waiting.close(socket)
@@ -154,6 +150,12 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
     return unanswered > most || (unanswered === most && current?.complete !== false)
   }
+}
+
+/** Pauses the socket, and keeps data that is not parsed yet. */
+function hold(socket: Socket, data: Buffer): void {
+  socket.pause()
+  if (data.length > 0) socket.unshift(data)
 }
 
 /** Ends the paced parsing of a connection after CONNECT: Node then no longer parses its data. */

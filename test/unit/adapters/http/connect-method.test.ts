@@ -50,26 +50,31 @@ const listeners = {
 }
 
 describe('CONNECT behind a request in progress', () => {
-  it.each(Object.entries(listeners))('does not end the process when the client then resets the connection: %s', async (_, start) => {
-    const { url, stop, unanswered, path } = await start()
-    stops.push(stop)
-    const other = await connected(url)
-    const respondsToOther = async (): Promise<void> => {
-      await other.send(get(path))
-      expect((await other.answer('GET')).status).toBe(200)
-    }
-    const wire = await connected(url)
-    await wire.send(unanswered + connectMethod)
-    // The responses to another connection show that the server has parsed CONNECT.
-    for (let count = 0; count < 3; count += 1) await respondsToOther()
-    wire.reset()
-    await wire.closed
-    await respondsToOther()
-  })
+  it.each(Object.entries(listeners))(
+    'does not end the process when the client then resets the connection: %s',
+    async (_, start) => {
+      const { url, stop, unanswered, path } = await start()
+      stops.push(stop)
+      const other = await connected(url)
+      const respondsToOther = async (): Promise<void> => {
+        await other.send(get(path))
+        expect((await other.answer('GET')).status).toBe(200)
+      }
+      const wire = await connected(url)
+      await wire.send(unanswered + connectMethod)
+      // The responses to another connection show that the server has parsed CONNECT.
+      for (let count = 0; count < 3; count += 1) await respondsToOther()
+      wire.reset()
+      await wire.closed
+      await respondsToOther()
+    },
+  )
 
   it('does not count the unanswered requests of closed connections', async () => {
     let requests = 0
-    const server = createNodeServer(() => void (requests += 1), defaultLimits)
+    const server = createNodeServer(() => {
+      requests += 1
+    }, defaultLimits)
     stops.push(() => once(server.close(), 'close'))
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -64,7 +64,8 @@ it.each([1, 2])('%i requests protect no connection of a client that does not rea
   const { port } = server.address() as AddressInfo
   const silent = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')]
   try {
-    for (const socket of silent) socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(requests))
+    for (const socket of silent)
+      socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(requests))
     await all.promise
     const wire = await connect(`http://127.0.0.1:${port}`)
     wires.push(wire)
