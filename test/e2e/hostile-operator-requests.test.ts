@@ -30,7 +30,9 @@ it(`an operator listener with the heap of the chart survives ${count} hostile re
   )
   const signedIn = await fetch(`${url}/v1/session`, { method: 'POST', body: JSON.stringify({ key: operateKey }) })
   const { csrfToken } = (await signedIn.json()) as { csrfToken: string }
-  const session = { Cookie: signedIn.headers.get('set-cookie')?.split(';')[0] ?? '', 'X-CSRF-Token': csrfToken }
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  // The name of the cookie has the port of the header Host.
+  const session = { Host: new URL(url).host, Cookie: cookie, 'X-CSRF-Token': csrfToken }
   const destinations = async (): Promise<number> => (await fetch(`${url}/v1/destinations`, { headers: session })).status
   expect(await destinations()).toBe(200)
   const startedAt = Date.now()

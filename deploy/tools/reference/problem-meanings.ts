@@ -46,7 +46,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Send smaller batches.',
   ],
   rate_limited: [
-    'The source exceeds `collector.ratePerSource`. At the operator API: too many requests had a missing or wrong key.',
+    'The source exceeds `collector.ratePerSource`. At the operator API: too many requests had a wrong key.',
     'Wait for the time in `Retry-After`, as SDKs do.',
   ],
   unavailable: [

@@ -9,7 +9,7 @@ import { createHttpServer } from './json-api-server.ts'
 import { openApiDocument } from './openapi-tracking.ts'
 import { documentPath, ingestPaths, isOperatorUrl, methodsOf, settingsPath } from './paths.ts'
 import { createRunInSpan } from './request-span.ts'
-import { type HttpResponse, ok, problem } from './responses.ts'
+import { type HttpResponse, inBytes, ok, problem } from './responses.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 
 interface Deps {
@@ -85,8 +85,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     limits,
     clock,
   })
-  const text = JSON.stringify(openApiDocument())
-  const document = { ...ok(text), bytes: Buffer.from(text) }
+  const document = inBytes(ok(JSON.stringify(openApiDocument())))
   app.get(documentPath, (request, reply) => send(request, reply, document))
   return { start, stop }
 }

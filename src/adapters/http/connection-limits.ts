@@ -25,9 +25,10 @@ export function limitConnections(
 }
 
 /**
- * Protects a connection while the server processes a request: from the end of the request to the
- * end of its response, the limiter does not close the connection in favour of a new one. A client
- * that sends its request slowly gets no protection.
+ * Protects a connection while the server processes a request: from the end of the request until the
+ * whole response was written to the socket, the limiter does not close the connection in favour of
+ * a new one. A client that sends its request slowly, or does not read its responses, gets no
+ * protection. So a response that waits behind another one does not protect the connection.
  */
 export function protectRequests(server: Server, limiter: ConnectionLimiter<Socket>): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -35,9 +36,16 @@ export function protectRequests(server: Server, limiter: ConnectionLimiter<Socke
     const protect = (): void => {
       // If the server has refused the request, its response may be complete before the rest of the
       // request is read. The connection then needs no protection.
-      if (response.writableFinished) return
+      if (response.writableEnded) return
+      // Node sets the socket of a response when the responses before it were sent.
+      if (response.socket === null) return void response.once('socket', protect)
+      let isProtected = true
+      const end = (): void => {
+        if (isProtected) limiter.endRequest(socket)
+        isProtected = false
+      }
       limiter.startRequest(socket)
-      response.once('close', () => limiter.endRequest(socket))
+      response.once('prefinish', end).once('close', end)
     }
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
     if (hasBody) request.once('end', protect)

@@ -74,7 +74,11 @@ export function createHttpServer(deps: Deps): HttpServer {
     })
     return server
   }
-  const app = createApp(serverFor, (error, request, reply) => send(request, reply, answerToBadUrl(error)))
+  const app = createApp(
+    serverFor,
+    (error, request, reply) => send(request, reply, answerToBadUrl(error)),
+    limits.headBytes,
+  )
   const others: Server[] = []
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -124,11 +128,12 @@ type ServerFor = (handler: RequestListener) => Server
 function createApp(
   serverFactory: ServerFor,
   frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void,
+  maxHeadBytes: number,
 ): FastifyInstance {
   const app = fastify({
     serverFactory,
     return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: maxHeadBytes },
     // open-connections.ts handles invalid HTTP and timeouts, because it knows the other requests on
     // the connection.
     clientErrorHandler: () => {},

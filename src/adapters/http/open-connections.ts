@@ -113,9 +113,10 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       else if (state.requestsInProgress === 0) refuse(socket, error)
     })
     server.on('connect', (_request, socket: Socket) => {
-      const state = states.get(socket)
-      if (state?.requestsInProgress === 0) farewell(socket, connectRefused())
-      else if (state !== undefined) state.isLast = true
+      // Requests in progress get no response: Node no longer tracks a connection after CONNECT, so
+      // it would close the connection neither after an error nor after `limits.silence`.
+      if (states.get(socket)?.requestsInProgress === 0) farewell(socket, connectRefused())
+      else socket.destroy()
     })
   }
 
@@ -144,7 +145,6 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     socket.end(toHttpText(answer))
     const cancel = clock.after(limits.linger.time, () => socket.destroy())
     socket.once('close', cancel)
-    if (socket.listenerCount('error') === 0) socket.on('error', () => {})
   }
 
   return {

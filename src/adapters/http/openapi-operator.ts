@@ -66,7 +66,7 @@ export const operatorSecurity = {
     in: 'cookie',
     name: 'hookline_session',
     description:
-      'The session cookie that the sign-in sets. Each request except GET and HEAD also needs, in `X-CSRF-Token`, the CSRF token from the response to the sign-in. Hookline refuses the cookie in requests that a page of another origin sends.',
+      'The session cookie that the sign-in sets. If the header Host has a port, the name of the cookie ends in `_` and the port, for example `hookline_session_8090`. Each request except GET and HEAD also needs, in `X-CSRF-Token`, the CSRF token from the response to the sign-in. Hookline refuses the cookie in requests that a page of another origin sends.',
   },
 } as const
 

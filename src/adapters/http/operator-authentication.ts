@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import { isEqual, type Operator, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
@@ -74,8 +74,10 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
     if (retryAfter > 0) return unauthenticated(tooManyFailures(retryAfter))
     const found = token === undefined || !sessions ? byKey(request) : bySession(request, token, sessions())
     if (found.kind !== 'permitted') {
-      if (found.answer === noKey || found.answer === noSession) throttle?.failed(address, now)
-      return found
+      const isGuess = found.answer === noSession || (found.answer === noKey && headers.authorization !== undefined)
+      if (isGuess) throttle?.failed(address, now, token)
+      const hasEnded = found.answer === noSession || found.answer === expiredSession
+      return hasEnded ? unauthenticated(withoutCookie(found.answer, headers)) : found
     }
     throttle?.succeeded(address, token)
     const { operator } = found
@@ -106,12 +108,13 @@ const readOnly = problem(
   'forbidden',
   'This key has the role "read", which allows GET and HEAD only: send a key with the role "operate".',
 )
-const endsSession = (answer: HttpResponse): HttpResponse => ({
+/** Adds the header with which the browser deletes the session cookie. */
+const withoutCookie = (answer: HttpResponse, headers: IncomingHttpHeaders): HttpResponse => ({
   ...answer,
-  headers: { ...answer.headers, ...deleteCookie },
+  headers: { ...answer.headers, ...deleteCookie(headers) },
 })
-const noSession = endsSession(problem('invalid_session', 'The session is not valid: sign in again.'))
-const expiredSession = endsSession(problem('invalid_session', 'The session has ended: sign in again.'))
+const noSession = problem('invalid_session', 'The session is not valid: sign in again.')
+const expiredSession = problem('invalid_session', 'The session has ended: sign in again.')
 const noCsrfToken = problem(
   'invalid_csrf_token',
   'The request has no valid CSRF token: send "csrfToken" from the response to GET /v1/session in the header X-CSRF-Token.',

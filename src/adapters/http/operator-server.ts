@@ -28,7 +28,7 @@ import { createOperatorAuthentication } from './operator-authentication.ts'
 import { createGuard } from './operator-guard.ts'
 import { documentPath, keysPath, operatorMethodsOf } from './paths.ts'
 import { createRunInSpan } from './request-span.ts'
-import { type HttpResponse, ok } from './responses.ts'
+import { type HttpResponse, inBytes, ok } from './responses.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
@@ -39,6 +39,7 @@ import { addSessionRoutes } from './session-routes.ts'
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
   connections: 64,
+  connectionsPerAddress: 32,
   pipelined: 4,
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
@@ -92,10 +93,12 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
   const { api, objects, log, jobs, audit, findKey, sessions, publishedKeys, clock, metrics, tracer } = deps
   const { clientAddressHeader } = deps
   const limits = { ...operatorLimits, ...deps.limits }
+  // Behind a proxy, all connections have the address of the proxy.
+  const connectionsPerAddress = clientAddressHeader === undefined ? limits.connectionsPerAddress : limits.connections
   const onAnswer = ({ code }: HttpResponse): void => metrics.operatorAnswers.inc({ code })
   const server = createHttpServer({
     ...deps,
-    limits,
+    limits: { ...limits, connectionsPerAddress },
     onAnswer,
     methodsOf: operatorMethodsOf,
     isCrossOrigin: () => false,
@@ -124,12 +127,13 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
   addConsoleRoutes({ ...server, directory: deps.consoleDirectory })
   addAudienceRoute({ ...shared, listAudiences: deps.listAudiences, guard })
   addLedgerRoute({ ...shared, readLedger: deps.readLedger, guard })
-  const document = ok(JSON.stringify(operatorDocument()))
+  const document = inBytes(ok(JSON.stringify(operatorDocument())))
+  const keysAnswer = createKeysAnswer()
   server.app.get(documentPath, (request, reply) => server.send(request, reply, document))
   server.app.get(keysPath, (request, reply) => {
     const { destination } = request.query as Readonly<Record<string, unknown>>
     publishedKeys(typeof destination === 'string' ? destination : undefined).then(
-      keys => server.send(request, reply, keysAnswer(JSON.stringify(keys))),
+      keys => server.send(request, reply, keysAnswer(keys)),
       error => server.fail(request, reply, error),
     )
   })
@@ -138,9 +142,14 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
 
 /**
  * The response with the public signing keys. Receivers may cache it for five minutes, so a new key
- * must be published at least five minutes before it signs.
+ * must be published at least five minutes before it signs. Clients need no operator key for this
+ * response, and it may have megabytes. So it is built once for each object with keys.
  */
-const keysAnswer = (body: string): HttpResponse => {
-  const answer = ok(body)
-  return { ...answer, headers: { ...answer.headers, 'cache-control': 'public, max-age=300' } }
+function createKeysAnswer(): (keys: Awaited<ReturnType<PublishedKeys>>) => HttpResponse {
+  const built = new WeakMap<object, HttpResponse>()
+  return keys => {
+    const answer = built.get(keys) ?? inBytes(ok(JSON.stringify(keys)))
+    built.set(keys, answer)
+    return { ...answer, headers: { ...answer.headers, 'cache-control': 'public, max-age=300' } }
+  }
 }

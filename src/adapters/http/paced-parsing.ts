@@ -84,7 +84,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
       if (socket.writableEnded) return
       // Node may resume the socket while the connection still waits for an iteration or a response.
       // The data that then arrives must also wait.
-      if (state.waitsFor === 'iteration' || (state.waitsFor === 'answer' && isFull(state))) return hold(data)
+      if (state.waitsFor === 'iteration' || (state.waitsFor === 'answer' && isFull(state))) return hold(socket, data)
       stopWaiting()
       if (isFull(state)) return waitWithMuch('answer', data)
       if (iterations.isOver())
@@ -105,11 +105,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     function wait(reason: ParseState['waitsFor'], data: Buffer): void {
       state.waitsFor = reason
       if (reason === 'iteration') iterations.add(state)
-      hold(data)
-    }
-    function hold(data: Buffer): void {
-      socket.pause()
-      if (data.length > 0) socket.unshift(data)
+      hold(socket, data)
     }
     function stopWaiting(): void {
       waiting.close(socket)
@@ -124,7 +120,12 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     socket.on('resume', () => {
       if (state.waitsFor === 'client') stopWaiting()
     })
-    socket.once('close', stopWaiting)
+    socket.once('close', () => {
+      stopWaiting()
+      // After CONNECT, Node emits no `close` for the responses that wait behind another one.
+      unansweredInTotal -= state.unanswered
+      state.unanswered = 0
+    })
   })
 
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -134,6 +135,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     state.unanswered += 1
     unansweredInTotal += 1
     response.once('close', () => {
+      if (state.unanswered === 0) return
       state.unanswered -= 1
       unansweredInTotal -= 1
       if (state.waitsFor === 'answer' && !isFull(state)) state.continue()
@@ -150,11 +152,20 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
   }
 }
 
+/** Pauses the socket, and keeps data that is not parsed yet. */
+function hold(socket: Socket, data: Buffer): void {
+  socket.pause()
+  if (data.length > 0) socket.unshift(data)
+}
+
 /** Ends the paced parsing of a connection after CONNECT: Node then no longer parses its data. */
 function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): void {
   server.prependListener('connect', (_request: IncomingMessage, socket: Socket) => {
     states.delete(socket)
     socket.removeAllListeners('data')
+    // Node has removed its listener of `error`. Without a listener, an error of this connection, for
+    // example a reset by the client, would end the process.
+    socket.on('error', () => {})
     // Node closes a connection with CONNECT only when no listener of `connect` exists. If this is
     // the only listener, it must close the connection itself.
     if (server.listenerCount('connect') === 1) socket.destroy()

@@ -47,6 +47,9 @@ const json = { 'content-type': 'application/json; charset=utf-8' } as const
 /** A 200 response; `body` is JSON text. */
 export const ok = (body: string): HttpResponse => ({ code: 'ok', status: 200, headers: json, body })
 
+/** Adds the bytes of the body to a response with a long body that is sent repeatedly. */
+export const inBytes = (answer: HttpResponse): HttpResponse => ({ ...answer, bytes: Buffer.from(answer.body) })
+
 /** A 202 response for work that continues in the background; `body` is JSON text. */
 export const acceptedForProcessing = (body: string): HttpResponse => ({ ...ok(body), status: 202 })
 

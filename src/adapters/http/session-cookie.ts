@@ -1,15 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { sessionLifetime } from '../../core/operator/operator-sessions.ts'
 
-const name = 'hookline_session'
-const pattern = new RegExp(`(?:^|;)[ \\t]*${name}=([^;]*)`, 'g')
+/**
+ * The name of the session cookie: `hookline_session`, followed by `_` and the port if the header
+ * Host has one. Browsers send a cookie to all ports of a host, so the name separates the sessions of
+ * listeners with different ports.
+ */
+function nameFor({ host = '' }: IncomingHttpHeaders): string {
+  const port = /:(\d{1,5})$/.exec(host)?.[1]
+  return port === undefined ? 'hookline_session' : `hookline_session_${port}`
+}
 
 /**
  * The token in the session cookie of a request; `undefined` without the cookie. If there are two
  * session cookies, another host of the domain may have set one of them. The token is then empty, so
  * it matches no session.
  */
-export function sessionTokenIn({ cookie = '' }: IncomingHttpHeaders): string | undefined {
+export function sessionTokenIn(headers: IncomingHttpHeaders): string | undefined {
+  const { cookie = '' } = headers
+  const pattern = new RegExp(`(?:^|;)[ \\t]*${nameFor(headers)}=([^;]*)`, 'g')
   const [token, ...others] = [...cookie.matchAll(pattern)].map(([, value = '']) => value.trim())
   return others.length > 0 ? '' : token
 }
@@ -20,13 +29,15 @@ export function sessionTokenIn({ cookie = '' }: IncomingHttpHeaders): string | u
  * cookie has the attribute Secure, so it is never sent without TLS.
  */
 export const setCookie = (token: string, headers: IncomingHttpHeaders) => ({
-  'set-cookie': cookieOf(token, sessionLifetime / 1_000, isSecure(headers)),
+  'set-cookie': cookieOf(nameFor(headers), token, sessionLifetime / 1_000, isSecure(headers)),
 })
 
 /** The headers of a response that delete the session cookie. */
-export const deleteCookie = { 'set-cookie': cookieOf('', 0, false) } as const
+export const deleteCookie = (headers: IncomingHttpHeaders) => ({
+  'set-cookie': cookieOf(nameFor(headers), '', 0, false),
+})
 
-function cookieOf(token: string, maxAge: number, secure: boolean): string {
+function cookieOf(name: string, token: string, maxAge: number, secure: boolean): string {
   return `${name}=${token}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
 }
 

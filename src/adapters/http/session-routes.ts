@@ -49,13 +49,14 @@ export function addSessionRoutes({
   ): Promise<HttpResponse | undefined> {
     const { headers } = request.raw
     const address = clientAddressOf(request.raw, clientAddressHeader)
-    const retryAfter = throttle.secondsToWait(address, clock.monotonic())
-    if (retryAfter > 0) return inObjectForm(tooManyFailures(retryAfter))
     if (isOfOtherOrigin(headers)) return inObjectForm(otherOrigin)
     const body = await readBody(request.raw, reply.raw)
     if (body.kind === 'refused') return body.answer
     const { key, ...others } = body.value
     if (typeof key !== 'string' || Object.keys(others).length > 0) return notOneKey
+    // Checked after the body was read, so that concurrent sign-ins cannot exceed the limit.
+    const retryAfter = throttle.secondsToWait(address, clock.monotonic())
+    if (retryAfter > 0) return inObjectForm(tooManyFailures(retryAfter))
     const id = clock.id()
     const begun = sessions().begin(key, id, clock.now())
     if (begun === undefined) {
@@ -71,7 +72,9 @@ export function addSessionRoutes({
   }
 
   const show: Handler = async ({ key }) => ({ answer: ok(JSON.stringify(shown(key))) })
-  const signOut: Handler = async () => ({ answer: { code: 'ok', status: 204, headers: deleteCookie, body: '' } })
+  const signOut: Handler = async ({ request }) => ({
+    answer: { code: 'ok', status: 204, headers: deleteCookie(request.raw.headers), body: '' },
+  })
 
   app.post(sessionPath, (request, reply) => {
     takeTraced(sessionPath, { request, reply }, (_, keepSpan) => signIn(request, reply, keepSpan)).then(

@@ -58,8 +58,14 @@ export class FailureThrottle {
     return own > 0 || this.#validAddresses.has(network) ? own : this.#all.secondsToWaitFor(1, ofAll.perSecond, now)
   }
 
-  failed(address: string, now: number): void {
-    this.#all.spend(1, ofAll.perSecond, now)
+  /**
+   * Notes a wrong key, or a token that is not valid. If the token was valid before, its key was
+   * removed, so the token must wait from now on.
+   */
+  failed(address: string, now: number, session?: string): void {
+    if (session !== undefined) this.#sessions.delete(session)
+    // An address with a valid key may fail while all others wait. It adds no debt to theirs.
+    if (this.#all.secondsToWaitFor(1, ofAll.perSecond, now) === 0) this.#all.spend(1, ofAll.perSecond, now)
     const network = clientOf(address)
     const limiter = this.#limiters.get(network) ?? limiterFor(ofAddress, now)
     limiter.spend(1, ofAddress.perSecond, now)

@@ -15,7 +15,8 @@ interface Deps {
 
 /**
  * Creates the function that returns the public keys. Each key is computed once, at the first call
- * that needs it. That takes about 50 µs, so each tick of the event loop computes only one.
+ * that needs it. That takes about 50 µs, so each tick of the event loop computes only one. For all
+ * destinations, the function returns the same object until the configuration changes.
  *
  * Anyone may request the keys, so the result must not show which destinations exist. It has no ids
  * of destinations, and is the same for an unknown id as for a destination without keys.
@@ -23,6 +24,8 @@ interface Deps {
 export function createPublishedKeys({ destinations, clock }: Deps): PublishedKeys {
   let known = new Map<string, PublicSigningKey | undefined>()
   let listed: ReturnType<Deps['destinations']> | undefined
+  /** The result for all destinations; `undefined` until a call needs it. */
+  let all: ReturnType<PublishedKeys> | undefined
 
   /** Removes the computed keys that the configuration no longer has. */
   function follow(current: ReturnType<Deps['destinations']>): void {
@@ -30,6 +33,7 @@ export function createPublishedKeys({ destinations, clock }: Deps): PublishedKey
     const texts = new Set([...current.values()].flatMap(textsOf))
     known = new Map([...known].filter(([text]) => texts.has(text)))
     listed = current
+    all = undefined
   }
 
   async function keyOf(text: string): Promise<PublicSigningKey | undefined> {
@@ -41,16 +45,21 @@ export function createPublishedKeys({ destinations, clock }: Deps): PublishedKey
     return known.get(text)
   }
 
-  return async destination => {
-    const current = destinations()
-    follow(current)
-    const selected = destination === undefined ? [...current.values()] : [current.get(destination)]
+  async function keysOf(selected: Parameters<typeof textsOf>[0][]): ReturnType<PublishedKeys> {
     const keys: PublicSigningKey[] = []
     for (const text of new Set(selected.flatMap(textsOf))) {
       const key = known.get(text) ?? (await keyOf(text))
       if (key !== undefined) keys.push(key)
     }
     return { keys }
+  }
+
+  return async destination => {
+    const current = destinations()
+    follow(current)
+    if (destination !== undefined) return keysOf([current.get(destination)])
+    all ??= keysOf([...current.values()])
+    return all
   }
 }
 

@@ -120,6 +120,10 @@ const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<H
     pieces: [head('Transfer-Encoding: chunked'), chunk(Buffer.alloc(size >> 1, '{'))],
     isWhole: false,
   }),
+  'CONNECT behind a request': () => ({
+    pieces: [head('Content-Length: 2'), Buffer.from('{}CONNECT c:1 HTTP/1.1\r\nHost: c\r\n\r\n')],
+    isWhole: false,
+  }),
   'a head that never ends': () => ({
     pieces: [Buffer.from('POST /v1/batch HTTP/1.1\r\nHost: c\r\nX-A')],
     isWhole: false,

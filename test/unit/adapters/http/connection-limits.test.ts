@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import net, { type AddressInfo, type Socket } from 'node:net'
 import { afterEach, expect, it } from '@jest/globals'
 import { limitConnections, protectRequests } from '../../../../src/adapters/http/connection-limits.ts'
 import { createNodeServer } from '../../../../src/adapters/http/node-server.ts'
@@ -47,4 +47,31 @@ it.each([
   await replaced.closed
   go.resolve()
   expect(await busy.answer()).toMatchObject({ status: 200, body: 'done' })
+})
+
+it.each([1, 2])('%i requests protect no connection of a client that does not read the response', async requests => {
+  const limiter = new ConnectionLimiter<Socket>(2, 2)
+  let began = 0
+  const all = Promise.withResolvers<void>()
+  server = createNodeServer((_, response) => {
+    response.end(Buffer.alloc(16 * 1_048_576))
+    began += 1
+    if (began === 2 * requests) all.resolve()
+  }, defaultLimits)
+  limitConnections(server, limiter)
+  protectRequests(server, limiter)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const silent = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')]
+  try {
+    for (const socket of silent)
+      socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(requests))
+    await all.promise
+    const wire = await connect(`http://127.0.0.1:${port}`)
+    wires.push(wire)
+    await wire.send('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    expect((await wire.answer('GET')).status).toBe(200)
+  } finally {
+    for (const socket of silent) socket.destroy()
+  }
 })

@@ -52,6 +52,14 @@ describe('all addresses together', () => {
     expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(0)
   })
 
+  it('makes the others wait one second at most, however often addresses with a valid key fail', () => {
+    const throttle = new FailureThrottle(0)
+    throttle.succeeded('192.0.2.1')
+    many(throttle)
+    failing(throttle, '192.0.2.1', 10)
+    expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(1)
+  })
+
   const numbered = (index: number): string => `10.0.${index >> 8}.${index & 255}`
 
   it('remembers up to a thousand addresses that sent wrong keys', () => {
@@ -79,6 +87,14 @@ describe('sessions', () => {
     throttle.succeeded(address, 'token')
     failing(throttle, address, 10)
     expect(['token', 'other', undefined].map(token => throttle.secondsToWait(address, 0, token))).toEqual([0, 10, 10])
+  })
+
+  it('that are no longer valid must wait like other ones', () => {
+    const throttle = new FailureThrottle(0)
+    throttle.succeeded(address, 'token')
+    failing(throttle, address, 10)
+    throttle.failed(address, 0, 'token')
+    expect(throttle.secondsToWait(address, 0, 'token')).toBe(20)
   })
 
   it('are remembered up to a number of a thousand', () => {

@@ -38,6 +38,15 @@ describe('the published keys', () => {
     expect(after[1]).toBe(before[0])
   })
 
+  it('of all destinations are the same object until the configuration changes', async () => {
+    let destinations = keysOf({ crm: [key(1)] })
+    const published = publishing(() => destinations)
+    const [first, second] = await Promise.all([published(undefined), published(undefined)])
+    expect(second).toBe(first)
+    destinations = keysOf({ crm: [key(1), key(2)] })
+    expect((await published(undefined)).keys).toHaveLength(2)
+  })
+
   it('leave out keys that this process has not read', async () => {
     expect(await publishing(() => keysOf({ crm: [new Secret('')] }))(undefined)).toEqual({ keys: [] })
   })
