@@ -121,7 +121,7 @@ export function createNotices(deps: Deps): Notices {
       const facts = decodeFacts(message.properties)
       if (settings === undefined || facts === undefined) return
       if (!isObserved(facts.destination) || !isKnown(deps)(facts.destination)) return
-      const state = states.observe(facts, processor, clock.now())
+      const state = states.observe(facts, message.messageId, { processor, now: clock.now() })
       if (outbox.room === 0) return
       add(state.takeDue(clock.now()), settings)
       outbox.send()
@@ -132,7 +132,7 @@ export function createNotices(deps: Deps): Notices {
     },
     disabled(destination, automatically) {
       const settings = notices()
-      if (settings !== undefined) add([{ kind: 'disabled', destination, automatically }], settings)
+      if (settings !== undefined) add([{ kind: 'disabled', destination, at: automatically.at, automatically }], settings)
       outbox.send()
     },
     handOver(processor) {

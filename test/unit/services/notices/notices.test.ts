@@ -187,7 +187,7 @@ it('only the owner of partition 0 reports changes of the configuration', async (
 })
 
 it('after a revocation, the next owner sends the notices that waited', async () => {
-  const { harness, seen, send } = await started(host => (host === 'ops' ? ok : answered(404)))
+  const { harness, bodies, seen, send } = await started(host => (host === 'ops' ? ok : answered(404)))
   send(1)
   await harness.advance(5 * second)
   send(2)
@@ -197,6 +197,7 @@ it('after a revocation, the next owner sends the notices that waited', async () 
   harness.live.rebalance()
   await harness.advance(second)
   expect(seen().map(([, { count }]) => count)).toEqual([1, 2])
+  expect(new Set(bodies().map(({ id }) => id)).size).toBe(2)
 })
 
 it('after a stop, the facts that are left are in the events topic', async () => {
