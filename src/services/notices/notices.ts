@@ -28,8 +28,8 @@ interface Deps {
   /** The partitions of the events topic that this process owns. */
   readonly processors: () => Iterable<PartitionProcessor>
   /**
-   * Whether this process reports changes of the configuration. Only one process of the installation
-   * does this.
+   * Whether this process reports changes of the configuration. At most one process of the
+   * installation does this.
    */
   readonly isOurs: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
@@ -57,7 +57,7 @@ export interface Notices {
   /** Called when the partition is being revoked: writes its facts for the next owner. */
   handOver(processor: PartitionProcessor): void
   start(): void
-  /** Stops, and writes the facts that are not written yet. */
+  /** Stops, and writes everything that is not written yet. */
   stop(): void
 }
 
@@ -91,24 +91,25 @@ export function createNotices(deps: Deps): Notices {
   const outbox = new Outbox(deps)
   const add = createAdd(outbox, clock)
 
-  function write(all: Iterable<DestinationFacts>): void {
-    for (const facts of all) outbox.add(factsEvent(facts, clock.id(), clock.now()))
+  function* eventsOf(all: Iterable<DestinationFacts>): Generator<Event> {
+    for (const facts of all) yield factsEvent(facts, clock.id(), clock.now())
   }
 
   function turn(): DurationMs {
     const settings = notices()
-    const ofConfiguration = configuration.take(routing())
+    configuration.find(routing(), clock.now())
     if (settings === undefined) {
+      configuration.take()
       collected.clear()
       outbox.clear()
       return every
     }
-    write(collected.take(outbox.room))
+    for (const event of eventsOf(collected.take(outbox.room))) outbox.add(event)
     add(
       states.takeDue(deps.processors(), { isKnown: isKnown(deps), hasRoom: () => outbox.room > 0, now: clock.now() }),
       settings,
     )
-    if (deps.isOurs()) add(ofConfiguration, settings)
+    if (deps.isOurs()) add(configuration.take(), settings)
     outbox.send()
     return every
   }
@@ -136,19 +137,20 @@ export function createNotices(deps: Deps): Notices {
       outbox.send()
     },
     handOver(processor) {
-      if (notices() === undefined) return
-      write(states.takeRest(processor))
-      outbox.send()
+      if (notices() !== undefined) outbox.sendAll(eventsOf(states.takeRest(processor)))
     },
     start() {
-      configuration.take(routing())
+      configuration.find(routing(), clock.now())
+      configuration.take()
       task.start()
     },
     stop() {
       task.stop()
-      if (notices() === undefined) return
-      write(collected.take(outbox.room))
-      outbox.send()
+      const settings = notices()
+      if (settings === undefined) return
+      configuration.find(routing(), clock.now())
+      if (deps.isOurs()) add(configuration.take(), settings)
+      outbox.sendAll(eventsOf(collected.take(Number.POSITIVE_INFINITY)))
     },
   }
 }

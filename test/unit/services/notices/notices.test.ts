@@ -200,6 +200,27 @@ it('after a revocation, the next owner sends the notices that waited', async () 
   expect(new Set(bodies().map(({ id }) => id)).size).toBe(2)
 })
 
+it('the next owner of partition 0 reports the changes of the last minute', async () => {
+  const { harness, seen } = await started(() => ok)
+  const changeOf = (id: string): ObjectChange => ({
+    ...{ kind: 'source', id, version: 1, action: 'created', by: 'ada', at: harness.clock.now(), fields: [] },
+  })
+  await harness.advance(5 * second)
+  harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+  harness.changeObject(changeOf('old'))
+  await harness.advance(minute)
+  harness.changeObject(changeOf('new'))
+  harness.destinations = [destination('crm', { enabled: false }), destination('ops')]
+  await harness.advance(30 * second)
+  expect(seen()).toEqual([])
+  harness.live.rebalance()
+  await harness.advance(minute)
+  expect(seen()).toEqual([
+    ['Configuration Changed', expect.objectContaining({ id: 'new' })],
+    ['Destination Disabled', { destination: 'crm' }],
+  ])
+})
+
 it('after a stop, the facts that are left are in the events topic', async () => {
   const { harness, send } = await started(host => (host === 'ops' ? ok : answered(404)))
   send(1)
@@ -208,4 +229,30 @@ it('after a stop, the facts that are left are in the events topic', async () => 
   await harness.advance(minute)
   await stopped
   expect(harness.written(harness.topics.events).at(-1)).toMatchObject({ sourceId: factsSource })
+})
+
+it('after a stop, the last changes of the configuration are in the events topic', async () => {
+  const { harness } = await started(() => ok)
+  await harness.advance(5 * second)
+  harness.destinations = [destination('crm', { enabled: false }), destination('ops')]
+  const stopped = harness.service.stop()
+  await harness.advance(minute)
+  await stopped
+  expect(harness.written(harness.topics.events).map(({ message }) => message.event)).toEqual(['Destination Disabled'])
+})
+
+it('after a stop, the facts about thousands of destinations are in the events topic', async () => {
+  const ids = Array.from({ length: 1_500 }, (_, index) => `crm-${index}`)
+  const harness = await DispatcherHarness.started({
+    destinations: [destination('ops', { sources: [] }), ...ids.map(id => destination(id))],
+    answer: () => answered(404),
+  })
+  harness.notices = { destination: 'ops' }
+  harness.write({ message: messageOf({ messageId: 'm', userId: 'u' }) })
+  await harness.advance(second)
+  const stopped = harness.service.stop()
+  await harness.advance(minute)
+  await stopped
+  const facts = harness.written(harness.topics.events).filter(({ sourceId }) => sourceId === factsSource)
+  expect(facts).toHaveLength(1_500)
 })
