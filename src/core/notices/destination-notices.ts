@@ -44,9 +44,19 @@ export class DestinationNotices {
   readonly #sentAt = new Map<Kind, EpochMs>()
   /** The message id of the last destination facts. */
   #factsId = ''
+  #urls = ''
 
   constructor(destination: string) {
     this.#destination = destination
+  }
+
+  /**
+   * Sets the present webhooks of the destination (`urlsOf`). When they change, each webhook that
+   * responds with 410 Gone is reported again.
+   */
+  setUrls(urls: string): void {
+    if (this.#urls !== urls) this.#goneReportedAt.clear()
+    this.#urls = urls
   }
 
   /** `factsId` is the message id of the facts. */

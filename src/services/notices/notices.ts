@@ -1,3 +1,4 @@
+import { urlsOf } from '../../core/auto-disable/judge-failures.ts'
 import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Event } from '../../core/message/event.ts'
@@ -90,10 +91,7 @@ export function createNotices(deps: Deps): Notices {
   const states = new DestinationStates()
   const outbox = new Outbox(deps)
   const add = createAdd(outbox, clock)
-
-  function* eventsOf(all: Iterable<DestinationFacts>): Generator<Event> {
-    for (const facts of all) yield factsEvent(facts, clock.id(), clock.now())
-  }
+  const eventsOf = createEventsOf(clock)
 
   function turn(): DurationMs {
     const settings = notices()
@@ -121,8 +119,9 @@ export function createNotices(deps: Deps): Notices {
       const settings = notices()
       const facts = decodeFacts(message.properties)
       if (settings === undefined || facts === undefined) return
-      if (!isObserved(facts.destination) || !isKnown(deps)(facts.destination)) return
-      const state = states.observe(facts, message.messageId, { processor, now: clock.now() })
+      const about = routing().destinations.get(facts.destination)
+      if (about === undefined || !isObserved(facts.destination)) return
+      const state = states.observe(facts, message.messageId, { processor, urls: urlsOf(about), now: clock.now() })
       if (outbox.room === 0) return
       add(state.takeDue(clock.now()), settings)
       outbox.send()
@@ -133,7 +132,8 @@ export function createNotices(deps: Deps): Notices {
     },
     disabled(destination, automatically) {
       const settings = notices()
-      if (settings !== undefined) add([{ kind: 'disabled', destination, at: automatically.at, automatically }], settings)
+      if (settings !== undefined)
+        add([{ kind: 'disabled', destination, at: automatically.at, automatically }], settings)
       outbox.send()
     },
     handOver(processor) {
@@ -146,14 +146,16 @@ export function createNotices(deps: Deps): Notices {
     },
     stop() {
       task.stop()
-      const settings = notices()
-      if (settings === undefined) return
-      configuration.find(routing(), clock.now())
-      if (deps.isOurs()) add(configuration.take(), settings)
+      turn()
       outbox.sendAll(eventsOf(collected.take(Number.POSITIVE_INFINITY)))
     },
   }
 }
+
+const createEventsOf = (clock: Clock) =>
+  function* (all: Iterable<DestinationFacts>): Generator<Event> {
+    for (const facts of all) yield factsEvent(facts, clock.id(), clock.now())
+  }
 
 /**
  * Returns a function that adds notices to the outbox, except notices about the destination that
