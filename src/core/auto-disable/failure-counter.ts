@@ -58,6 +58,7 @@ export class FailureCounter {
   #lastAt = never
   #gone = new Set<string>()
   #endedAt = never
+  #urls: string | undefined
 
   /** Whether this process has counted failures since the last call of `take`. */
   get hasFailures(): boolean {
@@ -66,6 +67,15 @@ export class FailureCounter {
 
   get endedAt(): EpochMs {
     return this.#endedAt
+  }
+
+  /**
+   * Sets the webhooks whose failures are counted (`urlsOf`). Failures of other webhooks that were
+   * counted before are discarded.
+   */
+  setUrls(urls: string, now: EpochMs): void {
+    if (this.#urls !== undefined && this.#urls !== urls) this.ended(now)
+    this.#urls = urls
   }
 
   failed(now: EpochMs): void {

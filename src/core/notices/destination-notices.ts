@@ -42,12 +42,26 @@ export class DestinationNotices {
   #deadLetters: Partial<Record<DeadLetterReason, number>> = {}
   #deadLettersSince: EpochMs | undefined
   readonly #sentAt = new Map<Kind, EpochMs>()
+  /** The message id of the last destination facts. */
+  #factsId = ''
+  #urls = ''
 
   constructor(destination: string) {
     this.#destination = destination
   }
 
-  observe({ health, outcomes, gone, deadLetters }: DestinationFacts, now: EpochMs): void {
+  /**
+   * Sets the present webhooks of the destination (`urlsOf`). When they change, each webhook that
+   * responds with 410 Gone is reported again.
+   */
+  setUrls(urls: string): void {
+    if (this.#urls !== urls) this.#goneReportedAt.clear()
+    this.#urls = urls
+  }
+
+  /** `factsId` is the message id of the facts. */
+  observe({ health, outcomes, gone, deadLetters }: DestinationFacts, factsId: string, now: EpochMs): void {
+    this.#factsId = factsId
     if (health === 'failing') this.#failing(outcomes, now)
     else if (health === 'recovered') this.#recovered(outcomes)
     for (const webhook of gone)
@@ -101,16 +115,20 @@ export class DestinationNotices {
     return { ...rest, deadLetters }
   }
 
+  get #fromFacts() {
+    return { destination: this.#destination, factsId: this.#factsId }
+  }
+
   #dueHealth(now: EpochMs): Notice | undefined {
     const kind = this.#health
     if (kind === undefined || kind === this.#reportedHealth || !this.#maySend(kind, now)) return undefined
     this.#reportedHealth = kind
-    const destination = this.#destination
+    const from = this.#fromFacts
     const outcomes = this.#outcomes
-    if (kind === 'failing') return { kind, destination, outcomes }
+    if (kind === 'failing') return { kind, ...from, outcomes }
     const failingSince = this.#failingSince
     this.#failingSince = undefined
-    return { kind, destination, outcomes, failingSince }
+    return { kind, ...from, outcomes, failingSince }
   }
 
   #dueGone(now: EpochMs): Notice | undefined {
@@ -120,7 +138,7 @@ export class DestinationNotices {
     for (const [webhook, at] of this.#goneReportedAt)
       if (isOver(at, goneAgainAfterMs, now)) this.#goneReportedAt.delete(webhook)
     for (const webhook of webhooks) this.#goneReportedAt.set(webhook, now)
-    return { kind: 'gone', destination: this.#destination, webhooks }
+    return { kind: 'gone', ...this.#fromFacts, webhooks }
   }
 
   #dueDeadLetters(now: EpochMs): Notice | undefined {
@@ -129,7 +147,7 @@ export class DestinationNotices {
     const reasons = this.#deadLetters
     this.#deadLetters = {}
     this.#deadLettersSince = undefined
-    return { kind: 'dead_lettered', destination: this.#destination, reasons, since }
+    return { kind: 'dead_lettered', ...this.#fromFacts, reasons, since }
   }
 
   /**

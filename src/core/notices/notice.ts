@@ -9,29 +9,35 @@ import type { AutomaticDisabling } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import { type DeadLetterCounts, type DestinationFacts, encodeFacts } from './destination-facts.ts'
 
+interface FromFacts {
+  readonly destination: string
+  /** The message id of the last destination facts that the notice includes. */
+  readonly factsId: string
+}
+
 /** The fact that a notice reports. */
 export type Notice =
-  | { readonly kind: 'failing'; readonly destination: string; readonly outcomes: readonly Outcome[] }
-  | {
+  | (FromFacts & { readonly kind: 'failing'; readonly outcomes: readonly Outcome[] })
+  | (FromFacts & {
       readonly kind: 'recovered'
-      readonly destination: string
       readonly outcomes: readonly Outcome[]
       readonly failingSince: EpochMs | undefined
-    }
-  | { readonly kind: 'gone'; readonly destination: string; readonly webhooks: readonly string[] }
+    })
+  | (FromFacts & { readonly kind: 'gone'; readonly webhooks: readonly string[] })
   | {
       readonly kind: 'disabled'
       readonly destination: string
+      /** When this process noticed that the destination was disabled. */
+      readonly at: EpochMs
       /** Set when Hookline, not an operator, has disabled the destination. */
       readonly automatically?: AutomaticDisabling | undefined
     }
-  | {
+  | (FromFacts & {
       readonly kind: 'dead_lettered'
-      readonly destination: string
       readonly reasons: DeadLetterCounts
       /** When a dispatcher reported the first of these dead letters. */
       readonly since: EpochMs
-    }
+    })
   | { readonly kind: 'configuration_changed'; readonly change: ObjectChange }
 
 export const noticeKinds = [
@@ -60,16 +66,14 @@ const minuteMs = 60_000
 
 /**
  * Creates the event of a notice for the destination `to`. Its message id depends only on the kind,
- * the subject and the minute, or on the version of a changed object. If a second process sends the
- * same notice, the receiver therefore ignores it as a duplicate.
+ * the subject and the cause. If a second process sends the same notice, the receiver therefore
+ * ignores it as a duplicate.
  */
 export function noticeEvent(notice: Notice, to: string, at: EpochMs): Event {
   const subject = subjectOf(notice)
-  const window =
-    notice.kind === 'configuration_changed' ? `version ${notice.change.version}` : String(Math.floor(at / minuteMs))
   return ownEvent({
     type: 'track',
-    messageId: `notice-${hash('sha256', [notice.kind, subject, window].join('\n')).slice(0, 40)}`,
+    messageId: `notice-${hash('sha256', [notice.kind, subject, causeOf(notice)].join('\n')).slice(0, 40)}`,
     anonymousId: subject,
     event: noticeEvents[notice.kind],
     sourceId: operationsSource,
@@ -77,6 +81,17 @@ export function noticeEvent(notice: Notice, to: string, at: EpochMs): Event {
     properties: JSON.stringify(propertiesOf(notice, at)) as JsonText,
     at,
   })
+}
+
+function causeOf(notice: Notice): string {
+  switch (notice.kind) {
+    case 'configuration_changed':
+      return `version ${notice.change.version}`
+    case 'disabled':
+      return String(notice.automatically?.at ?? Math.floor(notice.at / minuteMs))
+    default:
+      return notice.factsId
+  }
 }
 
 /** The event with destination facts. It is not delivered to any destination. */

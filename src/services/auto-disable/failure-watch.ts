@@ -5,6 +5,7 @@ import {
   type FailureState,
   isWatched,
   judgeFailures,
+  urlsOf,
   type Verdict,
 } from '../../core/auto-disable/judge-failures.ts'
 import { Semaphore } from '../../core/collections/semaphore.ts'
@@ -12,7 +13,7 @@ import { byLifecycle } from '../../core/config-objects/failure-record.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
-import type { AutomaticDisabling } from '../../core/settings/settings.ts'
+import type { AutomaticDisabling, Webhook } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import { changeFailures } from '../config-objects/change-failure-state.ts'
 import type { ObjectStore } from '../config-objects/object-store.ts'
@@ -91,18 +92,32 @@ export class FailureWatch implements PeriodicTask {
     this.#task.stop()
   }
 
-  /** Called at the end of each attempt at a destination that failures can disable (`isWatched`). */
-  attempted(id: string, evidence: Evidence): void {
+  /**
+   * Called at the end of each attempt at a destination that failures can disable (`isWatched`).
+   * `urls` are the webhooks of the destination at the start of the attempt (`urlsOf`).
+   */
+  attempted(id: string, urls: string, evidence: Evidence): void {
+    if (evidence === 'nothing') return
     const now = this.#deps.clock.now()
-    if (evidence === 'fails') this.#counterOf(id).failed(now)
-    if (evidence !== 'works') return
-    this.#counterOf(id).ended(now)
+    const counter = this.#counterOf(id)
+    counter.setUrls(urls, now)
+    if (evidence === 'fails') return counter.failed(now)
+    counter.ended(now)
     this.#endIfOver(id)
   }
 
-  /** Called when the endpoint of a webhook of any destination responded with 410 Gone. */
-  gone(id: string, webhook: string): void {
-    if (this.#isWatched(id)) this.#counterOf(id).gone(webhook, this.#deps.clock.now())
+  /**
+   * Called when the endpoint of a webhook of any destination responded with 410 Gone. Ignores the
+   * response if the webhook has another URL now.
+   */
+  gone(id: string, { label, urlHash }: Pick<Webhook, 'label' | 'urlHash'>): void {
+    const destination = this.#deps.routing().destinations.get(id)
+    if (destination === undefined || !isWatched(destination)) return
+    if (!destination.webhooks.some(webhook => webhook.label === label && webhook.urlHash === urlHash)) return
+    const now = this.#deps.clock.now()
+    const counter = this.#counterOf(id)
+    counter.setUrls(urlsOf(destination), now)
+    counter.gone(label, now)
   }
 
   #onRecord(id: string): void {
@@ -159,11 +174,14 @@ export class FailureWatch implements PeriodicTask {
    * failed, otherwise with true.
    */
   async #write(id: string): Promise<boolean> {
-    const { store, routing } = this.#deps
+    const { store, routing, clock } = this.#deps
     const version = store.known({ kind: 'destination', id })?.version ?? 0
     const rule = disableRule(id, version, routing())
-    const seen = this.#counters.get(id)?.take()
-    if (seen === undefined || rule === undefined) return false
+    const counter = this.#counters.get(id)
+    if (rule === undefined) return false
+    counter?.setUrls(rule.urls, clock.now())
+    const seen = counter?.take()
+    if (seen === undefined) return false
     let verdict: Verdict = { kind: 'keep' }
     const next = (before: FailureState | undefined): FailureState | undefined => {
       verdict = this.#judge(before, seen, rule)

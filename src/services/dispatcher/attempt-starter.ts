@@ -1,4 +1,5 @@
 import { evidenceOf } from '../../core/auto-disable/failure-counter.ts'
+import { urlsOf } from '../../core/auto-disable/judge-failures.ts'
 import {
   type Attempt,
   type Decision,
@@ -306,7 +307,8 @@ export class AttemptStarter {
     this.#inProgress--
     delivery.target.attempts.ended(delivery, endedAt)
     updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
-    if (begun.isWatched) this.#deps.failures?.attempted(delivery.target.destination, evidenceOf(attempt))
+    if (begun.isWatched)
+      this.#deps.failures?.attempted(delivery.target.destination, urlsOf({ webhooks: callees }), evidenceOf(attempt))
     const now = clock.now()
     updateSlowDown(this.#deps, begun, attempt, { endedAt, now })
     const decision = decide(attempt, delivery.carried, policy, now, callees)

@@ -14,6 +14,7 @@ import type {
   DeliverySettings,
   NoticesSettings,
   PayloadSettings,
+  Webhook,
 } from '../../core/settings/settings.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -247,7 +248,7 @@ function createFlow(
   const { observer } = notices
   const { failures } = deps
   const observers = {
-    gone(destination: string, webhook: string): void {
+    gone(destination: string, webhook: Webhook): void {
       observer.gone(destination, webhook)
       failures?.gone(destination, webhook)
     },

@@ -162,7 +162,7 @@ function noteOutcome(
   } else {
     const labels = { destination, webhook: webhook.label, outcome }
     deps.metrics.webhookCalls.inc(labels)
-    reportActionableFailure(deps, labels, result)
+    reportActionableFailure(deps, labels, webhook, result)
   }
   const { retryAfter, status } = result.kind === 'answered' ? result : noAnswer
   return { webhook, outcome, retryAfter, status }
@@ -171,11 +171,12 @@ function noteOutcome(
 function reportActionableFailure(
   { metrics, logger, observer, logProxyFailure }: AttemptDeps,
   { outcome, ...labels }: { readonly destination: string; readonly webhook: string; readonly outcome: Outcome },
+  webhook: PreparedWebhook,
   result: CallResult,
 ): void {
   if (result.kind === 'answered' && result.status === 410) {
     metrics.webhooksGone.inc(labels)
-    observer.gone(labels.destination, labels.webhook)
+    observer.gone(labels.destination, webhook)
     logger.warn(
       labels,
       'endpoint responded with 410 Gone; ask its owner whether it was removed permanently; if so, remove the webhook from the configuration',

@@ -1,5 +1,6 @@
 import type { DeadLetterReason, Outcome } from '../../core/delivery/classify-outcome.ts'
 import { addCounts, type DestinationFacts, type DestinationHealth } from '../../core/notices/destination-facts.ts'
+import type { Webhook } from '../../core/settings/settings.ts'
 
 /** Receives facts about destinations. The calls are cheap and never throw. */
 export interface DestinationObserver {
@@ -10,7 +11,7 @@ export interface DestinationObserver {
   breakerOpened(destination: string, outcomes: readonly Outcome[]): void
   breakerClosed(destination: string, outcomes: readonly Outcome[]): void
   /** Called when the endpoint of a webhook responded with 410 Gone. */
-  gone(destination: string, webhook: string): void
+  gone(destination: string, webhook: Pick<Webhook, 'label' | 'urlHash'>): void
   deadLettered(destination: string, reason: DeadLetterReason): void
 }
 
@@ -42,8 +43,8 @@ export class CollectedFacts implements DestinationObserver {
     this.#changeHealth(destination, 'recovered', outcomes)
   }
 
-  gone(destination: string, webhook: string): void {
-    this.#of(destination)?.gone.add(webhook)
+  gone(destination: string, { label }: Pick<Webhook, 'label'>): void {
+    this.#of(destination)?.gone.add(label)
   }
 
   deadLettered(destination: string, reason: DeadLetterReason): void {

@@ -1,9 +1,16 @@
 import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Notice } from '../../core/notices/notice.ts'
+import type { EpochMs } from '../../core/time.ts'
 
 /** Maximum number of changes that wait for `take`. Further changes are not reported. */
 const maxChanges = 1_000
+
+/**
+ * How long a process keeps notices that it does not send. When the process that sends them ends,
+ * another process becomes the sender only after a rebalance, and then sends those that it has kept.
+ */
+const keptMs = 60_000
 
 /**
  * Finds the notices that follow from changes of the configuration. Every process finds them, and
@@ -11,6 +18,7 @@ const maxChanges = 1_000
  */
 export class ConfigurationNotices {
   #changes: ObjectChange[] = []
+  #found: readonly { readonly notice: Notice; readonly at: EpochMs }[] = []
   #routing: Routing | undefined
   #enabled: ReadonlySet<string> = new Set()
 
@@ -25,16 +33,24 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Removes and returns the notices since the last call. The first call returns no notice about
-   * disabled destinations: it only notes which destinations are enabled.
+   * Adds the notices since the last call to those that `take` returns. The first call adds no
+   * notice about disabled destinations: it only notes which destinations are enabled.
    */
-  take(routing: Routing): readonly Notice[] {
-    const changes = this.#changes
+  find(routing: Routing, now: EpochMs): void {
+    const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))
     this.#changes = []
-    return [...changes.map((change): Notice => ({ kind: 'configuration_changed', change })), ...this.#disabled(routing)]
+    const kept = this.#found.filter(({ at }) => Math.abs(now - at) < keptMs).slice(-maxChanges)
+    this.#found = [...kept, ...[...changed, ...this.#disabled(routing, now)].map(notice => ({ notice, at: now }))]
   }
 
-  #disabled(routing: Routing): readonly Notice[] {
+  /** Removes and returns the notices of the last minute that were not taken yet. */
+  take(): readonly Notice[] {
+    const found = this.#found
+    this.#found = []
+    return found.map(({ notice }) => notice)
+  }
+
+  #disabled(routing: Routing, at: EpochMs): readonly Notice[] {
     if (routing === this.#routing) return []
     const enabled = this.#enabled
     const all = [...routing.destinations.values()]
@@ -42,6 +58,6 @@ export class ConfigurationNotices {
     this.#enabled = new Set(all.filter(destination => destination.enabled).map(({ id }) => id))
     return all
       .filter(each => !each.enabled && each.disabledAutomatically === undefined && enabled.has(each.id))
-      .map(({ id }) => ({ kind: 'disabled', destination: id }))
+      .map(({ id }) => ({ kind: 'disabled', destination: id, at }))
   }
 }

@@ -12,13 +12,22 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 export class DestinationStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()
 
-  observe(facts: DestinationFacts, processor: PartitionProcessor, now: EpochMs): DestinationNotices {
+  /**
+   * `factsId` is the message id of the facts, which were read from the partition of `processor`.
+   * `urls` are the present webhooks of the destination (`urlsOf`).
+   */
+  observe(
+    facts: DestinationFacts,
+    factsId: string,
+    { processor, urls, now }: { readonly processor: PartitionProcessor; readonly urls: string; readonly now: EpochMs },
+  ): DestinationNotices {
     const { destination } = facts
     const states = this.#byPartition.get(processor) ?? new Map<string, DestinationNotices>()
     this.#byPartition.set(processor, states)
     const state = states.get(destination) ?? new DestinationNotices(destination)
     states.set(destination, state)
-    state.observe(facts, now)
+    state.setUrls(urls)
+    state.observe(facts, factsId, now)
     return state
   }
 

@@ -1,3 +1,4 @@
+import { urlsOf } from '../../core/auto-disable/judge-failures.ts'
 import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Event } from '../../core/message/event.ts'
@@ -28,8 +29,8 @@ interface Deps {
   /** The partitions of the events topic that this process owns. */
   readonly processors: () => Iterable<PartitionProcessor>
   /**
-   * Whether this process reports changes of the configuration. Only one process of the installation
-   * does this.
+   * Whether this process reports changes of the configuration. At most one process of the
+   * installation does this.
    */
   readonly isOurs: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
@@ -57,7 +58,7 @@ export interface Notices {
   /** Called when the partition is being revoked: writes its facts for the next owner. */
   handOver(processor: PartitionProcessor): void
   start(): void
-  /** Stops, and writes the facts that are not written yet. */
+  /** Stops, and writes everything that is not written yet. */
   stop(): void
 }
 
@@ -90,25 +91,23 @@ export function createNotices(deps: Deps): Notices {
   const states = new DestinationStates()
   const outbox = new Outbox(deps)
   const add = createAdd(outbox, clock)
-
-  function write(all: Iterable<DestinationFacts>): void {
-    for (const facts of all) outbox.add(factsEvent(facts, clock.id(), clock.now()))
-  }
+  const eventsOf = createEventsOf(clock)
 
   function turn(): DurationMs {
     const settings = notices()
-    const ofConfiguration = configuration.take(routing())
+    configuration.find(routing(), clock.now())
     if (settings === undefined) {
+      configuration.take()
       collected.clear()
       outbox.clear()
       return every
     }
-    write(collected.take(outbox.room))
+    for (const event of eventsOf(collected.take(outbox.room))) outbox.add(event)
     add(
       states.takeDue(deps.processors(), { isKnown: isKnown(deps), hasRoom: () => outbox.room > 0, now: clock.now() }),
       settings,
     )
-    if (deps.isOurs()) add(ofConfiguration, settings)
+    if (deps.isOurs()) add(configuration.take(), settings)
     outbox.send()
     return every
   }
@@ -120,8 +119,9 @@ export function createNotices(deps: Deps): Notices {
       const settings = notices()
       const facts = decodeFacts(message.properties)
       if (settings === undefined || facts === undefined) return
-      if (!isObserved(facts.destination) || !isKnown(deps)(facts.destination)) return
-      const state = states.observe(facts, processor, clock.now())
+      const about = routing().destinations.get(facts.destination)
+      if (about === undefined || !isObserved(facts.destination)) return
+      const state = states.observe(facts, message.messageId, { processor, urls: urlsOf(about), now: clock.now() })
       if (outbox.room === 0) return
       add(state.takeDue(clock.now()), settings)
       outbox.send()
@@ -132,26 +132,30 @@ export function createNotices(deps: Deps): Notices {
     },
     disabled(destination, automatically) {
       const settings = notices()
-      if (settings !== undefined) add([{ kind: 'disabled', destination, automatically }], settings)
+      if (settings !== undefined)
+        add([{ kind: 'disabled', destination, at: automatically.at, automatically }], settings)
       outbox.send()
     },
     handOver(processor) {
-      if (notices() === undefined) return
-      write(states.takeRest(processor))
-      outbox.send()
+      if (notices() !== undefined) outbox.sendAll(eventsOf(states.takeRest(processor)))
     },
     start() {
-      configuration.take(routing())
+      configuration.find(routing(), clock.now())
+      configuration.take()
       task.start()
     },
     stop() {
       task.stop()
-      if (notices() === undefined) return
-      write(collected.take(outbox.room))
-      outbox.send()
+      turn()
+      outbox.sendAll(eventsOf(collected.take(Number.POSITIVE_INFINITY)))
     },
   }
 }
+
+const createEventsOf = (clock: Clock) =>
+  function* (all: Iterable<DestinationFacts>): Generator<Event> {
+    for (const facts of all) yield factsEvent(facts, clock.id(), clock.now())
+  }
 
 /**
  * Returns a function that adds notices to the outbox, except notices about the destination that

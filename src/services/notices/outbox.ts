@@ -47,16 +47,22 @@ export class Outbox {
   }
 
   /**
-   * Sends waiting events, until the maximum number of events is unacknowledged. Call it regularly.
+   * Sends waiting events, until `limit` events are unacknowledged. Call it regularly.
    */
-  send(): void {
+  send(limit = maxUnacknowledged): void {
     this.#waiting = [...this.#failed, ...this.#waiting]
     this.#failed = []
-    while (this.#unacknowledged < maxUnacknowledged) {
+    while (this.#unacknowledged < limit) {
       const event = this.#waiting.shift()
       if (event === undefined) return
       this.#append(event)
     }
+  }
+
+  /** Sends all waiting events and `events`, however many are unacknowledged. */
+  sendAll(events: Iterable<Event>): void {
+    this.send(Number.POSITIVE_INFINITY)
+    for (const event of events) this.#append(event)
   }
 
   clear(): void {

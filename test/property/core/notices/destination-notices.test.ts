@@ -29,7 +29,7 @@ function sentIn(all: Steps): readonly Sent[] {
   const take = (): Sent[] => notices.takeDue(epochMs(at)).map(notice => ({ at, notice }))
   const sent = all.flatMap(step => {
     at += step.wait
-    if (step.facts !== undefined) notices.observe(step.facts, epochMs(at))
+    if (step.facts !== undefined) notices.observe(step.facts, `facts-${at}`, epochMs(at))
     return take()
   })
   at += 3_600_000

@@ -29,7 +29,7 @@ function story(steps: readonly Step[]): readonly string[] {
   const notices = new DestinationNotices('crm')
   return steps.flatMap(([at, facts]) => {
     const now = epochMs(start + at)
-    if (facts !== undefined) notices.observe(facts, now)
+    if (facts !== undefined) notices.observe(facts, 'facts-1', now)
     return notices.takeDue(now).map(notice => `${at / second}s ${textOf(notice)}`)
   })
 }
@@ -167,29 +167,29 @@ it('counts dead letters of all processes, in one notice a minute', () => {
 it('the facts that no notice has reported can be taken once, for the next owner', () => {
   const notices = new DestinationNotices('crm')
   expect(notices.takeRest()).toBeUndefined()
-  notices.observe(recovered, start)
+  notices.observe(recovered, 'facts-1', start)
   notices.takeDue(start)
-  notices.observe({ ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }, start)
+  notices.observe({ ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }, 'facts-1', start)
   const rest = { ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }
   expect([notices.takeRest(), notices.takeRest(), notices.takeDue(start)]).toEqual([rest, undefined, []])
 })
 
 it('reports the facts that were taken when it is the next owner itself', () => {
   const notices = new DestinationNotices('crm')
-  notices.observe(recovered, start)
+  notices.observe(recovered, 'facts-1', start)
   notices.takeDue(start)
-  notices.observe(failing, start)
-  notices.observe(notices.takeRest()!, start)
+  notices.observe(failing, 'facts-1', start)
+  notices.observe(notices.takeRest()!, 'facts-1', start)
   expect(notices.takeDue(start)).toMatchObject([{ kind: 'failing' }])
 })
 
 it('limits each kind of notice on its own, and knows whether one waits', () => {
   const notices = new DestinationNotices('crm')
-  notices.observe({ ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }, start)
+  notices.observe({ ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }, 'facts-1', start)
   expect(notices.takeDue(start).map(({ kind }) => kind)).toEqual(['failing', 'gone', 'dead_lettered'])
   expect(notices.isWaiting).toBe(false)
-  notices.observe(recovered, start)
+  notices.observe(recovered, 'facts-1', start)
   expect(notices.takeDue(start).map(({ kind }) => kind)).toEqual(['recovered'])
-  notices.observe(failing, start)
+  notices.observe(failing, 'facts-1', start)
   expect([notices.takeDue(start), notices.isWaiting]).toEqual([[], true])
 })

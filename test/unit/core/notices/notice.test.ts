@@ -9,20 +9,23 @@ import { start } from '../../../support/builders.ts'
 const at = epochMs(start + 90_000)
 const notices: Readonly<Record<Notice['kind'], readonly [Notice, object]>> = {
   failing: [
-    { kind: 'failing', destination: 'crm', outcomes: ['http_5xx', 'timeout'] },
+    { kind: 'failing', destination: 'crm', factsId: 'facts-1', outcomes: ['http_5xx', 'timeout'] },
     { destination: 'crm', outcomes: ['http_5xx', 'timeout'] },
   ],
   recovered: [
-    { kind: 'recovered', destination: 'crm', outcomes: ['delivered'], failingSince: start },
+    { kind: 'recovered', destination: 'crm', factsId: 'facts-1', outcomes: ['delivered'], failingSince: start },
     { destination: 'crm', outcomes: ['delivered'], failingSince: '2026-11-21T08:00:00.000Z' },
   ],
   gone: [
-    { kind: 'gone', destination: 'crm', webhooks: ['0'] },
+    { kind: 'gone', destination: 'crm', factsId: 'facts-1', webhooks: ['0'] },
     { destination: 'crm', webhooks: ['0'] },
   ],
-  disabled: [{ kind: 'disabled', destination: 'crm' }, { destination: 'crm' }],
+  disabled: [{ kind: 'disabled', destination: 'crm', at: start }, { destination: 'crm' }],
   dead_lettered: [
-    { kind: 'dead_lettered', destination: 'crm', reasons: { http_4xx: 2, record_too_large: 1 }, since: start },
+    {
+      ...{ kind: 'dead_lettered', destination: 'crm', factsId: 'facts-1', since: start },
+      reasons: { http_4xx: 2, record_too_large: 1 },
+    },
     {
       ...{ destination: 'crm', count: 3, reasons: { http_4xx: 2, record_too_large: 1 } },
       ...{ since: '2026-11-21T08:00:00.000Z', until: '2026-11-21T08:01:30.000Z' },
@@ -54,17 +57,27 @@ describe('the event of a notice', () => {
     expect(forgedCanonicalFault(event)).toBeUndefined()
   })
 
-  it('has the same message id in one minute, another one in the next minute and for another fact', () => {
+  it('has the same message id when another process makes it from the same facts, otherwise another one', () => {
     const idOf = (notice: Notice, time: number): string => noticeEvent(notice, 'ops', epochMs(time)).message.messageId
-    const [failing, disabled] = [notices.failing[0], notices.disabled[0]]
+    const [failing, dead] = [notices.failing[0], notices.dead_lettered[0]]
     const ids = [
       idOf(failing, start),
-      idOf(failing, start + 60_000),
+      idOf({ ...failing, factsId: 'facts-2' } as Notice, start),
       idOf({ ...failing, destination: 'lake' } as Notice, start),
-      idOf(disabled, start),
+      idOf(dead, start),
+      idOf({ ...dead, factsId: 'facts-2' } as Notice, start),
     ]
+    expect(new Set(ids).size).toBe(5)
+    expect(idOf(failing, start + 90_000)).toBe(ids[0])
+  })
+
+  it('has one message id for each disabling by Hookline, and for each minute in which an operator disables', () => {
+    const idOf = (more: object): string =>
+      noticeEvent({ ...notices.disabled[0], ...more } as Notice, 'ops', at).message.messageId
+    const byHookline = (ms: number) => idOf({ automatically: { at: start + ms, reason: 'gone', failingSince: start } })
+    const ids = [idOf({}), idOf({ at: start + 60_000 }), byHookline(0), byHookline(5_000)]
     expect(new Set(ids).size).toBe(4)
-    expect(idOf(failing, start + 59_999)).toBe(ids[0])
+    expect(idOf({ at: start + 59_999 })).toBe(ids[0])
   })
 
   it('has one message id for each version of an object', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { ObjectDocument } from '../../../../src/core/config-objects/config-objects.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { FailureWatch } from '../../../../src/services/auto-disable/failure-watch.ts'
 import { oneOperator } from '../../../support/config-objects/harness.ts'
@@ -29,21 +30,56 @@ describe('a destination of the config topic that Hookline has disabled', () => {
   })
 })
 
-const goneDocument = destinationDocument({ lifecycle: { onGone: 'disable' } })
+describe('the old URL of a destination', () => {
+  it('does not disable the destination with a 410', async () => {
+    const { harness, watch, webhook, change, isDisabled } = await withDestination(goneDocument)
+    const old = webhook()
+    watch.gone('crm', old)
+    await change(movedDocument)
+    await harness.advance(turn)
+    watch.gone('crm', old)
+    await harness.advance(turn)
+    expect(isDisabled()).toBe(false)
+    watch.gone('crm', webhook())
+    await harness.advance(turn)
+    expect(isDisabled()).toBe(true)
+  })
 
-/** A process whose destination `crm` of the config topic responds with 410 Gone. */
-async function goneOnTopic() {
+  it('begins no failure state of the new URL', async () => {
+    const { harness, process, watch, webhook, change } = await withDestination(failingDocument)
+    const old = webhook()
+    watch.attempted('crm', old.urlHash, 'fails')
+    await change({ ...movedDocument, lifecycle: { disableAfter: '1h' } })
+    await harness.advance(turn)
+    watch.attempted('crm', webhook().urlHash, 'fails')
+    watch.attempted('crm', old.urlHash, 'fails')
+    await harness.advance(turn)
+    expect(process.store.failures.get('crm')?.failingSince).toBeUndefined()
+  })
+})
+
+const goneDocument = destinationDocument({ lifecycle: { onGone: 'disable' } })
+const failingDocument = destinationDocument({ lifecycle: { disableAfter: '1h' } })
+const movedDocument = { ...goneDocument, webhooks: [{ url: 'https://moved.example.com/' }] }
+
+/** A process whose config topic has the destination `crm`. */
+async function withDestination(document: ObjectDocument) {
   const { harness, process, change } = await oneOperator()
-  await change(goneDocument)
+  await change(document)
   const { store, writer, merged } = process
   const routing = () => createRouting(merged().settings)
   const watch = new FailureWatch({ store, writer, routing, clock: harness.clock, logger: new RecordingLogger() })
   watch.start()
-  watch.gone('crm', '0')
-  await harness.advance(turn)
-  const isDisabled = () => {
-    const found = merged().settings.destinations.find(destination => destination.id === 'crm')
-    return found?.disabledAutomatically !== undefined && !found.enabled
-  }
-  return { harness, process, change, isDisabled }
+  const found = () => merged().settings.destinations.find(destination => destination.id === 'crm')
+  const webhook = () => found()!.webhooks[0]!
+  const isDisabled = () => found()?.disabledAutomatically !== undefined && !found()?.enabled
+  return { harness, process, watch, webhook, change, isDisabled }
+}
+
+/** A process whose destination `crm` of the config topic responds with 410 Gone. */
+async function goneOnTopic() {
+  const all = await withDestination(goneDocument)
+  all.watch.gone('crm', all.webhook())
+  await all.harness.advance(turn)
+  return all
 }

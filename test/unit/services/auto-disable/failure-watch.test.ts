@@ -11,6 +11,8 @@ const second = 1_000
 /** Time between two steps of these tests, in ms. The watch runs every 5 s, so twice in a step. */
 const step = 10 * second
 const id = 'file-crm'
+const webhook = fileSettings().destinations[0]!.webhooks[0]!
+const urls = webhook.urlHash
 const afterSteps: DestinationLifecycle = { disableAfter: durationMs(72 * step) }
 
 /** Settings in which the destination `file-crm` of the configuration file has this lifecycle. */
@@ -63,7 +65,7 @@ type Process = Awaited<ReturnType<Installation['process']>>
 /** Makes one attempt fail in each step, at the processes in turn. */
 async function failFor(installation: Installation, processes: readonly Process[], steps: number): Promise<void> {
   for (let count = 0; count < steps; count++) {
-    processes[count % processes.length]?.watch.attempted(id, 'fails')
+    processes[count % processes.length]?.watch.attempted(id, urls, 'fails')
     await installation.harness.advance(step)
   }
 }
@@ -94,8 +96,8 @@ describe('a destination of the file whose attempts fail', () => {
     const installation = new Installation(afterSteps)
     const process = await installation.process()
     for (let count = 0; count < 60; count++) {
-      process.watch.attempted(id, 'fails')
-      process.watch.attempted(id, 'nothing')
+      process.watch.attempted(id, urls, 'fails')
+      process.watch.attempted(id, urls, 'nothing')
       await installation.harness.advance(step)
     }
     expect(installation.records()).toBe(21)
@@ -105,7 +107,7 @@ describe('a destination of the file whose attempts fail', () => {
     const installation = new Installation(afterSteps)
     const [a, b] = [await installation.process(), await installation.process()]
     await failFor(installation, [a], 70)
-    b.watch.attempted(id, 'works')
+    b.watch.attempted(id, urls, 'works')
     await installation.harness.advance(1)
     expect(installation.state(a.store)).toMatchObject({ failingSince: undefined, attempts: 0 })
     await failFor(installation, [a, b], 70)
@@ -115,9 +117,9 @@ describe('a destination of the file whose attempts fail', () => {
   it('a success while the first failure is being written ends it', async () => {
     const installation = new Installation(afterSteps)
     const [a, b] = [await installation.process(), await installation.process()]
-    a.watch.attempted(id, 'fails')
+    a.watch.attempted(id, urls, 'fails')
     await installation.clock.advance(5 * second)
-    b.watch.attempted(id, 'works')
+    b.watch.attempted(id, urls, 'works')
     await installation.harness.advance(1)
     expect(installation.records()).toBe(2)
     expect(installation.state(a.store)).toMatchObject({ failingSince: undefined })
@@ -127,8 +129,8 @@ describe('a destination of the file whose attempts fail', () => {
     const installation = new Installation(afterSteps)
     const process = await installation.process()
     for (let count = 0; count < 10; count++) {
-      process.watch.attempted(id, 'fails')
-      process.watch.attempted(id, 'works')
+      process.watch.attempted(id, urls, 'fails')
+      process.watch.attempted(id, urls, 'works')
       await installation.harness.advance(step)
     }
     expect(installation.records()).toBe(0)
@@ -138,8 +140,8 @@ describe('a destination of the file whose attempts fail', () => {
     const installation = new Installation(afterSteps)
     const [a, b] = [await installation.process(), await installation.process()]
     for (let count = 0; count < 60; count++) {
-      for (const { watch } of [a, b]) watch.attempted(id, 'works')
-      for (const { watch } of [a, b]) watch.attempted(id, 'fails')
+      for (const { watch } of [a, b]) watch.attempted(id, urls, 'works')
+      for (const { watch } of [a, b]) watch.attempted(id, urls, 'fails')
       await installation.harness.advance(step)
     }
     expect(installation.records()).toBe(0)
@@ -151,8 +153,8 @@ describe('a destination of the file whose attempts fail', () => {
     const installation = new Installation(afterSteps)
     const [a, b] = [await installation.process(), await installation.process()]
     for (let count = 0; count < 60; count++) {
-      a.watch.attempted(id, 'fails')
-      b.watch.attempted(id, 'works')
+      a.watch.attempted(id, urls, 'fails')
+      b.watch.attempted(id, urls, 'works')
       await installation.harness.advance(step)
     }
     expect(installation.records()).toBeLessThan(30)
@@ -161,8 +163,8 @@ describe('a destination of the file whose attempts fail', () => {
   it('is recorded within 5 s although 100 others fail too', async () => {
     const installation = new Installation(afterSteps)
     const { watch, store } = await installation.process()
-    for (let count = 0; count < 100; count++) watch.attempted(`other-${count}`, 'fails')
-    watch.attempted(id, 'fails')
+    for (let count = 0; count < 100; count++) watch.attempted(`other-${count}`, urls, 'fails')
+    watch.attempted(id, urls, 'fails')
     await installation.harness.advance(5 * second)
     expect(installation.state(store)?.failingSince).toBeDefined()
   })
@@ -203,7 +205,7 @@ describe('a destination of the file whose attempts fail', () => {
     const installation = new Installation(afterSteps)
     const process = await installation.process()
     installation.harness.log.unwritable.add(configTopic)
-    process.watch.attempted(id, 'fails')
+    process.watch.attempted(id, urls, 'fails')
     await installation.harness.advance(20 * second)
     expect(process.lines).toMatchObject([{ level: 'warn', fields: { destination: id } }])
     installation.harness.log.unwritable.clear()
@@ -216,7 +218,7 @@ describe('a destination whose webhooks are gone', () => {
   it('is disabled within 5 s with onGone: disable, and enabled again by an operator', async () => {
     const installation = new Installation({ onGone: 'disable' })
     const [a, b] = [await installation.process(), await installation.process()]
-    a.watch.gone(id, '0')
+    a.watch.gone(id, webhook)
     await installation.harness.advance(5 * second)
     expect(b.merged().settings.destinations[0]).toMatchObject({
       enabled: false,
@@ -239,7 +241,7 @@ describe('a destination whose webhooks are gone', () => {
     const reported: unknown[] = []
     process.watch.onDisabled((destination, { reason }) => reported.push([destination, reason]))
     process.follower.isCutOff = true
-    process.watch.gone(id, '0')
+    process.watch.gone(id, webhook)
     await installation.harness.advance(30 * second)
     expect(reported).toEqual([])
     process.follower.isCutOff = false
@@ -251,7 +253,7 @@ describe('a destination whose webhooks are gone', () => {
   it('is only counted without onGone: disable', async () => {
     const installation = new Installation(afterSteps)
     const process = await installation.process()
-    process.watch.gone(id, '0')
+    process.watch.gone(id, webhook)
     await installation.harness.advance(step)
     expect(process.merged().settings.destinations[0]).toMatchObject({ enabled: true })
     expect(installation.records()).toBe(0)
@@ -262,7 +264,7 @@ describe('a destination that Hookline has disabled', () => {
   it('is enabled by other URLs, and stays enabled with the old ones', async () => {
     const installation = new Installation({ onGone: 'disable' })
     const process = await installation.process()
-    process.watch.gone(id, '0')
+    process.watch.gone(id, webhook)
     await installation.harness.advance(5 * second)
     const before = installation.file
     installation.file = withLifecycle({ onGone: 'disable' }, fileSettings({ destinations: [moved] }))

@@ -76,6 +76,24 @@ describe('notices', () => {
     expect(seen()).toContainEqual(['Destination Gone', { destination: 'crm', webhooks: ['0'] }])
   })
 
+  it('report an endpoint that is gone again when its webhook has got a new URL', async () => {
+    const { harness, seen, send } = await started(host => (host === 'ops' ? ok : answered(410)))
+    send(1)
+    await harness.advance(2 * minute)
+    send(1)
+    await harness.advance(2 * minute)
+    const goneNotices = () => seen().filter(([event]) => event === 'Destination Gone')
+    expect(goneNotices()).toHaveLength(1)
+    const [webhook] = harness.destinations[0]!.webhooks
+    harness.destinations = [
+      destination('crm', { webhooks: [{ ...webhook!, urlHash: '11111111' }] }),
+      destination('ops', { sources: ['web'] }),
+    ]
+    send(1)
+    await harness.advance(2 * minute)
+    expect(goneNotices()).toHaveLength(2)
+  })
+
   it('report that a destination was disabled while the process runs', async () => {
     const { harness, seen } = await started(() => ok)
     await harness.advance(5 * second)
@@ -187,7 +205,7 @@ it('only the owner of partition 0 reports changes of the configuration', async (
 })
 
 it('after a revocation, the next owner sends the notices that waited', async () => {
-  const { harness, seen, send } = await started(host => (host === 'ops' ? ok : answered(404)))
+  const { harness, bodies, seen, send } = await started(host => (host === 'ops' ? ok : answered(404)))
   send(1)
   await harness.advance(5 * second)
   send(2)
@@ -197,6 +215,28 @@ it('after a revocation, the next owner sends the notices that waited', async () 
   harness.live.rebalance()
   await harness.advance(second)
   expect(seen().map(([, { count }]) => count)).toEqual([1, 2])
+  expect(new Set(bodies().map(({ id }) => id)).size).toBe(2)
+})
+
+it('the next owner of partition 0 reports the changes of the last minute', async () => {
+  const { harness, seen } = await started(() => ok)
+  const changeOf = (id: string): ObjectChange => ({
+    ...{ kind: 'source', id, version: 1, action: 'created', by: 'ada', at: harness.clock.now(), fields: [] },
+  })
+  await harness.advance(5 * second)
+  harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+  harness.changeObject(changeOf('old'))
+  await harness.advance(minute)
+  harness.changeObject(changeOf('new'))
+  harness.destinations = [destination('crm', { enabled: false }), destination('ops')]
+  await harness.advance(30 * second)
+  expect(seen()).toEqual([])
+  harness.live.rebalance()
+  await harness.advance(minute)
+  expect(seen()).toEqual([
+    ['Configuration Changed', expect.objectContaining({ id: 'new' })],
+    ['Destination Disabled', { destination: 'crm' }],
+  ])
 })
 
 it('after a stop, the facts that are left are in the events topic', async () => {
@@ -207,4 +247,30 @@ it('after a stop, the facts that are left are in the events topic', async () => 
   await harness.advance(minute)
   await stopped
   expect(harness.written(harness.topics.events).at(-1)).toMatchObject({ sourceId: factsSource })
+})
+
+it('after a stop, the last changes of the configuration are in the events topic', async () => {
+  const { harness } = await started(() => ok)
+  await harness.advance(5 * second)
+  harness.destinations = [destination('crm', { enabled: false }), destination('ops')]
+  const stopped = harness.service.stop()
+  await harness.advance(minute)
+  await stopped
+  expect(harness.written(harness.topics.events)).toMatchObject([{ message: { event: 'Destination Disabled' } }])
+})
+
+it('after a stop, the facts about thousands of destinations are in the events topic', async () => {
+  const ids = Array.from({ length: 1_500 }, (_, index) => `crm-${index}`)
+  const harness = await DispatcherHarness.started({
+    destinations: [destination('ops', { sources: [] }), ...ids.map(id => destination(id))],
+    answer: () => answered(404),
+  })
+  harness.notices = { destination: 'ops' }
+  harness.write({ message: messageOf({ messageId: 'm', userId: 'u' }) })
+  await harness.advance(second)
+  const stopped = harness.service.stop()
+  await harness.advance(minute)
+  await stopped
+  // The first record is the message whose deliveries are dead-lettered.
+  expect(harness.log.records(harness.topics.events)).toHaveLength(1 + ids.length)
 })
