@@ -82,6 +82,8 @@ export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan
   if (!isExpected(expected, version)) return { kind: 'conflict', version }
   const next = request.next(current?.document)
   if (next === undefined) return current === undefined ? { kind: 'not_found' } : planDeletion(request, base)
+  // An excluded object whose document stays the same. `planDocument` would refuse its problems.
+  if (current !== undefined && current.problems.length > 0 && next === current.document) return { kind: 'unchanged' }
   return planDocument(request, next, base)
 }
 

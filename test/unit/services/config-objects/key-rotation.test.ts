@@ -116,6 +116,8 @@ describe('the keys', () => {
       object: { state: 'excluded', document: { paused: true, sharedSecret: '***' } },
     })
     expect(await later(current => ({ ...current, enabled: false }))).toMatchObject({ changedFields: ['enabled'] })
+    expect(await later(current => current)).toMatchObject({ kind: 'unchanged', object: { version: 3 } })
+    expect(await later(current => ({ ...current }))).toMatchObject({ kind: 'refused' })
     expect(await later(current => ({ ...current, enabled: 'no' }))).toMatchObject({ kind: 'refused' })
     expect(await later(current => ({ ...current, paused: false, sharedSecret: 's' }))).toMatchObject({
       kind: 'refused',
