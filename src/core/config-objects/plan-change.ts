@@ -74,9 +74,9 @@ export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeR
 
 /** Decides what a requested change writes to the config topic, or why it writes nothing. */
 export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan {
+  if (request.isRenewal === true) return planRenewal(request, base)
   const { kind, id, expected } = request
   const { all, current, known } = base
-  if (request.isRenewal === true) return planRenewal(request, base)
   if (isInFile(all.file, { kind, id })) return { kind: 'defined_in_file' }
   const version = current === undefined ? undefined : known?.version
   if (!isExpected(expected, version)) return { kind: 'conflict', version }
