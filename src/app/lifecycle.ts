@@ -8,11 +8,12 @@ export interface Component {
 }
 
 /**
- * The started components of a process, in order. They are stopped in reverse order. If one fails to
- * stop, the others are still stopped.
+ * The components of a process, in the order of their start. They are stopped in reverse order. If
+ * one fails to stop, the others are still stopped.
  */
 export class Lifecycle {
-  readonly #started: Component[] = []
+  /** The components to stop: those that have started, and the one that is starting. */
+  readonly #components: Component[] = []
   readonly #logger: Logger
 
   constructor(logger: Logger) {
@@ -24,7 +25,7 @@ export class Lifecycle {
    * and rethrows the error.
    */
   async start(part: Component): Promise<void> {
-    this.#started.push(part)
+    this.#components.push(part)
     try {
       await part.start?.()
     } catch (error) {
@@ -34,7 +35,7 @@ export class Lifecycle {
   }
 
   async stop(): Promise<void> {
-    for (let part = this.#started.pop(); part !== undefined; part = this.#started.pop()) {
+    for (let part = this.#components.pop(); part !== undefined; part = this.#components.pop()) {
       try {
         await part.stop?.()
       } catch (error) {

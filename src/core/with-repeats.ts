@@ -2,7 +2,7 @@ import type { Clock } from './ports.ts'
 import { sleep } from './sleep.ts'
 import { durationMs } from './time.ts'
 
-/** How long `withRepeats` repeats failed work, for example while a process restarts. */
+/** How long `withRepeats` repeats work after its first failure, for example while a process restarts. */
 export const repeatFor = durationMs(60_000)
 /** Time between two tries. */
 const repeatEvery = durationMs(1_000)
@@ -22,11 +22,12 @@ export async function withRepeats<T>(
   isTemporary: (error: unknown) => boolean,
   { clock, signal }: Context,
 ): Promise<T> {
-  const endsAt = clock.monotonic() + repeatFor
+  let endsAt: number | undefined
   for (;;) {
     try {
       return await work()
     } catch (error) {
+      endsAt ??= clock.monotonic() + repeatFor
       if (!isTemporary(error) || clock.monotonic() >= endsAt) throw error
       await sleep(clock, repeatEvery, signal)
       if (signal.aborted) throw error

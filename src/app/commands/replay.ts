@@ -80,8 +80,17 @@ export function replayCommand(
 const operatorUrlText =
   'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is used; if neither is set, the command itself replays the dead letters in Kafka)'
 
-const isJob = (options: Options, io: CommandIo): boolean =>
-  usesOperatorApi(options, io) || options.follow !== undefined || options.cancel !== undefined
+/**
+ * Whether the command uses a job of the operator service.
+ * @throws UsageError when `--config` is combined with an option that needs the operator service
+ */
+function isJob(options: Options, io: CommandIo): boolean {
+  if (usesOperatorApi(options, io)) return true
+  const hasJob = options.follow !== undefined || options.cancel !== undefined
+  if (hasJob && options.config !== undefined)
+    throw new UsageError('--follow and --cancel cannot be combined with --config')
+  return hasJob
+}
 
 /** Creates a replay through the operator API, and shows its progress. */
 async function replayAsJob(options: Options, io: CommandIo): Promise<void> {

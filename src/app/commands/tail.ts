@@ -14,6 +14,7 @@ import { storedMessageId } from '../../core/message/identifiers.ts'
 import { messageTypes } from '../../core/message/message.ts'
 import { isOwnSource } from '../../core/message/own-event.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
+import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { topicNames } from '../../core/topics.ts'
@@ -139,7 +140,7 @@ function checkId(
   if (typed === undefined || ids.includes(typed)) return
   if (since === undefined) choice(option, typed, ids)
   io.stderr.write(
-    `hookline: ${option}: '${printable(typed)}' is not in the configuration, so only attempts from before its removal can match\n`,
+    `hookline: ${option}: '${printable(typed)}' is not in the configuration: it is misspelt (${adviceOnName(typed, ids)}) or was removed; only attempts from before its removal can match\n`,
   )
 }
 

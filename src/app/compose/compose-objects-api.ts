@@ -51,6 +51,7 @@ export async function startObjectsApi(
       destination: id => destinationInForce(shared, id),
       exists,
       payload: () => shared.live().payload,
+      delivery: settings.delivery,
       clock,
     }),
     preview: createPreviewMessage({ settings: () => shared.merged.latest().settings, exists, clock }),

@@ -58,7 +58,7 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
         .map(({ path, value: text }) => [formatPath([list, index, ...path]), { path: [list, index, ...path], text }]),
     ),
   )
-  const isKnown = ({ path, message }: SettingsProblem): boolean =>
+  const canJudge = ({ path, message }: SettingsProblem): boolean =>
     !(path.at(-1) === 'writeKey' && message === 'is missing') && !masked.has(formatPath(path))
   const files = namedFiles(wellFormed)
   return {
@@ -78,7 +78,7 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
         authorizationGivenOnce,
         comparableValues,
       ]
-      const all = [...problems.filter(own), ...rules.flatMap(rule => rule(wellFormed, contents))].filter(isKnown)
+      const all = [...problems.filter(own), ...rules.flatMap(rule => rule(wellFormed, contents))].filter(canJudge)
       if (all.length > 0) return { kind: 'refused', problems: all }
       const complete = structuredClone(wellFormed) as Readonly<Record<string, readonly ObjectDocument[]>>
       for (const { path, name } of files) placeContent(complete, path, secretFrom(name, contents)!)

@@ -71,9 +71,18 @@ export type Expected =
   | { readonly kind: 'absent' }
   | { readonly kind: 'any' }
 
-export interface ChangeRequest {
+interface Requested {
   readonly kind: ObjectKind
   readonly id: string
+  /** The name of the operator key with which the change is requested. */
+  readonly by: string
+  /** Whether the change is only checked, and not written. */
+  readonly dryRun?: boolean
+}
+
+/** The request to replace, create or delete an object. */
+export interface DocumentRequest extends Requested {
+  readonly isRenewal?: false
   readonly expected: Expected
   /**
    * Returns the next document, or `undefined` to delete the object. `current` is the current
@@ -82,16 +91,17 @@ export interface ChangeRequest {
    * function is called again with the new current document, so it must have no side effect.
    */
   readonly next: (current: ObjectDocument | undefined) => ObjectDocument | undefined
-  /** The name of the operator key with which the change is requested. */
-  readonly by: string
-  /**
-   * Whether the change only encrypts the secrets of the object again. It is then possible for every
-   * object whose secrets can be decrypted, also for an object that is not used. `next` is not called.
-   */
-  readonly isRenewal?: boolean
-  /** Whether the change is only checked, and not written. */
-  readonly dryRun?: boolean
 }
+
+/**
+ * The request to encrypt the secrets of an object again. It is possible for every object whose
+ * secrets can be decrypted, also for an object that is not used.
+ */
+interface RenewalRequest extends Requested {
+  readonly isRenewal: true
+}
+
+export type ChangeRequest = DocumentRequest | RenewalRequest
 
 export type ChangeOutcome =
   | {

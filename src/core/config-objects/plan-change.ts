@@ -74,14 +74,16 @@ export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeR
 
 /** Decides what a requested change writes to the config topic, or why it writes nothing. */
 export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan {
+  if (request.isRenewal === true) return planRenewal(request, base)
   const { kind, id, expected } = request
   const { all, current, known } = base
-  if (request.isRenewal === true) return planRenewal(request, base)
   if (isInFile(all.file, { kind, id })) return { kind: 'defined_in_file' }
   const version = current === undefined ? undefined : known?.version
   if (!isExpected(expected, version)) return { kind: 'conflict', version }
   const next = request.next(current?.document)
   if (next === undefined) return current === undefined ? { kind: 'not_found' } : planDeletion(request, base)
+  // An excluded object whose document stays the same. `planDocument` would refuse its problems.
+  if (current !== undefined && current.problems.length > 0 && next === current.document) return { kind: 'unchanged' }
   return planDocument(request, next, base)
 }
 

@@ -2,6 +2,7 @@ import { classify, type Outcome } from '../delivery/classify-outcome.ts'
 import { messageRequestsOf } from '../delivery/message-requests.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { ownEvent } from '../message/own-event.ts'
+import { type DeliveryRules, effectivePolicy } from '../settings/effective-policy.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import type { CallResult, ResponseBody, WebhookCall } from '../webhook-ports.ts'
@@ -67,12 +68,17 @@ export interface TestResult {
 /** The name of the event in a test message. */
 const testEvent = 'Hookline Test'
 
+interface TestContext {
+  readonly id: string
+  readonly at: EpochMs
+  readonly payload: PayloadSettings
+  readonly delivery: DeliveryRules
+}
+
 /** A test message: a track message, which the destination signs like every other message. */
-export function testMessageOf(
-  destination: Destination,
-  { id, at, payload }: { readonly id: string; readonly at: EpochMs; readonly payload: PayloadSettings },
-): TestMessage {
+export function testMessageOf(destination: Destination, { id, at, payload, delivery }: TestContext): TestMessage {
   const { policy, auth } = destination
+  const { timeout: timeoutMs } = effectivePolicy(policy, delivery)
   const messageId = `test-${id}`
   const { message } = ownEvent({
     ...{ type: 'track', messageId, anonymousId: id, event: testEvent, at },
@@ -85,7 +91,7 @@ export function testMessageOf(
     body,
     requests: requests.map(({ webhook, call }) => ({
       webhook: webhook.label,
-      call: { ...call, timeoutMs: policy?.timeout, keepBodyBytes },
+      call: { ...call, timeoutMs, keepBodyBytes },
       shown: maskedRequest(call, { webhook, auth }),
       secrets,
     })),

@@ -56,6 +56,10 @@ export function formatPath(path: Path): string {
     .replace(/^\./, '')
 }
 
+/** A problem in one line, without its hint. */
+export const problemLine = ({ path, message }: Pick<Wrong, 'path' | 'message'>): string =>
+  `${formatPath(path)} ${message}`.trim()
+
 /** The value at a path of a parsed document; `undefined` when there is none. */
 export function valueAt(value: unknown, path: Path): unknown {
   let found = value

@@ -84,7 +84,8 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       // This process has read its own record back. So it has also read all records that were
       // acknowledged before that record, and need not wait for them again.
       isCaughtUp = true
-      if (request.expected.kind !== 'any') return { kind: 'conflict', version: versionOf(request, store) }
+      if (request.isRenewal !== true && request.expected.kind !== 'any')
+        return { kind: 'conflict', version: versionOf(request, store) }
       if (tries >= maxTries)
         return { kind: 'unavailable', detail: 'in each of 100 tries, another process changed the object first' }
     }

@@ -2,7 +2,7 @@ import type { KnownVersion } from '../../core/config-objects/object-log.ts'
 import { isObjectRecord, type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import { type ReadingContext, type ReadObject, readObject } from '../../core/config-objects/read-object.ts'
 import type { Logger } from '../../core/ports.ts'
-import { formatPath } from '../../core/settings/problem.ts'
+import { problemLine } from '../../core/settings/problem.ts'
 
 const excluded =
   'hookline cannot use a destination or source that was created with the operator API (see the fields "kind", "id" and "problems"): correct the problems; until then, if it is a destination, messages for it wait; if it is a source, the collector rejects its messages; all other destinations and sources stay in use'
@@ -68,7 +68,7 @@ export class ObjectReadingCache {
 
   #logExcluded({ kind, id, problems }: ReadObject, { version }: Pick<KnownVersion, 'version'>): void {
     if (problems.length === 0) return
-    const shown = problems.map(({ path, message }) => `${formatPath(path)} ${message}`.trim())
+    const shown = problems.map(problemLine)
     this.#logger.error({ kind, id, version, problems: shown }, excluded)
   }
 }

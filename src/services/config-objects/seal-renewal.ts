@@ -1,6 +1,7 @@
-import type { ConfigObjects, ObjectDocument } from '../../core/config-objects/config-objects.ts'
+import type { ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
+import { problemLine, type SettingsProblem } from '../../core/settings/problem.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -32,10 +33,8 @@ const by = 'hookline.key-rotation'
 const differentOrder =
   'another process encrypted the secrets of a destination or source (see "kind" and "id") with another key than the first key of operator.encryptionKeyFile of this process, less than an hour ago; hookline does not encrypt it again before this hour is over; make the keys and their order the same in every process with the service operator'
 
-const cannotDecrypt =
-  'hookline cannot decrypt all secrets of a destination or source (see "kind" and "id"), so it did not encrypt them again with the first key of operator.encryptionKeyFile; hookline_config_objects_old_key counts this object until you add the missing key to operator.encryptionKeyFile, write the secrets of the object again, or delete the object'
-
-const unchanged = (document: ObjectDocument | undefined): ObjectDocument | undefined => document
+const notRenewed =
+  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"); hookline_config_objects_old_key counts this object until you add the missing key to operator.encryptionKeyFile, write the secrets of the object again, or delete the object; if the configuration file also defines the object, first remove it from the file before you write or delete it'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>
@@ -52,8 +51,8 @@ interface Deps {
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   let isWarned = false
-  /** The keys of the objects that this task has logged because it cannot decrypt their secrets. */
-  const notReadable = new Set<string>()
+  /** The keys of the objects whose renewal was refused. Each of them is logged once. */
+  const refused = new Set<string>()
 
   /** Whether this task, in any process, made the last change of the object within the last hour. */
   function isRecent(name: ObjectName): boolean {
@@ -66,9 +65,9 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
     isWarned = true
   }
 
-  function warnNotReadable(name: ObjectName): void {
-    if (!notReadable.has(objectKeyOf(name))) logger.warn({ ...name }, cannotDecrypt)
-    notReadable.add(objectKeyOf(name))
+  function warnRefused(name: ObjectName, problems: readonly SettingsProblem[]): void {
+    if (!refused.has(objectKeyOf(name))) logger.warn({ ...name, problems: problems.map(problemLine) }, notRenewed)
+    refused.add(objectKeyOf(name))
   }
 
   async function turn(): Promise<DurationMs> {
@@ -81,10 +80,9 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
         warn({ kind, id })
         continue
       }
-      const request = { kind, id, expected: { kind: 'any' }, next: unchanged, isRenewal: true, by } as const
-      const outcome = await objects.change(request)
+      const outcome = await objects.change({ kind, id, by, isRenewal: true })
       if (outcome.kind === 'unavailable') break
-      if (outcome.kind === 'refused') warnNotReadable({ kind, id })
+      if (outcome.kind === 'refused') warnRefused({ kind, id }, outcome.problems)
       if (outcome.kind === 'changed') renewed++
       if (renewed === maxObjects) break
     }

@@ -8,6 +8,7 @@ import {
   testResponseOf,
 } from '../../core/operator/test-message.ts'
 import type { Clock } from '../../core/ports.ts'
+import type { DeliveryRules } from '../../core/settings/effective-policy.ts'
 import type { Destination, PayloadSettings } from '../../core/settings/settings.ts'
 import type { WebhookTransport } from '../../core/webhook-ports.ts'
 import type { Authorize } from '../dispatcher/authorized-transport.ts'
@@ -24,6 +25,7 @@ export interface SendTestDeps {
   /** Whether a destination with this id exists, even if Hookline cannot use it. */
   readonly exists: (id: string) => boolean
   readonly payload: () => PayloadSettings
+  readonly delivery: DeliveryRules
   readonly clock: Clock
 }
 
@@ -36,7 +38,7 @@ const maxTests = 8
  * limits or metrics of deliveries. It is also sent to a destination that is paused or disabled.
  */
 export function createSendTest(deps: SendTestDeps): (id: string) => Promise<TestResult | ObjectRefusal> {
-  const { transport, authorize, clock } = deps
+  const { transport, authorize, delivery, clock } = deps
   let inProgress = 0
 
   const send = (request: TestRequest, by: SendTestDeps['transport']): Promise<TestResponse> => {
@@ -53,7 +55,7 @@ export function createSendTest(deps: SendTestDeps): (id: string) => Promise<Test
     inProgress++
     try {
       const { messageId, body, requests } = testMessageOf(destination, {
-        ...{ id: clock.id(), at: clock.now(), payload: deps.payload() },
+        ...{ id: clock.id(), at: clock.now(), payload: deps.payload(), delivery },
       })
       const authorized = authorize(destination, undefined) ?? transport
       const responses = await Promise.all(requests.map(request => send(request, authorized)))

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createFollower } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
-import type { ChangeOutcome, ConfigObjects } from '../../../src/core/config-objects/config-objects.ts'
+import type { ChangeOutcome, ConfigObjects, Expected } from '../../../src/core/config-objects/config-objects.ts'
 import { mergeObjects } from '../../../src/core/config-objects/merge-objects.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { topicConfig, topicSpecs } from '../../../src/core/topics.ts'
@@ -97,7 +97,7 @@ describe('two operator processes on one config topic', () => {
   it('give all but one of the writers of a version a conflict', async () => {
     const topic = await newConfigTopic()
     const operators = [await operator(topic), await operator(topic)]
-    const write = (index: number, paused: boolean, expected: Parameters<ConfigObjects['change']>[0]['expected']) =>
+    const write = (index: number, paused: boolean, expected: Expected) =>
       operators[index]!.change({
         ...{ kind: 'destination', id: 'crm', expected, by: `operator-${index}` },
         next: () => destinationDocument({ paused }),

@@ -1,7 +1,7 @@
 import type {
   ChangeOutcome,
-  ChangeRequest,
   ConfigObjects,
+  DocumentRequest,
   ObjectDocument,
 } from '../../../src/core/config-objects/config-objects.ts'
 import { type Merged, mergeObjects } from '../../../src/core/config-objects/merge-objects.ts'
@@ -126,8 +126,8 @@ export async function oneOperator(options: Parameters<ConfigTopicHarness['start'
 export const changing =
   (harness: ConfigTopicHarness, { objects }: OperatorProcess) =>
   (
-    next: ObjectDocument | undefined | ChangeRequest['next'],
-    given: Partial<ChangeRequest> = {},
+    next: ObjectDocument | undefined | DocumentRequest['next'],
+    given: Partial<DocumentRequest> = {},
   ): Promise<ChangeOutcome> =>
     harness.settled(
       objects.change({

@@ -13,7 +13,7 @@ import { createManageObjects } from '../../../src/services/operator/manage-objec
 import { createPreviewMessage } from '../../../src/services/operator/preview-message.ts'
 import { createReadStatus } from '../../../src/services/operator/read-status.ts'
 import { createSendTest } from '../../../src/services/operator/send-test.ts'
-import { defaultPayload } from '../builders.ts'
+import { defaultDelivery, defaultPayload } from '../builders.ts'
 import { MemorySession } from '../kafka/memory-session.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
@@ -45,6 +45,7 @@ export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
     destination: id => createRouting(merged().settings).destinations.get(id),
     exists,
     payload: () => defaultPayload,
+    delivery: defaultDelivery,
     clock,
   })
   return {

@@ -65,7 +65,8 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
 
   function failed(error: unknown): never {
     printResult(run, report, undefined, seconds)
-    throw new CommandFailed(`${(withRemedy(error) as Error).message}; ${completeUpload}`, { cause: error })
+    const reason = run.signal.aborted ? 'interrupted' : (withRemedy(error) as Error).message
+    throw new CommandFailed(`${reason}; ${completeUpload}`, { cause: error })
   }
 }
 

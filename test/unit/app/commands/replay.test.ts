@@ -223,6 +223,13 @@ describe('--config', () => {
     expect(result).toMatchObject({ code: 2, out: '', err: 'hookline: use only one of --config and --operator-url\n' })
     expect(producer.written).toBe(0)
   })
+
+  it.each(['--follow', '--cancel'])('is refused with %s', async option => {
+    const { producer, ...result } = await run(some, [option, 'r-1'])
+    const err = 'hookline: --follow and --cancel cannot be combined with --config\n'
+    expect(result).toMatchObject({ code: 2, out: '', err })
+    expect(producer.written).toBe(0)
+  })
 })
 
 it('uses the retry window of the configuration', async () => {

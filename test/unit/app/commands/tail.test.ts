@@ -119,15 +119,16 @@ describe('hookline tail', () => {
   })
 
   it.each([
-    ['destination', 'old-crm'],
-    ['source', 'old-web'],
-  ])('with --since shows earlier attempts of a removed %s', async (kind, id) => {
+    ['destination', 'old-crm', 'possible: crm'],
+    ['source', 'old-web', 'possible: web, server'],
+    ['destination', 'cmr', 'did you mean crm?'],
+  ])('with --since shows earlier attempts of a removed %s (%s)', async (kind, id, advice) => {
     const { code, err, lines } = await tail([`--${kind}`, id, '--since', '2h'], {
       handed: [...all, ...records(encodeAttempt({ ...delivered, [kind]: id }, at))],
     })
     expect({ code, lines }).toEqual({ code: 0, lines: [expect.stringContaining(id)] })
     expect(err).toBe(
-      `hookline: --${kind}: '${id}' is not in the configuration, so only attempts from before its removal can match\n`,
+      `hookline: --${kind}: '${id}' is not in the configuration: it is misspelt (${advice}) or was removed; only attempts from before its removal can match\n`,
     )
   })
 

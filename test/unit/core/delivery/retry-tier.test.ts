@@ -12,6 +12,10 @@ it('tierFor throws without tiers', () => {
   expect(() => tierFor(duration('1s'), [])).toThrow(RangeError)
 })
 
+it('tierFor returns the shortest tier for a wait that is shorter than all tiers', () => {
+  expect(tierFor(duration('2s'), tiers)).toBe(duration('10s'))
+})
+
 describe('deferralTier: uses longer tiers each time, and does not pass the deadline when a shorter tier exists', () => {
   it.each([
     [0, '4h', '10s'],

@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import { maskSecrets, secretTextsOf } from '../../../../src/core/operator/mask-secrets.ts'
 import { testMessageOf, testResponseOf } from '../../../../src/core/operator/test-message.ts'
 import { Secret } from '../../../../src/core/secret.ts'
-import { defaultPayload, destinationOf, oauth2Of, start, webhookOf } from '../../../support/builders.ts'
+import {
+  defaultDelivery,
+  defaultPayload,
+  destinationOf,
+  oauth2Of,
+  start,
+  webhookOf,
+} from '../../../support/builders.ts'
 
 const secret = 'a/secret "text"'
 
@@ -64,7 +71,9 @@ describe('the secrets of a destination', () => {
 
   it('are masked in the response to a test message, with the access token', () => {
     const repeated = [...secretTextsOf(destination), 'the-access-token'].filter(({ length }) => length >= 8)
-    const { requests } = testMessageOf(destination, { id: '1', at: start, payload: defaultPayload })
+    const { requests } = testMessageOf(destination, {
+      ...{ id: '1', at: start, payload: defaultPayload, delivery: defaultDelivery },
+    })
     const respond = (contentEncoding: string | undefined, isTruncated: boolean) =>
       testResponseOf(
         requests[0]!,

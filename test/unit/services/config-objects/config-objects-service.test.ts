@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type {
   ChangeOutcome,
-  ChangeRequest,
+  DocumentRequest,
   ObjectDocument,
 } from '../../../../src/core/config-objects/config-objects.ts'
 import { encodeRecord, type ObjectName } from '../../../../src/core/config-objects/object-record.ts'
@@ -67,7 +67,7 @@ describe('a change', () => {
     expect(bytes.join('\n')).not.toMatch(/of-the-crm|another-shared-secret/)
   })
 
-  it.each<[string, Partial<ChangeRequest>, ObjectDocument | undefined, ChangeOutcome]>([
+  it.each<[string, Partial<DocumentRequest>, ObjectDocument | undefined, ChangeOutcome]>([
     ['an old version', version(7), destinationDocument(), { kind: 'conflict', version: 1 }],
     ['an object that must not exist', absent, destinationDocument(), { kind: 'conflict', version: 1 }],
     [

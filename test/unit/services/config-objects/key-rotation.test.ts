@@ -67,7 +67,15 @@ describe('the keys', () => {
     renewal.stop()
     expect(merged().oldSeals).toBe(1)
     const warnings = logger.lines.filter(({ level }) => level === 'warn')
-    expect(warnings).toMatchObject([{ fields: { kind: 'destination', id: 'crm' } }])
+    const line = expect.stringContaining(
+      'if the configuration file also defines the object, first remove it from the file',
+    )
+    const problems = [
+      expect.stringMatching(/^sharedSecret is encrypted with a key that is not in/),
+      expect.stringMatching(/^webhooks\[0\]\.url is encrypted with a key that is not in/),
+      expect.stringMatching(/^webhooks\[0\]\.headers\.Authorization is encrypted with a key that is not in/),
+    ]
+    expect(warnings).toMatchObject([{ fields: { kind: 'destination', id: 'crm', problems }, line }])
     const after = await harness.start({ keys: [secondKey] })
     expect(after.objects.get('destination', 'hidden')).toMatchObject({ state: 'used', version: 2 })
     expect(after.objects.get('destination', 'http')).toMatchObject({ state: 'used', version: 2 })
@@ -116,6 +124,8 @@ describe('the keys', () => {
       object: { state: 'excluded', document: { paused: true, sharedSecret: '***' } },
     })
     expect(await later(current => ({ ...current, enabled: false }))).toMatchObject({ changedFields: ['enabled'] })
+    expect(await later(current => current)).toMatchObject({ kind: 'unchanged', object: { version: 3 } })
+    expect(await later(current => ({ ...current }))).toMatchObject({ kind: 'refused' })
     expect(await later(current => ({ ...current, enabled: 'no' }))).toMatchObject({ kind: 'refused' })
     expect(await later(current => ({ ...current, paused: false, sharedSecret: 's' }))).toMatchObject({
       kind: 'refused',

@@ -190,6 +190,20 @@ describe('audience sync', () => {
     expect(harness.inputsTold()).toContain('sync_ended')
   })
 
+  it('--wait can be interrupted while it repeats a failed read of Kafka', async () => {
+    const stopping = new AbortController()
+    harness.committed = () => {
+      stopping.abort()
+      throw new KafkaError('the offsets cannot be read', { code: 'ECONNREFUSED', retriable: true })
+    }
+    const argv = ['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait']
+    const { code, err } = await harness.run(argv, { signal: stopping.signal })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'hookline: interrupted; the upload is complete, and Hookline continues to deliver the changes\n',
+    })
+  })
+
   it('--wait says that the upload is complete when Kafka fails during the wait', async () => {
     harness.committed = () => {
       throw new KafkaError('the offsets cannot be read', { code: 'DENIED', retriable: false })
