@@ -149,7 +149,9 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.some(mayWriteRetries) && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
 
-/** Whether a process is neither a collector nor an operator process. `world.ts` names the processes. */
+/**
+ * Whether a process is neither a collector nor an operator process. `world.ts` names the processes.
+ */
 const mayWriteRetries = (name: string): boolean => !/^[co]\d+$/.test(name)
 
 /**
