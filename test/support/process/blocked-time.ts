@@ -1,15 +1,12 @@
 import { readFile } from 'node:fs/promises'
 
-/** Longest times for which an event loop was blocked, in ms. */
+/** Longest times for which an event loop was blocked, in ms: see `event-loop-probe.ts`. */
 export interface Blocked {
   readonly cpuMs: number
   readonly wallMs: number
 }
 
-/**
- * Maximum time for which a hostile request may block the event loop. The limit of wall time is
- * longer, because other processes may use the CPU.
- */
+/** Maximum times for which a hostile request may block the event loop. */
 export const longestBlock: Blocked = { cpuMs: 250, wallMs: 1_000 }
 
 /**
