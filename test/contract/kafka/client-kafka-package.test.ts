@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { hostScript } from '../../support/client/kafkajs-unchanged-script.ts'
 import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 import { newRealEventsTopic, type RealEventsTopic } from '../../support/kafka/real-events-topic.ts'
 
@@ -56,6 +57,28 @@ describe('a script', () => {
     await consumer.write('debug.mjs', script(place.options, 'exitTimeoutMs: 5_000'))
     const { stderr } = await consumer.node('debug.mjs', { DEBUG: 'analytics' })
     expect(stderr).toMatch(/^analytics: kafkajs: .*ECONNREFUSED/m)
+  })
+})
+
+describe("the application's kafkajs", () => {
+  async function run(kafkajs: 'before' | 'after' | 'only', options: object) {
+    const use = `
+      const { Analytics } = await import('@hookline/client')
+      const analytics = new Analytics({ transport: hookline.kafkaTransport(${JSON.stringify(options)}) })
+      analytics.track({ userId: 'u', event: 'E' })
+      await analytics.close()
+    `
+    await consumer.write('host.mjs', hostScript({ library: '@hookline/client-kafka', kafkajs, use }))
+    const { code, stdout, stderr } = await consumer.node('host.mjs')
+    return { code, stderr, ...(JSON.parse(stdout || '{}') as { readonly text?: string }) }
+  }
+
+  it.each(['before', 'after'] as const)('imported %s the package is unchanged after a delivery', async order => {
+    const place = await preparedPlace()
+    const { text } = await run('only', place.options)
+    const untouched = { none: 0, sameCache: true, same: true, sameText: true, files: true }
+    expect(await run(order, place.options)).toEqual({ code: 0, stderr: '', ...untouched, text })
+    expect(await events(place)).toEqual(['E'])
   })
 })
 

@@ -27,48 +27,82 @@ interface Options {
 const mebibyte = 1_048_576
 const paths = ['/v1/batch', '/v1/batch', '/v1/track', '/v1/page', '/v1/import', '/v1/identify']
 
+/** Where a request has the write key. */
+const placements = ['none', 'header', 'header', 'query', 'wrong', 'body'] as const
+type Placement = (typeof placements)[number]
+type Make = (size: number, chance: Chance, where: Placement) => Omit<HostileRequest, 'name'>
+
 /**
  * Creates requests that try to crash or block a collector. The same seed gives the same requests.
- * The first requests have each shape once in its largest form. All further requests have random
- * shapes and sizes. A shape is a kind of body, of compression or of framing. The write key is
- * missing, wrong or right. It is in a header, in the query or in the body.
+ * The first requests have each shape in its largest form, once without a write key and once with
+ * the key in a header. All further requests have random shapes and sizes. A shape is a kind of
+ * body, of compression or of framing. The write key is missing, wrong or right. It is in a header,
+ * in the query or in the body.
  */
 export function hostileRequests({
   seed,
   writeKey,
   largest = 4 * mebibyte - 1_024,
 }: Options): (index: number) => HostileRequest {
-  const shapes: readonly (readonly [string, (size: number, chance: Chance) => Omit<HostileRequest, 'name'>])[] = [
-    ...Object.entries(hostileBodies).map(([name, body]) => [name, sent(body, writeKey)] as const),
-    ...Object.entries(packings).map(
-      ([name, make]) => [name, (size: number) => whole(post('/v1/track', {}, make(size)))] as const,
-    ),
-    ...Object.entries(framings),
-  ]
+  const shapes = shapesOf(writeKey)
   return index => {
     const chance = createChance(seed, `hostile ${index}`)
-    const shape = shapes[index] ?? chance.pick(shapes)
+    const isSystematic = index < systematicRequests
+    const [shape, make] = isSystematic ? shapes[index >> 1]! : chance.pick(shapes)
+    const where = isSystematic ? (['none', 'header'] as const)[index % 2]! : chance.pick(placements)
     // The order of magnitude of the size is uniformly distributed, from 1,000 to `largest`.
-    const size =
-      index < shapes.length ? largest : Math.floor(1_000 * (largest / 1_000) ** (chance.between(0, 1_000) / 1_000))
-    return { name: `${index}: ${shape[0]}, ${size}`, ...shape[1](size, chance) }
+    const size = isSystematic ? largest : Math.floor(1_000 * (largest / 1_000) ** (chance.between(0, 1_000) / 1_000))
+    return { name: `${index}: ${shape}, key: ${where}, ${size}`, ...make(size, chance, where) }
   }
+}
+
+function shapesOf(writeKey: string): readonly (readonly [name: string, make: Make])[] {
+  const compressed =
+    (make: (size: number) => Buffer): Make =>
+    (size, _, where) =>
+      whole(post(`/v1/track${queryOf(where, writeKey)}`, headersOf(where, writeKey), make(size)))
+  const framed =
+    (make: (typeof framings)[string]): Make =>
+    (size, chance, where) =>
+      withHeaders(make(size, chance), headersOf(where, writeKey))
+  return [
+    ...Object.entries(hostileBodies).map(([name, body]) => [name, sent(body, writeKey)] as const),
+    ...Object.entries(packings).map(([name, make]) => [name, compressed(make)] as const),
+    ...Object.entries(framings).map(([name, make]) => [name, framed(make)] as const),
+  ]
 }
 
 const whole = (...pieces: readonly Buffer[]) => ({ pieces, isWhole: true })
 
-function sent(make: HostileBody, writeKey: string) {
-  return (size: number, chance: Chance): Omit<HostileRequest, 'name'> => {
+const headersOf = (where: Placement, writeKey: string): Readonly<Record<string, string>> => ({
+  ...(where === 'header' && { Authorization: basic(writeKey) }),
+  ...(where === 'wrong' && { 'X-Write-Key': 'wrong' }),
+})
+
+const queryOf = (where: Placement, writeKey: string): string =>
+  where === 'query' ? `?writeKey=${encodeURIComponent(writeKey)}` : ''
+
+/** Adds headers after the header `Host`, which is in the first piece. */
+function withHeaders(
+  { pieces, isWhole }: Omit<HostileRequest, 'name'>,
+  headers: Readonly<Record<string, string>>,
+): Omit<HostileRequest, 'name'> {
+  const [first = '', ...others] = pieces
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const text = first.toString('latin1').replace('Host: c\r\n', line => line + lines.join(''))
+  return { pieces: [Buffer.from(text, 'latin1'), ...others], isWhole }
+}
+
+function sent(make: HostileBody, writeKey: string): Make {
+  return (size, chance, where) => {
     const body = make(size, chance)
-    const where = chance.pick(['none', 'header', 'header', 'query', 'wrong', 'body'])
     const isText = typeof body === 'string' && body.startsWith('{')
     const keyed = where === 'body' && isText ? `{"writeKey":${JSON.stringify(writeKey)},${body.slice(1)}` : body
     const headers: Fields = {
-      ...(where === 'header' && { Authorization: basic(writeKey) }),
-      ...(where === 'wrong' && { 'X-Write-Key': 'wrong' }),
+      ...headersOf(where, writeKey),
       ...(chance.between(0, 9) === 0 && { 'X-Strict-Mode': '1' }),
     }
-    const path = chance.pick(paths) + (where === 'query' ? `?writeKey=${encodeURIComponent(writeKey)}` : '')
+    const path = chance.pick(paths) + queryOf(where, writeKey)
     return whole(post(path, headers, chance.between(0, 4) === 0 ? Buffer.from(keyed) : gzipSync(keyed, { level: 1 })))
   }
 }
@@ -129,6 +163,9 @@ const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<H
     isWhole: false,
   }),
 }
+
+/** Number of the first requests, which have each shape with the key in a header and without a key. */
+export const systematicRequests = 2 * shapesOf('').length
 
 /**
  * Sends the requests with the indexes `from` to `to - 1`, `concurrency` at a time, each on its own

@@ -1,5 +1,5 @@
 import { type Chance, createChance } from '../../tools/chaos/seeded-random.ts'
-import { type HostileRequest, hostileRequests } from '../collector/hostile-requests.ts'
+import { type HostileRequest, hostileRequests, systematicRequests } from '../collector/hostile-requests.ts'
 
 interface Options {
   readonly seed: number
@@ -10,12 +10,12 @@ interface Options {
 
 /**
  * Number of characters of the largest bodies before compression. It is a little less than the 1 MiB
- * that the operator listener accepts. Each kind of body, compression and framing occurs once in
- * this size, among the first requests. After them, only every fifth request may be this large, to
+ * that the operator listener accepts. Each kind of body, compression and framing occurs in this
+ * size, among the first requests. After them, only every fifth request may be this large, to
  * save time.
  */
 const largest = 1_048_576 - 1_024
-const large = { first: 60, every: 5 }
+const large = { first: systematicRequests, every: 5 }
 const small = 32_768
 const maxPathLength = 1_000
 

@@ -1,12 +1,26 @@
 import { readFile } from 'node:fs/promises'
 
+/** Longest times for which an event loop was blocked, in ms: see `event-loop-probe.ts`. */
+export interface Blocked {
+  readonly cpuMs: number
+  readonly wallMs: number
+}
+
+/** Maximum times for which a hostile request may block the event loop. */
+export const longestBlock: Blocked = { cpuMs: 250, wallMs: 1_000 }
+
 /**
- * The longest time for which the event loop was blocked since `from`, in ms of CPU time. `from` is
- * in ms since 1970. `event-loop-probe.ts` wrote the file.
+ * The longest times for which the event loop was blocked since `from`, which is in ms since 1970.
+ * `event-loop-probe.ts` wrote the file.
  * @throws when the file does not exist, because the probe did not run
  */
-export async function blockedSince(file: string, from: number): Promise<number> {
+export async function blockedSince(file: string, from: number): Promise<Blocked> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter(Boolean)
-  const blocks = lines.map(line => line.split(' ').map(Number) as [at: number, cpuMs: number])
-  return Math.max(0, ...blocks.filter(([at]) => at >= from).map(([, cpuMs]) => cpuMs))
+  const blocks = lines
+    .map(line => line.split(' ').map(Number) as [at: number, cpuMs: number, wallMs: number])
+    .filter(([at]) => at >= from)
+  return {
+    cpuMs: Math.max(0, ...blocks.map(([, cpuMs]) => cpuMs)),
+    wallMs: Math.max(0, ...blocks.map(([, , wallMs]) => wallMs)),
+  }
 }

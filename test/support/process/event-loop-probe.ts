@@ -1,24 +1,40 @@
 /*
  * Measures for how long the event loop of a process is blocked. Load this file with `--import`. It
- * measures the CPU time of the main thread between two ticks of a timer, so the load of other
- * processes does not count. Each blockage of 25 ms or more becomes a line in the file
- * LOOP_PROBE_FILE: milliseconds since 1970, milliseconds of CPU time. The first line has 0 ms. It
- * shows that the probe was loaded.
+ * measures the time between two ticks of a timer, in two ways:
+ * - CPU time of the main thread. The load of other processes does not count.
+ * - Wall time, without the time for which the thread waited for a core. It also counts other waits,
+ *   for example for synchronous I/O.
+ * Each long blockage becomes a line in the file LOOP_PROBE_FILE: milliseconds since 1970,
+ * milliseconds of CPU time, milliseconds of wall time. The first line has 0 ms. It shows that the
+ * probe was loaded.
  */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 
 const file = process.env['LOOP_PROBE_FILE']
 const tickMs = 5
-const shownMs = 25
+const shownMs = { cpu: 25, wall: 250 }
+
+/** Milliseconds for which the main thread has waited for a core. 0 on systems other than Linux. */
+function waitedForCore(): number {
+  try {
+    return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ')[1]) / 1e6
+  } catch {
+    return 0
+  }
+}
 
 if (file !== undefined) {
-  appendFileSync(file, `${Date.now()} 0\n`)
+  appendFileSync(file, `${Date.now()} 0 0\n`)
   let before = process.threadCpuUsage()
+  let startedAt = performance.now() - waitedForCore()
   const look = (): void => {
     const { user, system } = process.threadCpuUsage(before)
     const cpuMs = (user + system) / 1_000
-    if (cpuMs >= shownMs) appendFileSync(file, `${Date.now()} ${cpuMs.toFixed(1)}\n`)
+    const wallMs = performance.now() - waitedForCore() - startedAt
+    if (cpuMs >= shownMs.cpu || wallMs >= shownMs.wall)
+      appendFileSync(file, `${Date.now()} ${cpuMs.toFixed(1)} ${wallMs.toFixed(1)}\n`)
     before = process.threadCpuUsage()
+    startedAt = performance.now() - waitedForCore()
   }
   setInterval(look, tickMs).unref()
 }

@@ -59,6 +59,10 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
   const scale = positive('SCALE', given('SCALE') ?? '1')
   const publishes = switched('PUBLISH', given('PUBLISH'))
   if (publishes && (profile || scale !== 1)) throw new RangeError('PUBLISH needs full runs: remove SCALE and PROFILE')
+  if (publishes && given('ROWS') === undefined && peers.length === 0)
+    throw new RangeError(
+      'PUBLISH of all rows needs PEER, or the old row peers would stay: set PEER, or name rows in ROWS',
+    )
   return {
     rows,
     transports,

@@ -141,12 +141,18 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
 /**
- * Whether the record was written to a retry topic shortly before a fault. The killed or frozen
- * process may then have had no time for the commit that follows. The next owner of the partition
- * delivers or defers the record again.
+ * Whether the record was written to a retry topic shortly before a fault of a dispatcher. The
+ * killed or frozen process may then have had no time for the commit that follows. The next owner of
+ * the partition delivers or defers the record again. It is not known which process wrote the
+ * record: the owner of the event's partition, or that of the retry topic's partition.
  */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
-  victims.length > 0 && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
+  victims.some(mayWriteRetries) && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
+
+/**
+ * Whether a process is neither a collector nor an operator process. `world.ts` names the processes.
+ */
+const mayWriteRetries = (name: string): boolean => !/^[co]\d+$/.test(name)
 
 /**
  * Whether the request arrived just after a frozen process was continued. The process had begun the

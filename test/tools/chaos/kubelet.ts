@@ -10,7 +10,11 @@ export interface Probes {
   readonly timeoutMs: number
 }
 export const livenessProbe: Probes = { periodMs: 10_000, failureThreshold: 3, timeoutMs: 5_000 }
-const readinessEveryMs = 1_000
+/**
+ * Settings of the readiness probe. The timeout is that of the chart. The polls are more frequent, to
+ * measure how long a process is not ready.
+ */
+export const readinessProbe: Omit<Probes, 'failureThreshold'> = { periodMs: 1_000, timeoutMs: 2_000 }
 
 export interface ProbesSeen {
   /** Restarted processes, each with the response that caused the restart. */
@@ -62,16 +66,20 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
   let longestUnreadyMs = 0
   const end = new AbortController()
 
-  async function probe({ service }: Member, path: string): Promise<string | undefined> {
+  async function probe(
+    { service }: Member,
+    path: string,
+    timeoutMs = readinessProbe.timeoutMs,
+  ): Promise<string | undefined> {
     const answer = service.ask(path).then(
       ({ status, text }) => (status === 200 ? undefined : `${status} ${text.trim()}`),
       (error: Error) => error.message,
     )
-    return Promise.race([answer, delay(probes.timeoutMs, 'no answer in time', { ref: false })])
+    return Promise.race([answer, delay(timeoutMs, 'no answer in time', { ref: false })])
   }
 
   async function checkLiveness(fleet: Fleet, member: Member): Promise<void> {
-    const failure = await probe(member, '/livez')
+    const failure = await probe(member, '/livez', probes.timeoutMs)
     // Do not restart a process that a fault is stopping.
     if (failure === undefined || !fleet.members().includes(member)) {
       failures.delete(member)
@@ -108,7 +116,7 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
     for (let left = probes.failureThreshold; left > 0; left--) {
       failure = await probe(member, '/readyz')
       if (failure === undefined) return undefined
-      await delay(Math.min(readinessEveryMs, probes.periodMs))
+      await delay(Math.min(readinessProbe.periodMs, probes.periodMs))
     }
     return failure
   }
@@ -126,7 +134,7 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
     }
   }
 
-  const over = Promise.all([repeat(probes.periodMs, checkLiveness), repeat(readinessEveryMs, checkReadiness)])
+  const over = Promise.all([repeat(probes.periodMs, checkLiveness), repeat(readinessProbe.periodMs, checkReadiness)])
   return {
     async stop() {
       end.abort()

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findOrStartRegistry } from '../../../deploy/tools/local/infrastructure.ts'
@@ -8,16 +7,12 @@ import { runJobsScenario } from './jobs-run.ts'
 import { type PublishedRow, publish, published } from './publication.ts'
 import { table } from './report.ts'
 import { circumstances } from './run-circumstances.ts'
+import { BadRequest, type Request, requested, soakMinutes } from './run-request.ts'
 import { type Row, type RunOptions, runScenario } from './scenario-run.ts'
 import { type AnyScenario, scenarios } from './scenarios.ts'
 import { runSoak } from './soak-run.ts'
 
 const repository = join(import.meta.dirname, '../../..')
-
-const soakMinutes = 120
-
-/** An invalid value of a variable of `make chaos`. The message is printed without a stack. */
-class BadRequest extends Error {}
 
 function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promise<Row> {
   if ('lists' in scenario) return runAudienceScenario(scenario, options)
@@ -27,51 +22,6 @@ function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promi
 }
 
 class Interrupted extends Error {}
-
-interface Request {
-  readonly seed: number
-  readonly patience: number
-  readonly selection: readonly AnyScenario[]
-  /**
-   * Duration of the scenarios `soak` and `endpoint-outage`, in minutes. Undefined if each has its
-   * default. The soak runs only if ONLY names it.
-   */
-  readonly minutes: number | undefined
-  /**
-   * Path of the file to which the rows of the results table are written as JSON. Empty for no file.
-   */
-  readonly file: string
-  /** Whether the rows of the results table replace the published ones in the documentation. */
-  readonly isPublic: boolean
-}
-
-/**
- * Reads SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH from the environment. (`world.ts` reads
- * LOGS.)
- * @throws BadRequest
- */
-function requested(env = process.env): Request {
-  const positive = (name: string, otherwise: number): number => {
-    const value = Number(env[name] || otherwise)
-    if (!(value > 0)) throw new BadRequest(`${name} must be a number above 0, not ${env[name]}`)
-    return value
-  }
-  const named = (name: string): AnyScenario => {
-    const scenario = scenarios.find(each => each.name === name)
-    if (scenario !== undefined) return scenario
-    throw new BadRequest(
-      `ONLY has the unknown scenario ${name}; known scenarios: ${scenarios.map(each => each.name).join(', ')}`,
-    )
-  }
-  return {
-    seed: positive('SEED', randomInt(1, 1_000_000)),
-    patience: positive('PATIENCE', 1),
-    selection: env['ONLY'] ? env['ONLY'].split(',').map(named) : scenarios.filter(each => !('soak' in each)),
-    minutes: env['MINUTES'] ? positive('MINUTES', soakMinutes) : undefined,
-    file: env['JSON'] ?? '',
-    isPublic: (env['PUBLISH'] ?? '') !== '',
-  }
-}
 
 /**
  * Runs the scenarios one after another. A scenario that cannot run is reported, and the next one

@@ -1,7 +1,7 @@
-import type { Row } from './scenario-run.ts'
+import type { PublishedRow } from './publication.ts'
 
-/** A published row: the figures of its last run, and the day of that run. */
-type DatedRow = Pick<Row, 'name' | 'faults' | 'sent' | 'lost' | 'recoveryMs'> & { readonly date: string }
+/** A published row: the figures of its last run, and the circumstances of that run. */
+type DatedRow = Pick<PublishedRow, 'name' | 'faults' | 'sent' | 'lost' | 'recoveryMs' | 'date' | 'commit' | 'machine'>
 
 /**
  * Name of the scenario in which Kafka deletes unread records. The figure of lost deliveries
@@ -24,7 +24,7 @@ function lossText(rows: readonly DatedRow[]): string {
   if (rows.length === 0) return `${notMeasured}: deliveries lost under injected faults`
   const [lost, sent, faults] = [sum(rows, row => row.lost), sum(rows, row => row.sent), sum(rows, faultCount)]
   const scope = `in ${rows.length} scenarios with ${faults} injected faults, ${exception}`
-  return `**${shown(lost)} of ${shown(sent)}** acknowledged deliveries lost ${scope} (${page}, ${datesOf(rows)})`
+  return `**${shown(lost)} of ${shown(sent)}** acknowledged deliveries lost ${scope} (${page}, ${originOf(rows)})`
 }
 
 function recoveryText(rows: readonly DatedRow[]): string {
@@ -33,7 +33,7 @@ function recoveryText(rows: readonly DatedRow[]): string {
   const times = rows.map(row => row.recoveryMs ?? Number.POSITIVE_INFINITY)
   const slowest = Math.max(...times)
   const value = Number.isFinite(slowest) ? `${(slowest / 1_000).toFixed(1)} s at most` : 'never'
-  return `**${value}** ${what} (${page}, ${datesOf(rows)})`
+  return `**${value}** ${what} (${page}, ${originOf(rows)})`
 }
 
 const sum = (rows: readonly DatedRow[], number: (row: DatedRow) => number): number =>
@@ -41,8 +41,21 @@ const sum = (rows: readonly DatedRow[], number: (row: DatedRow) => number): numb
 const faultCount = (row: DatedRow): number => row.faults.length
 const shown = (count: number): string => count.toLocaleString('en-US')
 
-/** Returns the first and the last date: `2026-11-21`, or `2026-11-21 to 2026-11-23`. */
-function datesOf(rows: readonly DatedRow[]): string {
+/**
+ * Returns the first and the last date, all commits and all machines: `2026-11-21 to 2026-11-23,
+ * commit 0123abcd, 2 × some CPU`.
+ */
+function originOf(rows: readonly DatedRow[]): string {
   const dates = rows.map(({ date }) => date).toSorted()
-  return [...new Set([dates.at(0), dates.at(-1)])].join(' to ')
+  const commits = [...new Set(rows.map(({ commit }) => commit))]
+  const machines = new Set(rows.map(({ machine }) => withoutLoad(machine)))
+  const parts = [
+    [...new Set([dates.at(0), dates.at(-1)])].join(' to '),
+    `commit${commits.length > 1 ? 's' : ''} ${commits.join(' and ')}`,
+    ...machines,
+  ]
+  return parts.join(', ')
 }
+
+/** A published machine without its load average, which differs from scenario to scenario. */
+export const withoutLoad = (machine: string): string => machine.replace(/, load [\d.]+$/, '')

@@ -22,6 +22,7 @@ export interface Probe {
   exec?: object
   periodSeconds?: number
   failureThreshold?: number
+  timeoutSeconds?: number
 }
 export interface PodSpec {
   containers: Container[]

@@ -48,6 +48,10 @@ export const readmeText = (entries: readonly Entry[]): string =>
 function lineOf({ sentence, value, ...place }: ReadmeFigure, entries: readonly Entry[]): string {
   const measured = figureOf(entries, place)?.measured ?? undefined
   if (measured === undefined) return `not measured yet: ${sentence}`
-  const date = entries.find(({ row, variant }) => row === place.row && variant === place.variant)?.date
-  return `**${value(measured)}** ${sentence} ([performance](docs/performance/README.md#${place.row}), ${date})`
+  const found = entries.find(({ row, variant }) => row === place.row && variant === place.variant)
+  return `**${value(measured)}** ${sentence} ([performance](docs/performance/README.md#${place.row})${originOf(found)})`
 }
+
+/** The date, the commit and the machine of a run. The page names the versions and the cores too. */
+const originOf = (entry: Entry | undefined): string =>
+  entry === undefined ? '' : `, ${entry.date}, commit ${entry.commit}, ${entry.machine.replace(/;.*/, '')}`

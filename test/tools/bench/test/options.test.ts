@@ -38,8 +38,8 @@ describe('the variables of make bench', () => {
     [{ RUNS: '1' }, { runs: 1 }],
     [{ RUNS: '5' }, { runs: 5 }],
     [
-      { PUBLISH: '1', RUNS: '2' },
-      { publishes: true, runs: 2 },
+      { PUBLISH: '1', RUNS: '2', ROWS: 'live' },
+      { publishes: true, runs: 2, rows: ['live'] },
     ],
     [{ PROFILE: '1' }, { profile: true, gates: false, runs: 1 }],
     [
@@ -63,6 +63,7 @@ describe('the variables of make bench', () => {
     [{ PROFILE: 'yes' }, "PROFILE must be one of 0, 1, not 'yes'"],
     [{ PUBLISH: '1', SCALE: '0.5' }, 'PUBLISH needs full runs'],
     [{ PUBLISH: '1', PROFILE: '1' }, 'PUBLISH needs full runs'],
+    [{ PUBLISH: '1' }, 'PUBLISH of all rows needs PEER, or the old row peers would stay'],
     [{ RUNS: '0' }, 'RUNS must be a number above 0'],
     [{ RUNS: '1.5' }, 'RUNS must be a whole number'],
     [{ SCALE: 'half' }, 'SCALE must be a number above 0'],

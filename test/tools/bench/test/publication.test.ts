@@ -215,6 +215,13 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
     expect(readmeText(published.entries)).not.toContain('not measured yet')
   })
 
+  it('publishes figures of one commit, one day and one machine', () => {
+    const { entries } = JSON.parse(readFileSync(join(checkout, 'docs/performance/results.json'), 'utf8')) as {
+      readonly entries: readonly Entry[]
+    }
+    expect(new Set(entries.map(({ commit, date, machine }) => `${commit} ${date} ${machine}`)).size).toBe(1)
+  })
+
   it('shows variants side by side with the worst verdict in the short table', () => {
     const what = 'deliveries per CPU second, relative to the reference loop with got'
     expect(
@@ -263,12 +270,12 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
     expect(summaryText(published, []).split('\n')[0]).toBe(text),
   )
 
-  it('lists the figures of README.md, each with a link to its table and its date', () => {
-    const delivery = entry('delivery', 'hookline undici, responses after 20 ms', [
-      { what: 'deliveries', measured: 21_253.4, unit: 'per CPU second', verdict: '' },
-    ])
+  it('lists the figures of README.md, each with a link to its table, its date, commit and machine', () => {
+    const values: readonly Value[] = [{ what: 'deliveries', measured: 21_253.4, unit: 'per CPU second', verdict: '' }]
+    const machine = '2 × Z80; Node 24; forwarder on core 1'
+    const delivery = entry('delivery', 'hookline undici, responses after 20 ms', values, { machine })
     expect(readmeText([delivery]).split('\n')).toEqual([
-      '- **21,253 deliveries per CPU second** with endpoints that respond after 20 ms (one process, HTTP client undici) ([performance](docs/performance/README.md#delivery), 2026-01-02)',
+      '- **21,253 deliveries per CPU second** with endpoints that respond after 20 ms (one process, HTTP client undici) ([performance](docs/performance/README.md#delivery), 2026-01-02, commit abc, 2 × Z80)',
       expect.stringMatching(/^- not measured yet: p99 latency /),
       expect.stringMatching(/^- not measured yet: of the events /),
     ])

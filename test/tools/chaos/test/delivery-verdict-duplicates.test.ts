@@ -75,6 +75,16 @@ const cases: readonly Case[] = [
     failures: [/crm a by p2 15000 ms after SIGKILL p1, 1000 ms later by p2/, /no two messages of one user/],
   },
   {
+    name: 'does not explain a duplicate by a retry record when only a collector was killed',
+    evidence: {
+      ...killed(...nothingWrong.deliveries, by('p2', a, 20_000)),
+      injected: [{ ...kill, what: 'SIGKILL c1', victims: ['c1'] }],
+      order: { ...order, places: new Map(), retried: written(4_500) },
+    },
+    figures: { duplicated: { bySender: 0, inProgress: 0, ours: 1 } },
+    failures: [/crm a by p1 3900 ms before SIGKILL c1/, /no two messages of one user/],
+  },
+  {
     name: 'does not explain a duplicate by an earlier retry record',
     evidence: {
       ...killed(...nothingWrong.deliveries, by('p2', a, 20_000)),

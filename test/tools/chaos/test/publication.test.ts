@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { checkout } from '../../../support/docs/pages.ts'
 import { matrix } from '../fault-matrix.ts'
 import { fullText, matrixTable, merged, type PublishedRow, published } from '../publication.ts'
-import { readmeText } from '../readme-figures.ts'
+import { readmeText, withoutLoad } from '../readme-figures.ts'
 import type { Row } from '../scenario-run.ts'
 import { scenarios } from '../scenarios.ts'
 
@@ -127,7 +130,7 @@ describe('the summary table of chaos rows', () => {
 })
 
 describe('the chaos figures of README.md', () => {
-  const end = '([reliability](docs/reliability/README.md), 2026-11-21)'
+  const end = '([reliability](docs/reliability/README.md), 2026-11-21, commit 0123abcd, 2 × some CPU)'
 
   it('shows the losses of all scenarios without `retention`, and the slowest recovery from SIGKILL', () => {
     const rows = [row('killed'), row('killed-50', { recoveryMs: 9_317 }), row('retention', { lost: 271 }), row('soak')]
@@ -137,11 +140,23 @@ describe('the chaos figures of README.md', () => {
     ])
   })
 
+  it('names every commit of its rows', () => {
+    const rows = [row('killed'), { ...row('soak'), commit: 'def', machine: '2 × some CPU, load 4.0' }]
+    expect(readmeText(rows).split('\n')[0]).toContain(', 2026-11-21, commits 0123abcd and def, 2 × some CPU)')
+  })
+
   it('says when a scenario never recovered', () =>
     expect(readmeText([row('killed', { recoveryMs: null })])).toContain('- **never** until'))
 
   it('says that nothing has been measured', () =>
     expect(readmeText([])).toMatch(/^- not measured yet: .*\n- not measured yet: /))
+})
+
+it('publishes rows of one commit and one machine, except that the soak may have another commit', () => {
+  const text = readFileSync(join(checkout, 'docs/reliability/results.json'), 'utf8')
+  const rows = JSON.parse(text) as readonly PublishedRow[]
+  expect(new Set(rows.filter(({ name }) => name !== 'soak').map(({ commit }) => commit)).size).toBe(1)
+  expect(new Set(rows.map(({ machine, node }) => `${withoutLoad(machine)} ${node}`)).size).toBe(1)
 })
 
 it('puts each scenario in exactly one row of the chaos matrix', () => {

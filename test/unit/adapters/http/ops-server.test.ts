@@ -14,10 +14,10 @@ afterEach(async () => {
 
 const check = (name: string, ok: boolean): Check => ({ name, ok, detail: `${name} was looked at` })
 
-async function serve(health: Health, limits: Partial<HttpLimits> = {}) {
+async function serve(health: Health, limits?: Partial<HttpLimits>) {
   const { metrics, ...exposition } = createMetrics()
   const listen = { host: '127.0.0.1', port: 0 }
-  server = createOpsServer({ listen, health: () => health, metrics: exposition, limits })
+  server = createOpsServer({ listen, health: () => health, metrics: exposition, ...(limits && { limits }) })
   const url = await server.start()
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(url + path, { headers })
@@ -129,6 +129,22 @@ describe('connections of the ops server', () => {
     await silent[0]?.closed
     for (const wire of silent) wire.reset()
   })
+
+  it('by default, at most 64 are open, and a silent or idle one is closed after 5 s', async () => {
+    const { url, get } = await serve(well)
+    const silent = await Promise.all(Array.from({ length: 63 }, () => connect(url)))
+    const idle = await connect(url)
+    await idle.send('GET /livez HTTP/1.1\r\nHost: ops\r\n\r\n')
+    expect(await idle.answer('GET')).toMatchObject({ status: 200 })
+    const early = Promise.race(silent.map(({ closed }) => closed))
+    const startedAt = performance.now()
+    expect(await get('/livez')).toMatchObject({ status: 200 })
+    await early
+    expect(performance.now() - startedAt).toBeLessThan(4_000)
+    await Promise.all([idle, ...silent].map(({ closed }) => closed))
+    for (const wire of [idle, ...silent]) wire.reset()
+    // The next longer limit, `silence`, closes a connection after 10 s.
+  }, 9_500)
 
   it('at the limit, also a connection with a request in progress is closed so that a probe is answered', async () => {
     const unanswered = { contentType: 'text/plain', text: () => new Promise<string>(() => {}) }

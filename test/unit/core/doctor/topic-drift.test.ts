@@ -45,6 +45,11 @@ describe('the required topics', () => {
     })
   })
 
+  it('keep deletion requests for 90 days', () => {
+    const deletions = specsFor(3).find(({ name }) => name === 'acme.deletions')!
+    expect(topicConfig(deletions)['retention.ms']).toBe(String(90 * 24 * 3_600_000))
+  })
+
   it('each service needs its own topics', () => {
     const of = (service: ServiceName) =>
       specsFor(3).flatMap(({ name, usedBy }) => (usedBy.includes(service) ? [name] : []))
