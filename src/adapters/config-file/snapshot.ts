@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
-import { sep } from 'node:path'
+import { join, sep } from 'node:path'
 import type { Objection } from '../../core/objection.ts'
 import type { FileContent } from '../../core/settings/named-files.ts'
+import { maxFiles } from './directory-limits.ts'
 
 type Unreadable = Objection & { readonly kind: 'unreadable' }
 
@@ -46,10 +47,10 @@ const maxFileBytes = 8 * 1_048_576
 const maxNestedFileBytes = 262_144
 
 /**
- * Creates a snapshot. If `previous` is given, a file or directory that has other content than in
- * this snapshot, or is not in it, counts as unreadable.
+ * Creates a snapshot. If the digests of an earlier snapshot are given, a file or directory that has
+ * another digest, or none, counts as unreadable. Its digest is kept for the next snapshot.
  */
-export function createConfigSnapshot(previous?: ConfigSnapshot): ConfigSnapshot {
+export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): ConfigSnapshot {
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
   // The contents themselves are not kept, because they may contain secrets.
   const digests = new Map<string, string>()
@@ -61,7 +62,7 @@ export function createConfigSnapshot(previous?: ConfigSnapshot): ConfigSnapshot 
     const digest = digestOf(content)
     seen.set(key, { path, same: async () => digestOf(await from()) === digest })
     digests.set(key, digest)
-    if (previous === undefined || previous.digests.get(key) === digest) return content
+    if (previous === undefined || previous.get(key) === digest) return content
     isPartial = true
     return changed
   }
@@ -69,11 +70,20 @@ export function createConfigSnapshot(previous?: ConfigSnapshot): ConfigSnapshot 
   return {
     text: (path, within) => read(path, () => readText(path, within), within),
     async names(directory) {
-      const content = await read(directory, () => readNames(directory))
-      // The files of a changed directory are not read now. Their digests are kept for the next check.
-      if (content === changed)
-        for (const [key, digest] of previous?.digests ?? [])
-          if (key.startsWith(`${directory}\0`)) digests.set(key, digest)
+      let found: DirectoryContent | undefined
+      const content = await read(directory, async () => {
+        found = await readNames(directory)
+        return found
+      })
+      if (content !== changed) return content
+      // The secrets of a changed directory are not read now. Their digests are kept.
+      for (const [key, digest] of previous ?? []) if (key.startsWith(`${directory}\0`)) digests.set(key, digest)
+      // A renamed file must appear under its new name when its old name disappears. So the digests
+      // of the listed files are computed now.
+      for (const name of found?.kind === 'read' ? found.names.slice(0, maxFiles) : []) {
+        const file = join(directory, name)
+        digests.set(`${directory}\0${file}`, digestOf(await readText(file, directory)))
+      }
       return content
     },
     paths: () => [...new Set([...seen.values()].map(({ path }) => path))],

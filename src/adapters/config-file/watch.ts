@@ -91,7 +91,7 @@ export function watchConfigFile(watch: {
     const isUnchanged = await snapshot.unchanged()
     changedChecks = isUnchanged ? 0 : changedChecks + 1
     if (!isUnchanged || snapshot.isPartial()) {
-      const previous = changedChecks >= maxChangedChecks ? snapshot : undefined
+      const previous = changedChecks >= maxChangedChecks ? snapshot.digests : undefined
       const result = await load(previous)
       if (result === undefined) return
       seen = { result, handled: false }
@@ -107,7 +107,7 @@ export function watchConfigFile(watch: {
    * of a file of another team may cause it. If this error ended the process, it would end every
    * process.
    */
-  async function load(previous: ConfigSnapshot | undefined): Promise<LoadResult | undefined> {
+  async function load(previous: ConfigSnapshot['digests'] | undefined): Promise<LoadResult | undefined> {
     try {
       return await loadConfigFile(path, env, loaded, services, previous)
     } catch (error) {

@@ -102,10 +102,23 @@ describe('while it changes in each check', () => {
     expect(sources()).toEqual(['web'])
     const excluded = (...files: string[]) =>
       files.map(file => expect.stringContaining(`excluded ${file}:1:1: the file: ${changed}`))
-    // The directory no longer changes. The file `one/c.yaml` applies when two checks have read it.
-    expect(await checkAfter({ 'two/b.yaml': destination('b', '1') })).toEqual(excluded('one/c.yaml', 'two/b.yaml'))
-    expect(await checkAfter({ 'two/b.yaml': destination('b', '2') })).toEqual(excluded('two/b.yaml'))
+    // The directory no longer changes, and two checks have read the file `one/c.yaml`.
+    expect(await checkAfter({ 'two/b.yaml': destination('b', '1') })).toEqual(excluded('two/b.yaml'))
     expect(urls()).toEqual(['https://a.example/', 'https://b.example/new', 'https://c.example/'])
+  })
+
+  it('a directory does not remove a destination whose file is renamed in another directory', async () => {
+    const { checkAfter, urls } = await watched()
+    await checkAfter({ 'one/d.yaml': destination('d') })
+    await checkAfter({ 'one/e.yaml': destination('e') })
+    await checkAfter({ 'two/b.yaml': undefined, 'two/c.yaml': destination('b', 'renamed') })
+    expect(urls()).toContain('https://b.example/')
+    expect(await checkAfter({ 'one/f.yaml': destination('f') })).toEqual([
+      expect.stringContaining(
+        `excluded hookline.yaml:4:33: destinationsFrom[0].directory: names a path that ${changed}`,
+      ),
+    ])
+    expect(urls()).toContain('https://b.example/renamed')
   })
 
   it('the configuration file is refused once, and applies when it stays the same', async () => {
