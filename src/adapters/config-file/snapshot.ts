@@ -106,7 +106,8 @@ const digestOf = (content: unknown): string => createHash('sha256').update(JSON.
 
 async function readText(path: string, within?: string): Promise<FileContent> {
   try {
-    return await withinTime(within ?? path, () => readRegular(path, within))
+    const limit = within === undefined ? maxBlockingReads.all : maxBlockingReads.ofNestedFiles
+    return await withinTime(within ?? path, () => readRegular(path, within), limit)
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error, within === undefined ? missingFileHint : missingNestedFileHint) }
   }
@@ -172,9 +173,11 @@ const timeLimitMs = 5_000
 
 /**
  * Maximum number of reads that exceed the time limit and still block a thread. Node has four threads
- * for files, and deliveries need the others to resolve names and to decompress.
+ * for files, and deliveries need the others to resolve names and to decompress. Files of
+ * `destinationsFrom` directories may block only two threads, so that they cannot prevent reads of
+ * the configuration file, of the files that it names, and of the lists of other directories.
  */
-const maxBlockingReads = 2
+const maxBlockingReads = { all: 3, ofNestedFiles: 2 }
 /**
  * The paths of these reads; for a file of a `destinationsFrom` directory, the path of the directory.
  * Nothing at these paths is read until the read ends, so that one disk of one team blocks only one
@@ -186,13 +189,17 @@ const hint = 'check that the disk or network drive of this path responds'
 const late = { kind: 'unreadable', message: 'could not be read within 5 s', hint } as const
 const notRead = {
   kind: 'unreadable',
-  message: `is not read now, because ${maxBlockingReads} other files or directories could not be read within 5 s`,
+  message: 'is not read now, because other files or directories could not be read within 5 s',
   hint: 'check that the disks or network drives of the configuration respond',
 } as const
 
-async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | Unreadable> {
+async function withinTime<T>(
+  path: string,
+  read: () => Promise<T>,
+  limit = maxBlockingReads.all,
+): Promise<T | Unreadable> {
   if (blocking.has(path)) return late
-  if (blocking.size >= maxBlockingReads) return notRead
+  if (blocking.size >= limit) return notRead
   const reading = read()
   const { promise: over, resolve } = Promise.withResolvers<Unreadable>()
   const timer = setTimeout(() => {
