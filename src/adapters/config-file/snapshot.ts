@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import type { Objection } from '../../core/objection.ts'
 import type { FileContent } from '../../core/settings/named-files.ts'
 import { maxFiles } from './directory-limits.ts'
@@ -68,7 +68,13 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
   }
 
   return {
-    text: (path, within) => read(path, () => readText(path, within), within),
+    async text(path, within) {
+      const content = await read(path, () => readText(path, within), within)
+      // The files that a changed configuration file names are not read now. Their digests are kept.
+      if (content === changed && within === undefined)
+        for (const [key, digest] of previous ?? []) if (!digests.has(key)) digests.set(key, digest)
+      return content
+    },
     async names(directory) {
       let found: DirectoryContent | undefined
       const content = await read(directory, async () => {
@@ -76,11 +82,17 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
         return found
       })
       if (content !== changed) return content
-      // The secrets of a changed directory are not read now. Their digests are kept.
-      for (const [key, digest] of previous ?? []) if (key.startsWith(`${directory}\0`)) digests.set(key, digest)
       // A renamed file must appear under its new name when its old name disappears. So the digests
-      // of the listed files are computed now.
-      for (const name of found?.kind === 'read' ? found.names.slice(0, maxFiles) : []) {
+      // of the listed files are computed now. The secrets that the files name are not read now, and
+      // their digests are kept.
+      const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
+      const isListed = (file: string): boolean =>
+        names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))
+      for (const [key, digest] of previous ?? []) {
+        const [within, file = ''] = key.split('\0')
+        if (within === directory && !isListed(file)) digests.set(key, digest)
+      }
+      for (const name of names ?? []) {
         const file = join(directory, name)
         digests.set(`${directory}\0${file}`, digestOf(await readText(file, directory)))
       }

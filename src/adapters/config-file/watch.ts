@@ -6,7 +6,6 @@ import { changeBetween, type SettingsChange, withLiveSettings } from '../../core
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { formatProblem, type Loaded, type LoadResult, loadConfigFile, type Problem } from './config-file.ts'
 import type { Environment } from './read-config-files.ts'
-import type { ConfigSnapshot } from './snapshot.ts'
 
 export interface ConfigWatch {
   /**
@@ -70,8 +69,12 @@ export function watchConfigFile(watch: {
    * used, before `onAccepted`.
    */
   onExcluded?(problems: readonly Problem[]): void
-  /** Called once for each new invalid content of the files. The last valid settings stay in use. */
-  onRefused(problems: readonly Problem[]): void
+  /**
+   * Called once for each new invalid content of the files. The last valid settings stay in use.
+   * `stack` is given if the cause is a bug. It has no error message, because the message may contain
+   * text of the configuration.
+   */
+  onRefused(problems: readonly Problem[], stack?: string): void
   readonly clock: Clock
   readonly interval?: DurationMs
 }): ConfigWatch {
@@ -80,54 +83,58 @@ export function watchConfigFile(watch: {
   let loaded = start
   let reported: SettingsChange['needRestart'] = []
   let seen: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
-  let lastProblems = ''
+  const problemsToReport = createProblemFilter()
+  let isBugReported = false
   /** Number of consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
+  /** Whether the next check decides about a change. Then the minimum time is before this check. */
+  let isPending = false
   let checking: Promise<void> | undefined
   let closed = false
 
   async function checkOnce(): Promise<void> {
+    isPending = false
+    let isLoaded = false
+    try {
+      await loadChanged()
+      isLoaded = true
+      if (seen.handled || isPending || closed) return
+      seen.handled = true
+      handle(seen.result)
+    } catch (error) {
+      changedChecks = 0
+      // If the last valid content is restored, it must be handled again to end the report of a load.
+      seen.handled = isLoaded
+      reportBug(error)
+    }
+  }
+
+  async function loadChanged(): Promise<void> {
     const { snapshot } = seen.result
     const isUnchanged = await snapshot.unchanged()
     changedChecks = isUnchanged ? 0 : changedChecks + 1
-    if (!isUnchanged || snapshot.isPartial()) {
-      const previous = changedChecks >= maxChangedChecks ? snapshot.digests : undefined
-      const result = await load(previous)
-      if (result === undefined) return
-      seen = { result, handled: false }
-      if (previous === undefined) return
-    }
-    if (seen.handled || closed) return
-    seen.handled = true
-    handle(seen.result)
+    if (isUnchanged && !snapshot.isPartial()) return
+    const lastDigests = snapshot.isPartial() || changedChecks >= maxChangedChecks ? snapshot.digests : undefined
+    seen = { result: await loadConfigFile(path, env, loaded, services, lastDigests), handled: false }
+    isPending = lastDigests === undefined
   }
 
   /**
-   * Loads the files. An error, which is a bug, is reported like an invalid file, because the content
-   * of a file of another team may cause it. If this error ended the process, it would end every
-   * process.
+   * Reports an error, which is a bug, like an invalid file, because the content of a file of another
+   * team may cause it. If this error ended the process, it would end every process.
    */
-  async function load(previous: ConfigSnapshot['digests'] | undefined): Promise<LoadResult | undefined> {
-    try {
-      return await loadConfigFile(path, env, loaded, services, previous)
-    } catch (error) {
-      const problem = problemOfBug(path, error)
-      if (problem.message !== lastProblems) watch.onRefused([problem])
-      lastProblems = problem.message
-      changedChecks = 0
-      // If the last valid content is restored, it must be handled again to end the report.
-      seen.handled = false
-      return undefined
-    }
+  function reportBug(error: unknown): void {
+    if (!isBugReported) watch.onRefused([problemOfBug(path)], framesOf(error))
+    isBugReported = true
   }
 
   function handle(result: LoadResult): void {
-    const problems = result.problems.map(formatProblem).join()
-    const isRepeated = result.snapshot.isPartial() && problems === lastProblems
-    lastProblems = problems
-    if (result.kind === 'refused') return isRepeated ? undefined : watch.onRefused(result.problems)
+    isBugReported = false
+    const { problems, isIncomplete } = problemsToReport(result)
+    isPending = isIncomplete
+    if (result.kind === 'refused') return problems.length > 0 ? watch.onRefused(problems) : undefined
     loaded = result
-    if (result.problems.length > 0 && !isRepeated) watch.onExcluded?.(result.problems)
+    if (problems.length > 0) watch.onExcluded?.(problems)
     const settings = override?.(result.settings) ?? result.settings
     const change = changeBetween(current, settings)
     watch.onAccepted?.(change)
@@ -148,7 +155,7 @@ export function watchConfigFile(watch: {
   function tick(): void {
     const start = clock.monotonic()
     void check().finally(() => {
-      const pause = seen.handled ? pauseAfter(clock.monotonic() - start, interval) : interval
+      const pause = isPending ? interval : pauseAfter(clock.monotonic() - start, interval)
       if (!closed) cancel = clock.after(pause, tick)
     })
   }
@@ -162,12 +169,39 @@ export function watchConfigFile(watch: {
   }
 }
 
+/**
+ * Returns a function that selects the problems of a result that are reported. A file that changes
+ * once while other files change all the time counts as unreadable in one check, and applies at the
+ * next one. So the problems of a partial result are reported only if the result before has them too,
+ * and only once. `isIncomplete` is true if a problem waits for the next result.
+ */
+function createProblemFilter() {
+  let lastProblems: readonly string[] = []
+  let lastReport = ''
+  return ({ problems, snapshot }: LoadResult): { problems: readonly Problem[]; isIncomplete: boolean } => {
+    const isPartial = snapshot.isPartial()
+    const lasting = problems.filter(problem => !isPartial || lastProblems.includes(formatProblem(problem)))
+    lastProblems = problems.map(formatProblem)
+    const report = lasting.map(formatProblem).join()
+    const isRepeated = isPartial && report === lastReport
+    lastReport = report
+    return { problems: isRepeated ? [] : lasting, isIncomplete: lasting.length < problems.length }
+  }
+}
+
+/** The stack of an error without its message, which may contain text of the configuration. */
+function framesOf(error: unknown): string {
+  const { stack = '' } = error instanceof Error ? error : {}
+  const lines = stack.split('\n').filter(line => /^ +at /.test(line))
+  return lines.join('\n')
+}
+
 function pauseAfter(elapsedMs: number, interval: DurationMs): DurationMs {
   return durationMs(Math.min(Math.max(interval, pausePerCheck * elapsedMs), maxIntervals * interval))
 }
 
-const problemOfBug = (file: string, error: unknown): Problem => ({
+const problemOfBug = (file: string): Problem => ({
   ...{ file, line: 1, column: 1, path: wholeFile },
-  message: `could not be loaded because of a bug in Hookline: ${error}`,
+  message: 'could not be loaded because of a bug in Hookline',
   hint: 'undo the last change of the configuration, and report the bug',
 })

@@ -90,3 +90,15 @@ it('files and directories that do not respond block three threads, and the next 
   await jest.advanceTimersByTimeAsync(0)
   expect(await names('/disk')).toEqual({ kind: 'read', names: ['a.yaml'] })
 })
+
+it('the digests of removed files are not kept while the list of a directory changes in each check', async () => {
+  let { digests } = createConfigSnapshot()
+  for (const name of ['one.yaml', 'two.yaml', 'three.yaml']) {
+    readdir.mockResolvedValueOnce([name])
+    open.mockRejectedValueOnce(Object.assign(new Error(), { code: 'ENOENT' }))
+    const snapshot = createConfigSnapshot(digests)
+    expect(await snapshot.names('/team')).toMatchObject({ message: 'changed in each of the last checks' })
+    ;({ digests } = snapshot)
+    expect([...digests.keys()]).toEqual(['\0/team', `/team\0/team/${name}`])
+  }
+})
