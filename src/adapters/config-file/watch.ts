@@ -87,18 +87,16 @@ export function watchConfigFile(watch: {
   let isBugReported = false
   /** Number of consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
-  /** Whether the next check decides about a change. Then the minimum time is before this check. */
+  /** Whether the next check decides about a change. It then follows after the minimum time. */
   let isPending = false
-  let checking: Promise<void> | undefined
-  let closed = false
 
-  async function checkOnce(): Promise<void> {
+  async function checkOnce(isClosed: () => boolean): Promise<void> {
     isPending = false
     let isLoaded = false
     try {
       await loadChanged()
       isLoaded = true
-      if (seen.handled || isPending || closed) return
+      if (seen.handled || isPending || isClosed()) return
       seen.handled = true
       handle(seen.result)
     } catch (error) {
@@ -110,11 +108,11 @@ export function watchConfigFile(watch: {
   }
 
   async function loadChanged(): Promise<void> {
-    const { snapshot } = seen.result
-    const isUnchanged = await snapshot.unchanged()
+    const { unchanged, isPartial, digests } = seen.result.snapshot
+    const isUnchanged = await unchanged()
     changedChecks = isUnchanged ? 0 : changedChecks + 1
-    if (isUnchanged && !snapshot.isPartial()) return
-    const lastDigests = snapshot.isPartial() || changedChecks >= maxChangedChecks ? snapshot.digests : undefined
+    if (isUnchanged && !isPartial()) return
+    const lastDigests = isPartial() || changedChecks >= maxChangedChecks ? digests : undefined
     seen = { result: await loadConfigFile(path, env, loaded, services, lastDigests), handled: false }
     isPending = lastDigests === undefined
   }
@@ -144,8 +142,26 @@ export function watchConfigFile(watch: {
     if (change.live.length > 0 || pending.length > 0) watch.onChange(current, change)
   }
 
+  return repeatChecks({ clock, interval, checkOnce, isPending: () => isPending })
+}
+
+/** Repeats the checks, each after a pause. `isPending` shortens the pause to `interval`. */
+function repeatChecks({
+  clock,
+  interval,
+  checkOnce,
+  isPending,
+}: {
+  readonly clock: Clock
+  readonly interval: DurationMs
+  checkOnce(isClosed: () => boolean): Promise<void>
+  isPending(): boolean
+}): ConfigWatch {
+  let checking: Promise<void> | undefined
+  let closed = false
+
   function check(): Promise<void> {
-    checking ??= checkOnce().finally(() => {
+    checking ??= checkOnce(() => closed).finally(() => {
       checking = undefined
     })
     return checking
@@ -155,7 +171,7 @@ export function watchConfigFile(watch: {
   function tick(): void {
     const start = clock.monotonic()
     void check().finally(() => {
-      const pause = isPending ? interval : pauseAfter(clock.monotonic() - start, interval)
+      const pause = isPending() ? interval : pauseAfter(clock.monotonic() - start, interval)
       if (!closed) cancel = clock.after(pause, tick)
     })
   }
