@@ -31,7 +31,8 @@ const maxIntervals = 3
 /**
  * If this number of consecutive checks find changed files, the watch no longer waits until all files
  * are the same in two checks. It applies the files that are the same in the last two checks, and
- * treats the others as unreadable. So files that change all the time do not block other changes.
+ * treats the others as unreadable. So files that change all the time do not block other changes. It
+ * continues to do so until a check finds that all files are the same.
  */
 const maxChangedChecks = 3
 
