@@ -34,12 +34,12 @@ export function reloadHandlers(
           'some changed configuration keys (see "keys") need a restart of this process; until then, it uses their previous values',
         )
     },
-    onRefused(problems) {
+    onRefused(problems, stack) {
       configReloads.inc({ result: 'refused' })
       configReloadOk.set({}, 0)
       noteFile({ kind: 'refused' })
       logger.error(
-        { problems: problems.map(formatProblem) },
+        { problems: problems.map(formatProblem), ...(stack !== undefined && { stack }) },
         'configuration refused; the last valid configuration stays in use until you correct the problems',
       )
     },

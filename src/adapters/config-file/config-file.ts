@@ -73,20 +73,20 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
  * the result. They do not reject the promise.
  *
  * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
- * in use. `before`, the result of the previous load, has that destination.
+ * in use. `lastAccepted`, the last successful load, has that destination.
  *
- * If `previous` is given, a file or directory that has other content than in this snapshot counts
- * as unreadable.
+ * If `lastDigests`, the digests of an earlier snapshot, are given, a file or directory whose content
+ * has changed since counts as unreadable.
  */
 export async function loadConfigFile(
   path: string,
   env: Environment,
-  before?: Loaded,
+  lastAccepted?: Loaded,
   readers: ReadonlySet<FileReader> = everyService,
-  previous?: ConfigSnapshot,
+  lastDigests?: ConfigSnapshot['digests'],
 ): Promise<LoadResult> {
-  const snapshot = createConfigSnapshot(previous)
-  const known = new Set([...(before?.snapshot.paths() ?? []), ...(before?.byFile.keys() ?? [])])
+  const snapshot = createConfigSnapshot(lastDigests)
+  const known = new Set([...(lastAccepted?.snapshot.paths() ?? []), ...(lastAccepted?.byFile.keys() ?? [])])
   const configFiles = await readConfigFiles(snapshot, path, env, known)
   if (configFiles.input === undefined) return refused(configFiles.problems, configFiles.files, snapshot)
   const substituted = new Map(
@@ -114,7 +114,7 @@ export async function loadConfigFile(
 
   const unusable = new Set(problems.filter(({ isExcluded }) => isExcluded !== true).map(({ file }) => file))
   if (unusable.has(path)) return refused(problems, configFiles.files, snapshot)
-  const lastGood: Loaded['byFile'] = before?.byFile ?? new Map()
+  const lastGood: Loaded['byFile'] = lastAccepted?.byFile ?? new Map()
   const foreign = takenIds(configFiles, unusable, lastGood).map(configFiles.locate)
   for (const { file } of foreign) unusable.add(file)
   problems.push(...foreign)

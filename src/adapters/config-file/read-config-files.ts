@@ -215,7 +215,3 @@ function configFilesFrom(
     locate,
   }
 }
-
-export function startsWith(path: Path, prefix: Path): boolean {
-  return prefix.every((part, index) => path[index] === part)
-}

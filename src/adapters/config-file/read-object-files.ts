@@ -5,7 +5,7 @@ import type { NamedFileState } from '../../core/settings/named-files.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import { type Problem, shownOf } from './config-file.ts'
 import type { Environment } from './environment-substitution.ts'
-import { type LocatedProblem, startsWith } from './read-config-files.ts'
+import type { LocatedProblem } from './read-config-files.ts'
 import { type ConfigDocument, readYamlStream } from './read-yaml.ts'
 import { type ConfigSnapshot, createConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
 
@@ -160,4 +160,8 @@ function positionOf([, index, ...path]: Path, at: SettingsProblem['at'], entries
   const { file, document, prefix } = entries[Number(index)]!
   const { line, column } = document.placeOf([...prefix, ...path], at)
   return `${file}:${line}:${column}`
+}
+
+function startsWith(path: Path, prefix: Path): boolean {
+  return prefix.every((part, index) => path[index] === part)
 }

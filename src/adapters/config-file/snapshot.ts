@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
-import { sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import type { Objection } from '../../core/objection.ts'
 import type { FileContent } from '../../core/settings/named-files.ts'
+import { maxFiles } from './directory-limits.ts'
 
 type Unreadable = Objection & { readonly kind: 'unreadable' }
 
@@ -46,10 +47,10 @@ const maxFileBytes = 8 * 1_048_576
 const maxNestedFileBytes = 262_144
 
 /**
- * Creates a snapshot. If `previous` is given, a file or directory that has other content than in
- * this snapshot, or is not in it, counts as unreadable.
+ * Creates a snapshot. If the digests of an earlier snapshot are given, a file or directory that has
+ * another digest, or none, counts as unreadable. Its digest is kept for the next snapshot.
  */
-export function createConfigSnapshot(previous?: ConfigSnapshot): ConfigSnapshot {
+export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): ConfigSnapshot {
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
   // The contents themselves are not kept, because they may contain secrets.
   const digests = new Map<string, string>()
@@ -61,19 +62,40 @@ export function createConfigSnapshot(previous?: ConfigSnapshot): ConfigSnapshot 
     const digest = digestOf(content)
     seen.set(key, { path, same: async () => digestOf(await from()) === digest })
     digests.set(key, digest)
-    if (previous === undefined || previous.digests.get(key) === digest) return content
+    if (previous === undefined || previous.get(key) === digest) return content
     isPartial = true
     return changed
   }
 
   return {
-    text: (path, within) => read(path, () => readText(path, within), within),
+    async text(path, within) {
+      const content = await read(path, () => readText(path, within), within)
+      // The files that a changed configuration file names are not read now. Their digests are kept.
+      if (content === changed && within === undefined)
+        for (const [key, digest] of previous ?? []) if (!digests.has(key)) digests.set(key, digest)
+      return content
+    },
     async names(directory) {
-      const content = await read(directory, () => readNames(directory))
-      // The files of a changed directory are not read now. Their digests are kept for the next check.
-      if (content === changed)
-        for (const [key, digest] of previous?.digests ?? [])
-          if (key.startsWith(`${directory}\0`)) digests.set(key, digest)
+      let found: DirectoryContent | undefined
+      const content = await read(directory, async () => {
+        found = await readNames(directory)
+        return found
+      })
+      if (content !== changed) return content
+      // A renamed file must appear under its new name when its old name disappears. So the digests
+      // of the listed files are computed now. The secrets that the files name are not read now, and
+      // their digests are kept.
+      const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
+      const isListed = (file: string): boolean =>
+        names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))
+      for (const [key, digest] of previous ?? []) {
+        const [within, file = ''] = key.split('\0')
+        if (within === directory && !isListed(file)) digests.set(key, digest)
+      }
+      for (const name of names ?? []) {
+        const file = join(directory, name)
+        digests.set(`${directory}\0${file}`, digestOf(await readText(file, directory)))
+      }
       return content
     },
     paths: () => [...new Set([...seen.values()].map(({ path }) => path))],
@@ -96,7 +118,8 @@ const digestOf = (content: unknown): string => createHash('sha256').update(JSON.
 
 async function readText(path: string, within?: string): Promise<FileContent> {
   try {
-    return await withinTime(within ?? path, () => readRegular(path, within))
+    const limit = within === undefined ? maxBlockingReads.all : maxBlockingReads.ofNestedFiles
+    return await withinTime(within ?? path, () => readRegular(path, within), limit)
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error, within === undefined ? missingFileHint : missingNestedFileHint) }
   }
@@ -162,9 +185,11 @@ const timeLimitMs = 5_000
 
 /**
  * Maximum number of reads that exceed the time limit and still block a thread. Node has four threads
- * for files, and deliveries need the others to resolve names and to decompress.
+ * for files, and deliveries need the others to resolve names and to decompress. Files of
+ * `destinationsFrom` directories may block only two threads, so that they cannot prevent reads of
+ * the configuration file, of the files that it names, and of the lists of other directories.
  */
-const maxBlockingReads = 2
+const maxBlockingReads = { all: 3, ofNestedFiles: 2 }
 /**
  * The paths of these reads; for a file of a `destinationsFrom` directory, the path of the directory.
  * Nothing at these paths is read until the read ends, so that one disk of one team blocks only one
@@ -176,13 +201,17 @@ const hint = 'check that the disk or network drive of this path responds'
 const late = { kind: 'unreadable', message: 'could not be read within 5 s', hint } as const
 const notRead = {
   kind: 'unreadable',
-  message: `is not read now, because ${maxBlockingReads} other files or directories could not be read within 5 s`,
+  message: 'is not read now, because other files or directories could not be read within 5 s',
   hint: 'check that the disks or network drives of the configuration respond',
 } as const
 
-async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | Unreadable> {
+async function withinTime<T>(
+  path: string,
+  read: () => Promise<T>,
+  limit = maxBlockingReads.all,
+): Promise<T | Unreadable> {
   if (blocking.has(path)) return late
-  if (blocking.size >= maxBlockingReads) return notRead
+  if (blocking.size >= limit) return notRead
   const reading = read()
   const { promise: over, resolve } = Promise.withResolvers<Unreadable>()
   const timer = setTimeout(() => {

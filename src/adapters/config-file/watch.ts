@@ -6,7 +6,6 @@ import { changeBetween, type SettingsChange, withLiveSettings } from '../../core
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { formatProblem, type Loaded, type LoadResult, loadConfigFile, type Problem } from './config-file.ts'
 import type { Environment } from './read-config-files.ts'
-import type { ConfigSnapshot } from './snapshot.ts'
 
 export interface ConfigWatch {
   /**
@@ -32,7 +31,8 @@ const maxIntervals = 3
 /**
  * If this number of consecutive checks find changed files, the watch no longer waits until all files
  * are the same in two checks. It applies the files that are the same in the last two checks, and
- * treats the others as unreadable. So files that change all the time do not block other changes.
+ * treats the others as unreadable. So files that change all the time do not block other changes. It
+ * continues to do so until a check finds that all files are the same.
  */
 const maxChangedChecks = 3
 
@@ -70,8 +70,12 @@ export function watchConfigFile(watch: {
    * used, before `onAccepted`.
    */
   onExcluded?(problems: readonly Problem[]): void
-  /** Called once for each new invalid content of the files. The last valid settings stay in use. */
-  onRefused(problems: readonly Problem[]): void
+  /**
+   * Called once for each new invalid content of the files. The last valid settings stay in use.
+   * `stack` is given if the cause is a bug. It has no error message, because the message may contain
+   * text of the configuration.
+   */
+  onRefused(problems: readonly Problem[], stack?: string): void
   readonly clock: Clock
   readonly interval?: DurationMs
 }): ConfigWatch {
@@ -80,54 +84,56 @@ export function watchConfigFile(watch: {
   let loaded = start
   let reported: SettingsChange['needRestart'] = []
   let seen: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
-  let lastProblems = ''
+  const problemsToReport = createProblemFilter()
+  let isBugReported = false
   /** Number of consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
-  let checking: Promise<void> | undefined
-  let closed = false
+  /** Whether the next check decides about a change. It then follows after the minimum time. */
+  let isPending = false
 
-  async function checkOnce(): Promise<void> {
-    const { snapshot } = seen.result
-    const isUnchanged = await snapshot.unchanged()
-    changedChecks = isUnchanged ? 0 : changedChecks + 1
-    if (!isUnchanged || snapshot.isPartial()) {
-      const previous = changedChecks >= maxChangedChecks ? snapshot : undefined
-      const result = await load(previous)
-      if (result === undefined) return
-      seen = { result, handled: false }
-      if (previous === undefined) return
+  async function checkOnce(isClosed: () => boolean): Promise<void> {
+    isPending = false
+    let isLoaded = false
+    try {
+      await loadChanged()
+      isLoaded = true
+      if (seen.handled || isPending || isClosed()) return
+      seen.handled = true
+      handle(seen.result)
+    } catch (error) {
+      changedChecks = 0
+      // If the last valid content is restored, it must be handled again to end the report of a load.
+      seen.handled = isLoaded
+      reportBug(error)
     }
-    if (seen.handled || closed) return
-    seen.handled = true
-    handle(seen.result)
+  }
+
+  async function loadChanged(): Promise<void> {
+    const { unchanged, isPartial, digests } = seen.result.snapshot
+    const isUnchanged = await unchanged()
+    changedChecks = isUnchanged ? 0 : changedChecks + 1
+    if (isUnchanged && !isPartial()) return
+    const lastDigests = isPartial() || changedChecks >= maxChangedChecks ? digests : undefined
+    seen = { result: await loadConfigFile(path, env, loaded, services, lastDigests), handled: false }
+    isPending = lastDigests === undefined
   }
 
   /**
-   * Loads the files. An error, which is a bug, is reported like an invalid file, because the content
-   * of a file of another team may cause it. If this error ended the process, it would end every
-   * process.
+   * Reports an error, which is a bug, like an invalid file, because the content of a file of another
+   * team may cause it. If this error ended the process, it would end every process.
    */
-  async function load(previous: ConfigSnapshot | undefined): Promise<LoadResult | undefined> {
-    try {
-      return await loadConfigFile(path, env, loaded, services, previous)
-    } catch (error) {
-      const problem = problemOfBug(path, error)
-      if (problem.message !== lastProblems) watch.onRefused([problem])
-      lastProblems = problem.message
-      changedChecks = 0
-      // If the last valid content is restored, it must be handled again to end the report.
-      seen.handled = false
-      return undefined
-    }
+  function reportBug(error: unknown): void {
+    if (!isBugReported) watch.onRefused([problemOfBug(path)], framesOf(error))
+    isBugReported = true
   }
 
   function handle(result: LoadResult): void {
-    const problems = result.problems.map(formatProblem).join()
-    const isRepeated = result.snapshot.isPartial() && problems === lastProblems
-    lastProblems = problems
-    if (result.kind === 'refused') return isRepeated ? undefined : watch.onRefused(result.problems)
+    isBugReported = false
+    const { problems, isIncomplete } = problemsToReport(result)
+    isPending = isIncomplete
+    if (result.kind === 'refused') return problems.length > 0 ? watch.onRefused(problems) : undefined
     loaded = result
-    if (result.problems.length > 0 && !isRepeated) watch.onExcluded?.(result.problems)
+    if (problems.length > 0) watch.onExcluded?.(problems)
     const settings = override?.(result.settings) ?? result.settings
     const change = changeBetween(current, settings)
     watch.onAccepted?.(change)
@@ -137,8 +143,26 @@ export function watchConfigFile(watch: {
     if (change.live.length > 0 || pending.length > 0) watch.onChange(current, change)
   }
 
+  return repeatChecks({ clock, interval, checkOnce, isPending: () => isPending })
+}
+
+/** Repeats the checks, each after a pause. `isPending` shortens the pause to `interval`. */
+function repeatChecks({
+  clock,
+  interval,
+  checkOnce,
+  isPending,
+}: {
+  readonly clock: Clock
+  readonly interval: DurationMs
+  checkOnce(isClosed: () => boolean): Promise<void>
+  isPending(): boolean
+}): ConfigWatch {
+  let checking: Promise<void> | undefined
+  let closed = false
+
   function check(): Promise<void> {
-    checking ??= checkOnce().finally(() => {
+    checking ??= checkOnce(() => closed).finally(() => {
       checking = undefined
     })
     return checking
@@ -148,7 +172,7 @@ export function watchConfigFile(watch: {
   function tick(): void {
     const start = clock.monotonic()
     void check().finally(() => {
-      const pause = seen.handled ? pauseAfter(clock.monotonic() - start, interval) : interval
+      const pause = isPending() ? interval : pauseAfter(clock.monotonic() - start, interval)
       if (!closed) cancel = clock.after(pause, tick)
     })
   }
@@ -162,12 +186,39 @@ export function watchConfigFile(watch: {
   }
 }
 
+/**
+ * Returns a function that selects the problems of a result that are reported. A file that changes
+ * once while other files change all the time counts as unreadable in one check, and applies at the
+ * next one. So the problems of a partial result are reported only if the result before has them too,
+ * and only once. `isIncomplete` is true if a problem waits for the next result.
+ */
+function createProblemFilter() {
+  let lastProblems: readonly string[] = []
+  let lastReport = ''
+  return ({ problems, snapshot }: LoadResult): { problems: readonly Problem[]; isIncomplete: boolean } => {
+    const isPartial = snapshot.isPartial()
+    const lasting = problems.filter(problem => !isPartial || lastProblems.includes(formatProblem(problem)))
+    lastProblems = problems.map(formatProblem)
+    const report = lasting.map(formatProblem).join()
+    const isRepeated = isPartial && report === lastReport
+    lastReport = report
+    return { problems: isRepeated ? [] : lasting, isIncomplete: lasting.length < problems.length }
+  }
+}
+
+/** The stack of an error without its message, which may contain text of the configuration. */
+function framesOf(error: unknown): string {
+  const { stack = '' } = error instanceof Error ? error : {}
+  const lines = stack.split('\n').filter(line => /^ +at /.test(line))
+  return lines.join('\n')
+}
+
 function pauseAfter(elapsedMs: number, interval: DurationMs): DurationMs {
   return durationMs(Math.min(Math.max(interval, pausePerCheck * elapsedMs), maxIntervals * interval))
 }
 
-const problemOfBug = (file: string, error: unknown): Problem => ({
+const problemOfBug = (file: string): Problem => ({
   ...{ file, line: 1, column: 1, path: wholeFile },
-  message: `could not be loaded because of a bug in Hookline: ${error}`,
+  message: 'could not be loaded because of a bug in Hookline',
   hint: 'undo the last change of the configuration, and report the bug',
 })

@@ -38,7 +38,7 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of `destinationsFrom` that are invalid or missing. The rest of the configuration is in use.',
+    'Files of `destinationsFrom` that are invalid or missing. The files above the maximum of a directory count as one file. The rest of the configuration is in use.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(

@@ -133,7 +133,8 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
 const afterCertificate = /(?<=-----END (?:TRUSTED |X509 )?CERTIFICATE-----[^\n]*\n)/
 
 /**
- * Checks that every certificate can be parsed together with the text before it. TLS libraries
+ * Checks that every certificate can be parsed together with the text before it, and the text after
+ * the last certificate too. TLS libraries
  * refuse or silently skip those that they cannot parse, for example after a space in the same line.
  */
 function refuseCertificates(text: string): Objection | undefined {
@@ -142,9 +143,15 @@ function refuseCertificates(text: string): Objection | undefined {
       message: 'contains no PEM certificate',
       hint: 'use PEM: each certificate begins with -----BEGIN CERTIFICATE-----',
     }
-  const parts = text.split(afterCertificate).filter(part => part.includes('CERTIFICATE-----'))
+  const parts = text.split(afterCertificate)
+  const rest = parts.at(-1)!.includes('CERTIFICATE-----') ? '' : parts.pop()!
   const bad = parts.findIndex(part => !parses(() => new X509Certificate(part)))
-  if (bad < 0) return undefined
+  if (bad < 0) {
+    // The parser stops after the first certificate, so it gets a certificate after the rest.
+    if (parses(() => new X509Certificate(`${rest}\n${parts[0]}`))) return undefined
+    const hint = 'remove this text; if it is a private key, copy the whole key again'
+    return { message: 'contains text after its last PEM certificate that cannot be parsed', hint }
+  }
   const message = `contains a PEM certificate (number ${bad + 1} of ${parts.length}) that cannot be parsed`
   const hint =
     'begin it at the start of a line; if that does not help, copy it to a separate file and check it with `openssl x509 -text`, or remove it'

@@ -51,20 +51,54 @@ it('all files of a directory of a network disk that does not respond block one t
   expect(open).toHaveBeenCalledTimes(1)
 })
 
-it('files of network disks that do not respond block two threads, and the next one is read when a read ends', async () => {
-  const { text, names } = createConfigSnapshot()
-  for (const path of ['/disk/one', '/disk/two']) {
-    const reading = text(path)
+/** Reads files or directories that do not respond, each until its time limit. */
+async function block(...reads: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const read of reads) {
+    const reading = read()
     await jest.advanceTimersByTimeAsync(5_000)
     expect(await reading).toEqual(late)
   }
-  const message = 'is not read now, because 2 other files or directories could not be read within 5 s'
+}
+const message = 'is not read now, because other files or directories could not be read within 5 s'
+
+it('files of teams that do not respond block two threads, and do not prevent reads of the configuration file', async () => {
+  const { text, names } = createConfigSnapshot()
+  await block(
+    () => text('/one/a.yaml', '/one'),
+    () => text('/two/b.yaml', '/two'),
+  )
+  expect(await text('/three/c.yaml', '/three')).toMatchObject({ kind: 'unreadable', message })
+  const readings = [text('/hookline.yaml'), names('/three')]
+  expect([open.mock.calls.length, readdir.mock.calls.length]).toEqual([3, 1])
+  listing.resolve(['a.yaml'])
+  await Promise.allSettled(readings)
+})
+
+it('files and directories that do not respond block three threads, and the next one is read when a read ends', async () => {
+  const { text, names } = createConfigSnapshot()
+  await block(
+    () => text('/disk/one'),
+    () => text('/disk/two'),
+    () => names('/three'),
+  )
   expect(await text('/disk/three')).toMatchObject({ kind: 'unreadable', message })
   expect(await names('/disk')).toMatchObject({ kind: 'unreadable', message })
   expect(await text('/disk/one')).toEqual(late)
-  expect([open.mock.calls.length, readdir.mock.calls.length]).toEqual([2, 0])
+  expect([open.mock.calls.length, readdir.mock.calls.length]).toEqual([2, 1])
 
   listing.resolve(['a.yaml'])
   await jest.advanceTimersByTimeAsync(0)
   expect(await names('/disk')).toEqual({ kind: 'read', names: ['a.yaml'] })
+})
+
+it('the digests of removed files are not kept while the list of a directory changes in each check', async () => {
+  let { digests } = createConfigSnapshot()
+  for (const name of ['one.yaml', 'two.yaml', 'three.yaml']) {
+    readdir.mockResolvedValueOnce([name])
+    open.mockRejectedValueOnce(Object.assign(new Error(), { code: 'ENOENT' }))
+    const snapshot = createConfigSnapshot(digests)
+    expect(await snapshot.names('/team')).toMatchObject({ message: 'changed in each of the last checks' })
+    ;({ digests } = snapshot)
+    expect([...digests.keys()]).toEqual(['\0/team', `/team\0/team/${name}`])
+  }
 })

@@ -18,6 +18,33 @@ it.each([
   { takes: 200, pause: 2_000, why: 'ten times the time of a check' },
   { takes: 600, pause: 3_000, why: 'the maximum' },
 ])('checks every $pause ms when a check takes $takes ms: $why', async ({ takes, pause }) => {
+  const { write, check, changes, pauses } = await watched(takes)
+  await check()
+  await write('app')
+  await check()
+  expect(changes).toEqual([])
+  await check()
+  expect(changes).toEqual(['sources'])
+  // The second check sees the change, and the third one applies it.
+  expect(pauses).toEqual([1_000, pause, 1_000, pause])
+})
+
+it('does not check more often while a bug prevents that the files are loaded', async () => {
+  const env = {
+    get SOURCE(): string {
+      throw new Error('a bug')
+    },
+  }
+  const { write, check, changes, pauses } = await watched(200, env)
+  await write(`"\${SOURCE}"`)
+  await check()
+  await check()
+  expect(changes).toEqual(['refused'])
+  expect(pauses).toEqual([1_000, 2_000, 2_000])
+})
+
+/** Watches a configuration. Each check takes the given time, in milliseconds. */
+async function watched(takes: number, env: NodeJS.ProcessEnv = {}) {
   const folder = await configFolder({ 'hookline.yaml': config('web') })
   const path = join(folder, 'hookline.yaml')
   const clock = new ManualClock()
@@ -31,7 +58,7 @@ it.each([
   }
   const changes: string[] = []
   const watch = watchConfigFile({
-    ...{ path, env: {}, clock, start: await loadValid(path, {}) },
+    ...{ path, env, clock, start: await loadValid(path, {}) },
     onChange: (_, { live }) => changes.push(...live),
     onRefused: () => changes.push('refused'),
   })
@@ -40,12 +67,5 @@ it.each([
     clock.advance(pauses.at(-1) ?? 0, async () => {
       while (clock.timers === 0) await new Promise(resolve => setImmediate(resolve))
     })
-  await check()
-  await writeFile(path, config('app'))
-  await check()
-  expect(changes).toEqual([])
-  await check()
-  expect(changes).toEqual(['sources'])
-  // The second check sees the change, and the third one applies it.
-  expect(pauses).toEqual([1_000, pause, 1_000, pause])
-})
+  return { check, changes, pauses, write: (source: string) => writeFile(path, config(source)) }
+}

@@ -71,9 +71,24 @@ it.each([
 })
 
 it.each([
+  ['a private key without an end', `${cert}-----BEGIN PRIVATE KEY-----\nAAAA\n`],
+  ['a damaged block of another kind', cert + block('FOO', '*')],
+  ['only the first line of a block', `${cert}-----BEGIN FOO-----\n`],
+  ['a private key without an end and a second certificate', `${cert}${other}-----BEGIN PRIVATE KEY-----\nAAAA`],
+])('refuses text after the last certificate that TLS cannot read: %s', (_, clientCert) => {
+  expect(problemsOf({ destinations: [{ tls: { clientCert, clientKey: key } }] })).toEqual([
+    'contains text after its last PEM certificate that cannot be parsed',
+  ])
+  expect(() => createSecureContext({ cert: clientCert, key })).toThrow()
+})
+
+it.each([
   ['text before it', `text\n${cert}`],
   ['its key before it', key + cert],
   ['its key after it', cert + key],
+  ['text after it', `${cert}Bag Attributes\n    localKeyID: 01\n`],
+  ['its key and text after it, with line ends of Windows', `${cert}${key}text\n`.replaceAll('\n', '\r\n')],
+  ['its key after it, without a line end', cert + key.trim()],
   ['another certificate after it', cert + other],
   ['an empty line and text between certificates', `${cert}\ntext\n${other}`],
   ['line ends of Windows', cert.replaceAll('\n', '\r\n')],
