@@ -1,3 +1,4 @@
+import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import { type Routing, route } from '../../core/delivery/route.ts'
 import type { LogSession, OffsetRange } from '../../core/log-session.ts'
 import { type Event, normaliseEvent } from '../../core/message/event.ts'
@@ -136,10 +137,11 @@ async function eventIn(
 ): Promise<EventOnLog | 'no_schema' | undefined> {
   const { topic, partition, offset, timestamp, value } = record
   if (value === null) return undefined
-  const decoded = await decodeInTime(deps, value, timestamp, budget.timeLeft)
+  const first = firstOrigin(record)
+  const decoded = await decodeInTime(deps, value, first.timestamp, budget.timeLeft)
   if (decoded === undefined) return 'no_schema'
   if (decoded.kind !== 'event') return undefined
-  const event = normalised(decoded.event, `${topic}/${partition}/${offset}`)
+  const event = normalised(decoded.event, `${first.topic}/${first.partition}/${first.offset}`)
   if (event?.message.messageId !== id) return undefined
   const { sourceId, receivedAt, message } = event
   const way = route(event, deps.routing())

@@ -12,6 +12,8 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 const topics = topicNames('hookline')
 const codec = new JsonEventCodec()
 
+const placesOf = (offsets: readonly number[]) => offsets.map(offset => ({ partition: 0, offset }))
+
 /**
  * An events topic with one event for each message id, oldest first. `find` searches the topic for
  * an id.
@@ -29,10 +31,12 @@ function topicWith(ids: readonly string[]) {
     findEvents(
       session,
       deps,
-      { id: 'm1', since: start, until, places: offsets.map(offset => ({ partition: 0, offset })) },
+      { id: 'm1', since: start, until, places: placesOf(offsets) },
       budget,
     )
-  return { session, at, find: (id: string) => findEvents(session, deps, { id, since: start, places: [] }, budget) }
+  const find = (id: string, offsets: readonly number[] = []) =>
+    findEvents(session, deps, { id, since: start, places: placesOf(offsets) }, budget)
+  return { session, at, find }
 }
 
 it('copies one record of a search for a very short id, although all records contain the id', async () => {
@@ -58,4 +62,15 @@ it('leaves out events at known offsets that were received at or after the end of
   const { at } = topicWith(['m1', 'm1', 'm1'])
   const { found, isComplete } = await at([0, 1, 2], epochMs(start + 1))
   expect([found.map(({ offset }) => offset), isComplete]).toEqual([[0], true])
+})
+
+it('finds the replayed copy of an event without an id by the offset of the first record', async () => {
+  const { session, find } = topicWith([])
+  const { messageId: _, ...message } = messageOf()
+  const value = Buffer.from(JSON.stringify({ ...eventOf(), canonical: false, message }))
+  const replayOf = `${topics.events}/0/0/${start}`
+  session.append(topics.events, 0, start, { key: null, value, headers: {} })
+  session.append(topics.events, 0, start + 1, { key: null, value, headers: { 'replay-of': replayOf } })
+  const id = `${topics.events}/0/0`
+  expect((await find(id, [1])).found).toMatchObject([{ offset: 1 }])
 })
