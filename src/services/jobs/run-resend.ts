@@ -135,7 +135,8 @@ class ResendRun {
   /**
    * Reads the events from the position in the job's last record to the end of the job's range.
    * Resolves with a reason when the destination is unknown or disabled, and with `undefined`
-   * otherwise. Rejects when Kafka or the schema registry cannot be used.
+   * otherwise. Rejects when Kafka or the schema registry cannot be used, or when the destination may
+   * be in a file that cannot be read.
    */
   async readAll(): Promise<string | undefined> {
     const { reader, topics, clock } = this.#deps
@@ -234,9 +235,15 @@ class ResendRun {
     return this.#known.context
   }
 
+  /** @throws an error with a code when the destination may be in a file that cannot be read */
   #whyNot(): string {
     const { destination } = this.#job
-    const isKnown = this.#deps.routing().destinations.has(destination)
+    const { destinations, isIncomplete } = this.#deps.routing()
+    const isKnown = destinations.has(destination)
+    if (!isKnown && isIncomplete === true) {
+      const message = `destination ${destination} is not known, and a destination file cannot be read (the log names the file): correct the file`
+      throw Object.assign(new Error(message), { code: 'destination_file_unreadable' })
+    }
     return `destination ${destination} is ${isKnown ? 'disabled: enable it, then create the resend again' : 'not in the configuration: configure it, then create the resend again'}`
   }
 }

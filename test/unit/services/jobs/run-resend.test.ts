@@ -87,6 +87,16 @@ it('fails when the destination is not there after 10 s', async () => {
   })
 })
 
+it('waits while the destination may be in a file that cannot be read', async () => {
+  const resend = startResend({}, [eventAt(0)], { ...routingOf(), isIncomplete: true })
+  await resend.clock.advance(60_000, resend.settle)
+  expect(resend.changed()).toMatchObject({ error: expect.stringContaining('a destination file cannot be read') })
+
+  resend.routing = routingOf('late')
+  await resend.clock.advance(60_000, resend.settle)
+  expect([await resend.outcome, resend.sent, resend.changed().error]).toEqual([{}, [0], undefined])
+})
+
 it('continues after an outage of the schema registry, and has its error until then', async () => {
   const unknown = eventAt(1, { value: Buffer.from(`schema:7:${codec.encode(eventOf())}`) })
   const resend = startResend({}, [eventAt(0), unknown, eventAt(2)], routingOf('late'))
