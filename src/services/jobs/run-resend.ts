@@ -17,12 +17,12 @@ import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 /** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000
 /**
- * Maximum time that a job waits for an unknown or disabled destination before it fails. Each
- * process applies a configuration change at its own time. So the process that created the job may
- * know the destination before the process that runs it.
+ * Maximum time that a job waits for an unknown or disabled destination before it fails, or before a
+ * replay refuses dead letters. Each process applies a configuration change at its own time. So the
+ * process that created the job may know the destination before the process that runs it.
  */
-const refusalLimit = durationMs(10_000)
-const checkAgainAfter = durationMs(500)
+export const refusalLimit = durationMs(10_000)
+export const checkAgainAfter = durationMs(500)
 /**
  * Maximum number of events per second that a job reads without sending them. It limits the CPU time
  * that a job with few events to send takes from the other work of the process: 1,000 small events
