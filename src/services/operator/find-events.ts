@@ -35,6 +35,7 @@ interface Deps {
 
 interface Wanted {
   readonly id: string
+  readonly typedId?: string | undefined
   readonly since: EpochMs
   readonly until?: EpochMs | undefined
   readonly places: readonly Place[]
@@ -90,7 +91,7 @@ async function eventsAt(
 async function newestEvent(
   session: LogSession,
   deps: Deps,
-  { id, since, until }: Wanted,
+  { id, typedId, since, until }: Wanted,
   ranges: readonly OffsetRange[],
   budget: ReadBudget,
 ): Promise<FoundEvents> {
@@ -105,8 +106,8 @@ async function newestEvent(
   // Avro encodes texts in UTF-8, so an event with this id contains these bytes. Almost every record
   // contains a very short id, and copies of all these records could fill the memory. So only the
   // offset of a match is kept, and the newest match is read again.
-  const text = Buffer.from(id)
-  const select = (record: LogRecord) => (record.value?.includes(text) ? true : undefined)
+  const texts = [id, ...(typedId === undefined ? [] : [typedId])].map(each => Buffer.from(each))
+  const select = ({ value }: LogRecord) => (texts.some(text => value?.includes(text)) ? true : undefined)
   let searchedSince: EpochMs | undefined
   let isEachDecoded = true
   for (let candidates = 0; candidates < maxCandidates; candidates++) {
