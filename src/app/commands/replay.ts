@@ -115,7 +115,7 @@ async function rejectUnknownOfJob(options: Options, io: CommandIo, { problems }:
   // If the dead letters cannot be read, the refusal of the job is shown.
   const found = await client.deadLetters({ destination }, 1).catch(() => undefined)
   if (found === undefined || 'kind' in found) return
-  if (found.length > 0) throw removedDestination(destination)
+  if (found.deadLetters.length > 0) throw removedDestination(destination)
   throw new UsageError(printable(`--destination: unknown value '${destination}' (${problem.hint})`))
 }
 
