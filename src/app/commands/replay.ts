@@ -10,7 +10,7 @@ import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { runningReplay } from '../../services/jobs/running-replay.ts'
+import { openReplays } from '../../services/jobs/open-replays.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
 import {
   CommandFailed,
@@ -133,7 +133,7 @@ async function run(
   const bar = createProgressBar(io, options, barFormat(dryRun))
   const access = open(settings, io)
   try {
-    if (!dryRun) await rejectBesideJob(access, context.topics.jobs)
+    if (!dryRun) await rejectBesideJob(access, context.topics.jobs, io)
     const report = await replayDeadLetters(
       { ...access, context },
       {
@@ -160,13 +160,23 @@ async function run(
 
 /**
  * Prevents that this command replays dead letters while a replay job runs, because both would
- * replay the same ones. The command does not notice a replay job that starts later.
+ * replay the same ones. Prints a warning for a replay job that may start while the command runs. The
+ * command does not notice a replay job that is created later.
  * @throws CommandFailed while a replay job runs
  */
-async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string): Promise<void> {
-  const job = await runningReplay({ reader, clock, topic })
-  if (job === undefined) return
-  const id = printable(job.id)
+async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, io: CommandIo): Promise<void> {
+  const open = await openReplays({ reader, clock, topic })
+  const runs = open.find(({ isRunning }) => isRunning)
+  if (runs === undefined) {
+    for (const { job } of open)
+      io.stderr.write(
+        printable(
+          `hookline: replay ${job.id} has not ended, and may replay the same dead letters again when an operator service starts or continues it`,
+        ).concat('\n'),
+      )
+    return
+  }
+  const id = printable(runs.job.id)
   throw new CommandFailed(
     `nothing replayed, because the operator service runs replay ${id}, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
   )
