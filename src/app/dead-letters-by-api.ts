@@ -19,8 +19,9 @@ interface Options extends OperatorOptions {
 export async function listByApi(filter: DeadLetterFilter, options: Options, io: CommandIo): Promise<void> {
   const { limit = Number.POSITIVE_INFINITY, json } = options
   const client = await openLogClient(options, io)
-  const found = await client.deadLetters(apiFilterOf(filter), limit)
-  if ('kind' in found) throw new CommandFailed(printable(`${found.message} (${found.code})`))
+  const answer = await client.deadLetters(apiFilterOf(filter), limit)
+  if ('kind' in answer) throw new CommandFailed(printable(`${answer.message} (${answer.code})`))
+  const { deadLetters: found, isPartial } = answer
   const oldestFirst = found.toReversed()
   if (json === true) for (const deadLetter of oldestFirst) print(io, JSON.stringify(deadLetter))
   else if (oldestFirst.length > 0) print(io, tableOf(deadLetterTitles, oldestFirst.map(rowOf)).join('\n'))
@@ -28,6 +29,10 @@ export async function listByApi(filter: DeadLetterFilter, options: Options, io: 
   const shown = found.length === 0 ? 'no dead letters' : countWithNoun(found.length, 'dead letter')
   const counts = withReasons(isCut ? `${shown} shown` : shown, countsByReason(found))
   io.stderr.write(`${counts}${isCut ? '; there may be older ones: to list them, increase --limit' : ''}\n`)
+  if (isPartial)
+    io.stderr.write(
+      'hookline: the list may have dead letters that were replayed, because the operator service does not keep all their keys in memory\n',
+    )
 }
 
 function countsByReason(deadLetters: readonly ListedByApi[]): ReadonlyMap<string, number> {

@@ -11,18 +11,20 @@ import { durationMs } from '../core/time.ts'
  */
 const maxBurstMs = 100
 
+export type Pacer = (count?: number) => Promise<void>
+
 /**
  * Returns a function that limits the rate of its callers: its promises resolve `perSecond` times a
  * second, evenly spaced. They resolve immediately when `perSecond` is `undefined` or `stop` is
- * aborted.
+ * aborted. A call with `count` counts as this number of calls, and delays the next one.
  */
-export function createPacer(clock: Clock, perSecond: number | undefined, stop: AbortSignal): () => Promise<void> {
+export function createPacer(clock: Clock, perSecond: number | undefined, stop?: AbortSignal): Pacer {
   if (perSecond === undefined) return async () => {}
   const limiter = new RateLimiter(maxBurstMs, clock.monotonic())
-  return async () => {
+  return async (count = 1) => {
     const now = clock.monotonic()
     const wait = limiter.msToWait(now)
-    limiter.spend(1, perSecond, now)
+    limiter.spend(count, perSecond, now)
     if (wait > 0) await sleep(clock, durationMs(wait), stop)
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   badResponse,
   type OperatorAddress,
+  OperatorApiFailed,
   type OperatorRequest,
   type Refused,
   sendToOperator,
@@ -24,7 +25,17 @@ const deadLetter = z.object({
 /** A dead letter as the API lists it. */
 export type ListedByApi = z.infer<typeof deadLetter>
 
-const page = z.object({ deadLetters: z.array(z.looseObject(deadLetter.shape)), next: z.string().optional() })
+const page = z.object({
+  deadLetters: z.array(z.looseObject(deadLetter.shape)),
+  next: z.string().optional(),
+  partial: z.boolean().optional(),
+})
+
+export interface ListedDeadLetters {
+  readonly deadLetters: readonly ListedByApi[]
+  /** Whether the list may have dead letters that were replayed. */
+  readonly isPartial: boolean
+}
 
 const timeline = z.object({
   id: z.string(),
@@ -99,12 +110,14 @@ type Query = Readonly<Record<string, string | undefined>>
 export interface MessageAndDeadLetterClient {
   message(id: string, query: Query): Promise<ShownTimeline | Refused>
   /** The newest dead letters, newest first, at most `limit`, read page by page. */
-  deadLetters(query: Query, limit: number): Promise<readonly ListedByApi[] | Refused>
+  deadLetters(query: Query, limit: number): Promise<ListedDeadLetters | Refused>
   ledger(query: Query): Promise<ShownLedger | Refused>
 }
 
 /** Maximum number of dead letters in one page of the API. */
 const pageSize = 500
+/** Maximum number of repeated requests for a page that the operator service could not read in time. */
+const maxRepeats = 3
 
 export function createMessageAndDeadLetterClient(
   address: OperatorAddress,
@@ -121,23 +134,35 @@ export function createMessageAndDeadLetterClient(
     return parsed.data
   }
 
+  async function pageOf(query: Query, repeats = 0): Promise<z.infer<typeof page> | Refused> {
+    try {
+      return await ask('/v1/dead-letters', query, page)
+    } catch (error) {
+      const isUnavailable = error instanceof OperatorApiFailed && error.code === 'unavailable'
+      if (!isUnavailable || repeats >= maxRepeats) throw error
+      return pageOf(query, repeats + 1)
+    }
+  }
+
   return {
     ledger: query => ask('/v1/ledger', query, ledger),
     message: (id, query) => ask(`/v1/messages/${encodeURIComponent(id)}`, query, timeline),
     async deadLetters(query, limit) {
       const all: ListedByApi[] = []
       let after: string | undefined
+      let isPartial = false
       do {
         const size = String(Math.min(pageSize, limit - all.length))
-        const found = await ask('/v1/dead-letters', { ...query, after, limit: size }, page)
+        const found = await pageOf({ ...query, after, limit: size })
         // A response with the code `not_found` means that the URL is of another service, or of a
         // version of Hookline without this route.
         if ('kind' in found && found.code === 'not_found') throw badResponse(address.url, 404)
         if ('kind' in found) return found
         all.push(...found.deadLetters)
+        isPartial = found.partial === true
         after = found.next
       } while (after !== undefined && all.length < limit)
-      return all
+      return { deadLetters: all, isPartial }
     },
   }
 }

@@ -9,7 +9,7 @@ import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { runningReplay } from '../../services/jobs/running-replay.ts'
+import { openReplays } from '../../services/jobs/open-replays.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
 import {
   CommandFailed,
@@ -121,7 +121,7 @@ async function rejectUnknownOfJob(options: Options, io: CommandIo, { problems }:
   // If the dead letters cannot be read, the refusal of the job is shown.
   const found = await client.deadLetters({ destination }, 1).catch(() => undefined)
   if (found === undefined || 'kind' in found) return
-  if (found.length > 0) throw removedDestination(destination)
+  if (found.deadLetters.length > 0) throw removedDestination(destination)
   throw new UsageError(printable(`--destination: unknown value '${destination}' (${problem.hint})`))
 }
 
@@ -139,7 +139,7 @@ async function run(
   const bar = createProgressBar(io, options, barFormat(dryRun))
   const access = open(settings, io)
   try {
-    if (!dryRun) await rejectBesideJob(access, context.topics.jobs)
+    if (!dryRun) await rejectBesideJob(access, context.topics.jobs, io)
     const report = await replayDeadLetters(
       { ...access, context },
       {
@@ -166,13 +166,23 @@ async function run(
 
 /**
  * Prevents that this command replays dead letters while a replay job runs, because both would
- * replay the same ones. The command does not notice a replay job that starts later.
+ * replay the same ones. Prints a warning for a replay job that may start while the command runs. The
+ * command does not notice a replay job that is created later.
  * @throws CommandFailed while a replay job runs
  */
-async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string): Promise<void> {
-  const job = await runningReplay({ reader, clock, topic })
-  if (job === undefined) return
-  const id = printable(job.id)
+async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, io: CommandIo): Promise<void> {
+  const open = await openReplays({ reader, clock, topic })
+  const runs = open.find(({ isRunning }) => isRunning)
+  if (runs === undefined) {
+    for (const { job } of open)
+      io.stderr.write(
+        printable(
+          `hookline: replay ${job.id} has not ended, and may replay the same dead letters again when an operator service starts or continues it`,
+        ).concat('\n'),
+      )
+    return
+  }
+  const id = printable(runs.job.id)
   throw new CommandFailed(
     `nothing replayed, because the operator service runs replay ${id}, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
   )

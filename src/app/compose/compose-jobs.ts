@@ -9,7 +9,7 @@ import { createJobRunner, type JobRunner } from '../../services/jobs/job-runner.
 import { createJobStore } from '../../services/jobs/job-store.ts'
 import { createManageJobs } from '../../services/jobs/manage-jobs.ts'
 import { runReplay } from '../../services/jobs/run-replay.ts'
-import { runResend } from '../../services/jobs/run-resend.ts'
+import { createSkipPacer, runResend } from '../../services/jobs/run-resend.ts'
 import { awaitKafka } from './await-kafka.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
@@ -34,7 +34,8 @@ export async function startJobs(
     ...{ reader, clock, events: async () => shared.codec, inputs: async () => shared.inputCodec },
     context: () => ({ topics, policy, routing: routing() }),
   }
-  const resendDeps = { reader, clock, logger, codec: shared.codec, topics, policy, routing, isStopped }
+  const pacedSkip = createSkipPacer(clock)
+  const resendDeps = { reader, clock, logger, codec: shared.codec, topics, policy, routing, isStopped, pacedSkip }
   const runner = createJobRunner({
     ...{ store, producer, clock, metrics, logger },
     replay: (job, owned) => runReplay(replayDeps, job, owned),

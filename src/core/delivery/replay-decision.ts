@@ -108,7 +108,11 @@ export function replayTargetOf(
     // may be registered before the dispatcher reads the copy.
     if (!evenDisconnected) {
       if (event === undefined) return { kind: 'refused', reason: 'unreadable' }
-      if (!isConnected(event.sourceId, destination, routing)) return { kind: 'refused', reason: 'not_connected' }
+      // A destination that is not in the routing may be in a file that cannot be read. Its sources are
+      // then not known.
+      const isKnown = routing.destinations.has(destination)
+      if (!isConnected(event.sourceId, destination, routing))
+        return { kind: 'refused', reason: isKnown ? 'not_connected' : 'unknown_destination' }
     }
     const window = windowOf(routed?.destination.policy, policy)
     if (isDeletionExpired(event, now, window)) return { kind: 'refused', reason: 'deletion_expired' }

@@ -52,7 +52,7 @@ const resendBody = (now: EpochMs) =>
     until: timeBefore(now),
     types: z.array(z.enum(callTypes)).min(1).max(callTypes.length).optional(),
     userIds: z
-      .array(text)
+      .array(z.string().min(1))
       .min(1)
       .max(maxJobUserIds)
       .refine(ids => ids.reduce((bytes, id) => bytes + Buffer.byteLength(id), 0) <= maxJobUserIdBytes)

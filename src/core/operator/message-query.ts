@@ -5,6 +5,8 @@ import { type QueryRead, timeIn, unknownParameters } from './object-query.ts'
 /** Which message a client asks for, and when it was received. */
 export interface MessageQuery {
   readonly id: string
+  /** The id that the client typed, if `id` is its hash. The record of a Kafka producer contains it. */
+  readonly typedId?: string | undefined
   /** The earliest receive time of the message. */
   readonly since: EpochMs
   /** The latest receive time of the message. `undefined`: now. */
@@ -31,5 +33,7 @@ export function messageQueryOf(
     const hint = 'use an earlier "since" or a later "until"'
     return { kind: 'invalid', problems: [{ path: 'until', message: 'must be later than "since"', hint }] }
   }
-  return { kind: 'query', query: { id: storedMessageId(id), since: from, until: until.time } }
+  const stored = storedMessageId(id)
+  const query = { id: stored, ...(stored !== id && { typedId: id }), since: from, until: until.time }
+  return { kind: 'query', query }
 }

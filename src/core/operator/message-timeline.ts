@@ -45,6 +45,7 @@ export function messageTimeline(found: TimelineInput): MessageTimeline {
     ...copies.map(({ state }) => state.destination),
     ...deadLetters.flatMap(({ destination }) => destination ?? []),
   ])
+  if (ids.size === 0 && deadLetters.length > 0) ids.add(noDestination)
   return {
     id,
     ...(isPartial && { partial: true }),
@@ -59,7 +60,7 @@ export function messageTimeline(found: TimelineInput): MessageTimeline {
 const forOne = (found: TimelineInput, destination: string): FoundForDestination => ({
   attempts: found.attempts.filter(attempt => attempt.destination === destination),
   copies: found.copies.filter(({ state }) => state.destination === destination),
-  deadLetters: found.deadLetters.filter(deadLetter => deadLetter.destination === destination),
+  deadLetters: found.deadLetters.filter(deadLetter => (deadLetter.destination ?? noDestination) === destination),
   unrouted: {
     copies: found.copies.filter(({ state }) => state.destination === noDestination),
     deadLetters: found.deadLetters.filter(deadLetter => deadLetter.destination === undefined),

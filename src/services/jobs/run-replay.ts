@@ -1,12 +1,17 @@
 import { longestText } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
-import type { ReplayContext } from '../../core/delivery/replay-decision.ts'
+import type { ReplayContext, ReplayRefusal } from '../../core/delivery/replay-decision.ts'
 import { type CountRow, maxCountRows, type ReplayJob } from '../../core/jobs/job.ts'
 import type { TopicReader } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
 import { type ReplayRow, replayDeadLetters } from '../operator/replay-dead-letters.ts'
 import type { ReplayTargetDeps } from '../operator/replay-plan.ts'
 import type { OwnedJob } from './owned-job.ts'
+import { checkAgainAfter, refusalLimit } from './run-resend.ts'
 import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
+
+/** The refusals that a change of the configuration can remove. */
+const removable: ReadonlySet<ReplayRefusal> = new Set(['unknown_destination', 'disabled', 'not_connected'])
 
 export interface RunReplayDeps extends Omit<ReplayTargetDeps, 'context'> {
   readonly reader: TopicReader
@@ -27,6 +32,14 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
   const context = contextOf(deps, job)
   let { seen, replayed } = job.progress
   let failedAt = seen
+  const { clock } = deps
+  const waitsUntil = clock.monotonic() + refusalLimit
+
+  async function decidesAgain(refusal: ReplayRefusal): Promise<boolean> {
+    if (!removable.has(refusal) || clock.monotonic() >= waitsUntil) return false
+    await sleep(clock, checkAgainAfter, owned.signal)
+    return true
+  }
 
   async function run(): Promise<JobOutcome> {
     const before = replayed
@@ -34,7 +47,7 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
     const report = await replayDeadLetters(
       { ...deps, producer: owned.producer, context },
       {
-        ...{ filter: filters, perSecond: rate, dryRun: isDryRun, ends, signal: owned.signal },
+        ...{ filter: filters, perSecond: rate, dryRun: isDryRun, ends, signal: owned.signal, decidesAgain },
         begin(found) {
           total = before + found
           return true
@@ -63,7 +76,7 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
     throw report.end.error
   }
 
-  return tryUntilDone({ run, done: () => replayed }, owned, deps.clock)
+  return tryUntilDone({ run, done: () => replayed }, owned, clock)
 }
 
 const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob): ReplayContext => ({

@@ -9,7 +9,7 @@ import { createYield, sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
-import { createPacer } from '../pacer.ts'
+import { createPacer, type Pacer } from '../pacer.ts'
 import type { OwnedJob } from './owned-job.ts'
 import { ResendBatch } from './resend-batch.ts'
 import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
@@ -17,18 +17,23 @@ import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 /** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000
 /**
- * Maximum time that a job waits for an unknown or disabled destination before it fails. Each
- * process applies a configuration change at its own time. So the process that created the job may
- * know the destination before the process that runs it.
+ * Maximum time that a job waits for an unknown or disabled destination before it fails, or before a
+ * replay refuses dead letters. Each process applies a configuration change at its own time. So the
+ * process that created the job may know the destination before the process that runs it.
  */
-const refusalLimit = durationMs(10_000)
-const checkAgainAfter = durationMs(500)
+export const refusalLimit = durationMs(10_000)
+export const checkAgainAfter = durationMs(500)
 /**
- * Maximum number of events per second that a job reads without sending them. It limits the CPU time
- * that a job with few events to send takes from the other work of the process: 1,000 small events
- * take about 12 ms.
+ * Maximum number of events per second that the jobs of a process together read without sending them.
+ * It limits the CPU time that jobs with few events to send take from the other work of the process:
+ * 1,000 small events take about 12 ms. A larger event counts as one event for each KiB, because it
+ * takes longer to decode.
  */
 const maxSkippedPerSecond = 20_000
+const bytesPerCount = 1_024
+
+/** Creates the pacer of the events that the jobs of a process read without sending them. */
+export const createSkipPacer = (clock: Clock): Pacer => createPacer(clock, maxSkippedPerSecond)
 
 export interface RunResendDeps {
   readonly reader: TopicReader
@@ -43,6 +48,8 @@ export interface RunResendDeps {
    */
   readonly routing: () => Routing
   readonly isStopped: ResendContext['isStopped']
+  /** The pacer that all jobs of the process share (see `createSkipPacer`). */
+  readonly pacedSkip: Pacer
 }
 
 /**
@@ -66,7 +73,6 @@ class ResendRun {
   readonly #job: ResendJob
   readonly #owned: OwnedJob
   readonly #pacedSend: () => Promise<void>
-  readonly #pacedSkip: () => Promise<void>
   readonly #yieldToOthers: () => Promise<void> | undefined
   readonly #batch: ResendBatch
   /**
@@ -98,7 +104,6 @@ class ResendRun {
     this.#job = job
     this.#owned = owned
     this.#pacedSend = createPacer(deps.clock, job.rate ?? defaultResendRate, owned.signal)
-    this.#pacedSkip = createPacer(deps.clock, maxSkippedPerSecond, owned.signal)
     this.#yieldToOthers = createYield(deps.clock)
     this.#batch = new ResendBatch(job, owned, deps)
     this.#next = [...job.next]
@@ -135,7 +140,8 @@ class ResendRun {
   /**
    * Reads the events from the position in the job's last record to the end of the job's range.
    * Resolves with a reason when the destination is unknown or disabled, and with `undefined`
-   * otherwise. Rejects when Kafka or the schema registry cannot be used.
+   * otherwise. Rejects when Kafka or the schema registry cannot be used, or when the destination may
+   * be in a file that cannot be read.
    */
   async readAll(): Promise<string | undefined> {
     const { reader, topics, clock } = this.#deps
@@ -165,10 +171,11 @@ class ResendRun {
     await this.#yieldToOthers()
     const context = this.#context()
     if (context === undefined) return this.#whyNot()
-    const { partition, offset } = record
+    const { partition, offset, value } = record
     const resend = await this.#decide(record, context)
     const sent = this.#job.isDryRun === true || resend.kind === 'skip' ? undefined : resend
-    await (sent === undefined ? this.#pacedSkip() : this.#pacedSend())
+    if (sent === undefined) await this.#deps.pacedSkip(Math.max(1, (value?.length ?? 0) / bytesPerCount))
+    else await this.#pacedSend()
     // If the job must stop, this record does not count as read. So the process that continues the
     // job reads the record again.
     if (this.#owned.signal.aborted) return undefined
@@ -234,9 +241,15 @@ class ResendRun {
     return this.#known.context
   }
 
+  /** @throws an error with a code when the destination may be in a file that cannot be read */
   #whyNot(): string {
     const { destination } = this.#job
-    const isKnown = this.#deps.routing().destinations.has(destination)
+    const { destinations, isIncomplete } = this.#deps.routing()
+    const isKnown = destinations.has(destination)
+    if (!isKnown && isIncomplete === true) {
+      const message = `destination ${destination} is not known, and a destination file cannot be read (the log names the file): correct the file`
+      throw Object.assign(new Error(message), { code: 'destination_file_unreadable' })
+    }
     return `destination ${destination} is ${isKnown ? 'disabled: enable it, then create the resend again' : 'not in the configuration: configure it, then create the resend again'}`
   }
 }

@@ -16,7 +16,10 @@ export type JobOutcome = { readonly error?: string | undefined } | undefined
 const waitMs = { first: 5_000, max: 60_000 }
 
 interface Work {
-  /** Continues the job. Rejects when Kafka or the schema registry cannot be used. */
+  /**
+   * Continues the job. Rejects with an error that has a `code` when Kafka, the schema registry or a
+   * destination file cannot be read.
+   */
   readonly run: () => Promise<JobOutcome>
   /**
    * Returns a number that grows when `run` makes progress, for example the number of replayed dead
@@ -28,10 +31,10 @@ interface Work {
 /**
  * Continues a job until it ends or must stop.
  *
- * While Kafka or the schema registry cannot be used, the job is tried again, however long the
+ * While `run` rejects with an error that has a `code`, the job is tried again, however long the
  * outage is: a new job would have to begin from the start. The record of the job then shows the
  * error.
- * @throws every error that came neither from Kafka nor from the schema registry: it is a bug
+ * @throws every other error: it is a bug
  */
 export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {
   let wait = waitMs.first
@@ -52,9 +55,9 @@ export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: 
 }
 
 /**
- * Whether Kafka or the schema registry caused an error. The errors of the schema registry's adapter
- * and of the Kafka adapter have a `code`. The errors of the Kafka client have the field
- * `retriable`.
+ * Whether an error has a cause outside this code. The errors of the schema registry's adapter, of the
+ * Kafka adapter and of an unreadable destination file have a `code`. The errors of the Kafka client
+ * have the field `retriable`.
  */
 const isOutside = (error: unknown): error is Error =>
   error instanceof Error && ('code' in error || 'retriable' in error)

@@ -1,3 +1,4 @@
+import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import { type Routing, route } from '../../core/delivery/route.ts'
 import type { LogSession, OffsetRange } from '../../core/log-session.ts'
 import { type Event, normaliseEvent } from '../../core/message/event.ts'
@@ -34,6 +35,7 @@ interface Deps {
 
 interface Wanted {
   readonly id: string
+  readonly typedId?: string | undefined
   readonly since: EpochMs
   readonly until?: EpochMs | undefined
   readonly places: readonly Place[]
@@ -89,7 +91,7 @@ async function eventsAt(
 async function newestEvent(
   session: LogSession,
   deps: Deps,
-  { id, since, until }: Wanted,
+  { id, typedId, since, until }: Wanted,
   ranges: readonly OffsetRange[],
   budget: ReadBudget,
 ): Promise<FoundEvents> {
@@ -104,8 +106,8 @@ async function newestEvent(
   // Avro encodes texts in UTF-8, so an event with this id contains these bytes. Almost every record
   // contains a very short id, and copies of all these records could fill the memory. So only the
   // offset of a match is kept, and the newest match is read again.
-  const text = Buffer.from(id)
-  const select = (record: LogRecord) => (record.value?.includes(text) ? true : undefined)
+  const texts = [id, ...(typedId === undefined ? [] : [typedId])].map(each => Buffer.from(each))
+  const select = ({ value }: LogRecord) => (texts.some(text => value?.includes(text)) ? true : undefined)
   let searchedSince: EpochMs | undefined
   let isEachDecoded = true
   for (let candidates = 0; candidates < maxCandidates; candidates++) {
@@ -136,10 +138,11 @@ async function eventIn(
 ): Promise<EventOnLog | 'no_schema' | undefined> {
   const { topic, partition, offset, timestamp, value } = record
   if (value === null) return undefined
-  const decoded = await decodeInTime(deps, value, timestamp, budget.timeLeft)
+  const first = firstOrigin(record)
+  const decoded = await decodeInTime(deps, value, first.timestamp, budget.timeLeft)
   if (decoded === undefined) return 'no_schema'
   if (decoded.kind !== 'event') return undefined
-  const event = normalised(decoded.event, `${topic}/${partition}/${offset}`)
+  const event = normalised(decoded.event, `${first.topic}/${first.partition}/${first.offset}`)
   if (event?.message.messageId !== id) return undefined
   const { sourceId, receivedAt, message } = event
   const way = route(event, deps.routing())

@@ -50,18 +50,12 @@ interface Wanted<T> {
 }
 
 /**
- * Numbers of offsets in a chunk. The first chunk of a partition has `minFirst` to `maxFirst`. Each
- * further chunk has `growth` times as many as the previous one, at least `maxFirst` and at most
- * `max`, but fewer if the records are large (`maxChunkBytes`). So a read of few records stays
- * short, and a long read needs few requests.
+ * Numbers of offsets in a chunk. The first chunk of a partition has `first`, because the size of the
+ * records is not known before it was read. Each further chunk has `growth` times as many as the
+ * previous one, at least `minNext` and at most `max`, but fewer if the records are large
+ * (`maxChunkBytes`). So a read of few records stays short, and a long read needs few requests.
  */
-const chunkOffsets = { minFirst: 8, maxFirst: 250, growth: 4, max: 2_000 }
-/**
- * The first chunks of all partitions together have about this number of offsets for each wanted
- * record. One offset is not enough: not all records are selected, and some partitions have more of
- * them.
- */
-const firstOffsetsPerRecord = 4
+const chunkOffsets = { first: 8, minNext: 250, growth: 4, max: 2_000 }
 /**
  * Maximum number of partitions that are read concurrently after the first chunk of each partition
  * was read. If it were one, the read would wait for the broker most of the time.
@@ -100,7 +94,7 @@ interface Reading<T> {
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
   const { parts, budget, limit, isWanted = () => true } = wanted
-  const span = firstSpan(limit, parts.filter(({ from, to }) => to > from).length)
+  const span = chunkOffsets.first
   const readings = parts.map((part): Reading<T> => ({ ...part, span, floor: Number.POSITIVE_INFINITY, found: [] }))
   const found: Found<T>[] = []
   const unread = (): readonly Reading<T>[] => readings.filter(({ from, to }) => to > from)
@@ -151,11 +145,6 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
   }
 }
 
-function firstSpan(limit: number, partitions: number): number {
-  const wanted = Math.ceil((firstOffsetsPerRecord * limit) / partitions)
-  return Math.max(chunkOffsets.minFirst, Math.min(chunkOffsets.maxFirst, wanted))
-}
-
 async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Reading<T>): Promise<void> {
   const { topic, budget, select, onChunk } = wanted
   const { partition, to } = reading
@@ -180,7 +169,7 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   // A chunk can have no records, because compaction has removed them. Its bytes then say nothing
   // about those of the next chunk.
   const withinBytes = bytes === 0 ? Number.POSITIVE_INFINITY : Math.ceil((maxChunkBytes * records) / bytes)
-  const grown = Math.max(reading.span * chunkOffsets.growth, chunkOffsets.maxFirst)
+  const grown = Math.max(reading.span * chunkOffsets.growth, chunkOffsets.minNext)
   reading.span = Math.min(grown, chunkOffsets.max, withinBytes)
 }
 

@@ -40,7 +40,7 @@ const maxFound = 1_000
 export async function readTimeline(
   session: LogSession,
   deps: TimelineDeps,
-  { id, since, until }: MessageQuery,
+  { id, typedId, since, until }: MessageQuery,
   budget: ReadBudget,
 ): Promise<MessageTimeline> {
   const { topics, recorded } = deps
@@ -59,7 +59,7 @@ export async function readTimeline(
   const events = await findEvents(
     session,
     deps,
-    { id, since, until, places: placesIn(topics.events, id, origins) },
+    { id, typedId, since, until, places: placesIn(topics.events, id, origins) },
     budget,
   )
   const foundEvents = events.found.map(

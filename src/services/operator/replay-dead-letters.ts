@@ -39,6 +39,11 @@ export interface ReplayOptions {
    */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
+  /**
+   * Called when a dead letter cannot be replayed. If it resolves with true, the replay decides about
+   * the dead letter again, because the configuration may have changed.
+   */
+  readonly decidesAgain?: ((refusal: ReplayRefusal) => Promise<boolean>) | undefined
 }
 
 export interface ReplayProgress {
@@ -102,7 +107,7 @@ export type ReplayEnd =
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
   const { context, clock } = deps
-  const { filter, perSecond, dryRun = false, ends, signal, begin = () => true, onProgress } = options
+  const { filter, perSecond, dryRun = false, ends, signal, begin = () => true, onProgress, decidesAgain } = options
   const failing = new AbortController()
   const stop = AbortSignal.any([signal, failing.signal])
   const paced = createPacer(clock, perSecond, stop)
@@ -124,7 +129,11 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     reportProgress()
     if (deadLetter.destination !== undefined) destinations.add(deadLetter.destination)
     if (!matches(deadLetter, filter)) return
-    const way = await wayOf(record, deadLetter)
+    let way = await wayOf(record, deadLetter)
+    while ('refusal' in way && (await decidesAgain?.(way.refusal)) === true) {
+      stop.throwIfAborted()
+      way = await wayOf(record, deadLetter)
+    }
     count(tally, deadLetter, way)
     if ('refusal' in way) refused++
     else if (dryRun) replayable++

@@ -85,8 +85,15 @@ describe('hookline ledger', () => {
       },
     })
     for (const destination of ['filed', '-']) expect(await run('--destination', destination)).toMatchObject({ code: 0 })
+  })
+
+  it('has exit code 1 when the operator service returned no counts in time', async () => {
     view = { ...balanced, rows: [], partial: true }
-    expect(await run('--destination', 'fild')).toMatchObject({ code: 0 })
+    for (const destination of ['filed', 'fild'])
+      expect(await run('--destination', destination)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('no counts could be read'),
+      })
   })
 
   it('shows the counts of a destination that was removed', async () => {

@@ -3,6 +3,7 @@ import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter
 import { deadLetterView } from '../../../../src/core/operator/dead-letter-view.ts'
 import type { MessageAndDeadLetterApi } from '../../../../src/core/operator/message-and-dead-letter-api.ts'
 import { messageTimeline } from '../../../../src/core/operator/message-timeline.ts'
+import { objectRefusal } from '../../../../src/core/operator/object-refusal.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { recordOf } from '../../../support/builders.ts'
 import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
@@ -27,6 +28,8 @@ const dead = [4, 3, 2, 1, 0].map(number => ({
   ...(number === 4 && { reason: 'http_4xx' }),
 }))
 const asked: object[] = []
+/** Answers of the next requests for dead letters, before those with pages. */
+const answers: Awaited<ReturnType<MessageAndDeadLetterApi['deadLetters']>>[] = []
 const log: MessageAndDeadLetterApi = {
   async message(query) {
     asked.push(query)
@@ -34,6 +37,8 @@ const log: MessageAndDeadLetterApi = {
   },
   async deadLetters(query) {
     asked.push(query)
+    const answer = answers.shift()
+    if (answer !== undefined) return answer
     const [from = 0] = query.before ?? []
     const to = from + Math.min(2, query.limit)
     const next = to < dead.length ? { next: Buffer.from(to.toString(36)).toString('base64url') } : {}
@@ -112,6 +117,25 @@ describe('hookline dead-letters --operator-url', () => {
     const { code, err } = await run('dead-letters', ...times, '--limit', '1')
     expect([code, err]).toEqual([0, expect.stringContaining('1 dead letter shown')])
     expect(asked.at(-1)).toMatchObject({ filter: { since: 0, until: start } })
+  })
+
+  it('says that the list may be wrong when the last page is partial', async () => {
+    answers.push({ kind: 'answered', body: { deadLetters: dead.slice(0, 1), partial: true } })
+    const { code, err } = await run('dead-letters', '--operator-url', installation.url)
+    expect([code, err]).toEqual([
+      0,
+      '1 dead letter: http_4xx 1\nhookline: the list may have dead letters that were replayed, because the operator service does not keep all their keys in memory\n',
+    ])
+  })
+
+  it('repeats a page that the operator service could not read, at most three times', async () => {
+    const unavailable = objectRefusal('unavailable', 'send the request again later')
+    answers.push(unavailable, unavailable)
+    const argv = ['dead-letters', '--operator-url', installation.url, '--limit', '1'] as const
+    expect(await run(...argv)).toMatchObject({ code: 0 })
+    answers.push(unavailable, unavailable, unavailable, unavailable)
+    expect(await run(...argv)).toMatchObject({ code: 1, err: expect.stringContaining('unavailable') })
+    expect(answers.splice(0)).toEqual([])
   })
 
   it('lists only the newest with --limit', async () => {

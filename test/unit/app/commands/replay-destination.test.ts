@@ -111,6 +111,11 @@ describe('while a replay job runs', () => {
   })
 })
 
+it('warns about a replay job that waits', async () => {
+  const { code, err } = await run([givenUp(1)], ['--destination', 'crm'], { jobs: [replayJob('r-2')] })
+  expect([code, err]).toEqual([0, expect.stringContaining('replay r-2 has not ended')])
+})
+
 describe('an event whose source is no longer connected to its destination', () => {
   it('is not replayed, and the hint names the option', async () => {
     const { code, out, err, producer } = await run([deliveryOf(1, 'other')], ['--destination', 'crm'])

@@ -42,6 +42,13 @@ describe('a delivery whose source is no longer connected to its destination', ()
     expect(wayOf(undefined)).toEqual({ kind: 'refused', reason: 'unreadable' })
   })
 
+  it('is not replayed while the destination may be in a file that cannot be read', () => {
+    const unread = { ...createRouting({ sources: [sourceOf('web')], destinations: [] }), isIncomplete: true }
+    const context = { topics, routing: unread, policy: defaultPolicy }
+    const way = replayTargetOf(deadLetter, parseDeadLetter(deadLetter), context, later('48h'), eventOf())
+    expect(way).toEqual({ kind: 'refused', reason: 'unknown_destination' })
+  })
+
   it.each<[string, Event]>([
     ['a connected source', eventOf()],
     ["the service's own source", eventOf({ sourceId: 'hookline.canary' })],

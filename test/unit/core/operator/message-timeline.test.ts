@@ -247,3 +247,11 @@ describe('a timeline', () => {
     })
   })
 })
+
+it('shows the dead letter of an event whose destinations were never known', () => {
+  const deadLetters = [foundDeadLetter({ destination: undefined, reason: 'unknown_source' })]
+  const found = { ...noPieces, events: [foundEvent({ destinations: [] })], deadLetters }
+  expect(messageTimeline(found).destinations).toEqual([
+    { id: '-', state: 'dead_lettered', reason: 'unknown_source', deadLetterKey: 'key-0', attempts: [] },
+  ])
+})

@@ -1,7 +1,9 @@
 import { expect, it } from '@jest/globals'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { ReplayJob } from '../../../../src/core/jobs/job.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { runReplay } from '../../../../src/services/jobs/run-replay.ts'
+import { destinationOf, sourceOf } from '../../../support/builders.ts'
 import { replayJob } from '../../../support/jobs/builders.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
 import { MemoryTopicsProducer, whileWriting } from '../../../support/kafka/memory-topics.ts'
@@ -15,6 +17,7 @@ async function runToEnd(harness: ReplayHarness, job: Partial<ReplayJob>, refuses
   const { owned, changed } = createMemoryOwnedJob(producer)
   const deps = { reader: memoryTopics.reader(), clock, events, inputs, context: () => context }
   const running = runReplay(deps, replayJob('r', { filters: {}, ends: [10_000, 10_000], ...job }), owned)
+  await clock.advance(10_000, turns)
   return { outcome: await whileWriting(producer, running), changed: changed() }
 }
 
@@ -39,6 +42,22 @@ it('a dry run with more than 200 rows has the sums of all rows in its progress',
   const { changed } = await runToEnd(new ReplayHarness([...deadLetters, refusedEvent(601)]), { isDryRun: true })
   expect(changed.counts).toHaveLength(200)
   expect(changed.progress).toEqual({ seen: 601, total: 601, replayed: 0, replayable: 301, refused: 300 })
+})
+
+it('waits for a destination that only the process that created the job knows yet', async () => {
+  const harness = new ReplayHarness([givenUp(1, 'late'), givenUp(2)])
+  const { clock, events, inputs, memoryTopics } = harness
+  const producer = new MemoryTopicsProducer(memoryTopics)
+  const { owned, changed } = createMemoryOwnedJob(producer)
+  let current = context
+  const deps = { reader: memoryTopics.reader(), clock, events, inputs, context: () => current }
+  const outcome = runReplay(deps, replayJob('r', { filters: {}, ends: [100, 100] }), owned)
+  await clock.advance(2_000, turns)
+  const destinations = [destinationOf(), destinationOf({ id: 'late' })]
+  current = { ...context, routing: createRouting({ sources: [sourceOf('web')], destinations }) }
+  await clock.advance(1_000, turns)
+  expect(await whileWriting(producer, outcome)).toEqual({})
+  expect(changed()).toMatchObject({ progress: { seen: 2, replayed: 2, refused: 0 }, counts: [] })
 })
 
 it('counts a refused dead letter, even if it is the last one', async () => {

@@ -5,8 +5,8 @@ import type { ResendJob } from '../../../../src/core/jobs/job.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import type { OwnedJob } from '../../../../src/services/jobs/owned-job.ts'
-import { runResend } from '../../../../src/services/jobs/run-resend.ts'
-import { defaultPolicy, destinationOf, eventOf, recordOf, sourceOf } from '../../../support/builders.ts'
+import { createSkipPacer, runResend } from '../../../../src/services/jobs/run-resend.ts'
+import { defaultPolicy, destinationOf, eventOf, messageOf, recordOf, sourceOf } from '../../../support/builders.ts'
 import { resendJob } from '../../../support/jobs/builders.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
@@ -30,8 +30,9 @@ function startResend(
   records: readonly LogRecord[] = [eventAt(0)],
   routing = routingOf(),
   beginning = 0,
+  clock = new ManualClock(),
+  pacedSkip = createSkipPacer(clock),
 ) {
-  const clock = new ManualClock()
   const given = {
     ...{ routing, sent: [] as number[], codec: new JsonEventCodec(), logger: new RecordingLogger() },
     refusalOf: (_offset: number): Error | undefined => undefined,
@@ -46,7 +47,7 @@ function startResend(
   const outcome = runResend(
     {
       ...{ clock, logger: given.logger, codec: given.codec, topics: topicNames('hookline') },
-      ...{ policy: defaultPolicy, isStopped: () => false },
+      ...{ policy: defaultPolicy, isStopped: () => false, pacedSkip },
       routing: () => given.routing,
       reader: {
         async readToEnd(_topic, onRecord, { from = [], onRemoved } = {}) {
@@ -85,6 +86,16 @@ it('fails when the destination is not there after 10 s', async () => {
   expect(await resend.outcome).toEqual({
     error: 'destination late is not in the configuration: configure it, then create the resend again',
   })
+})
+
+it('waits while the destination may be in a file that cannot be read', async () => {
+  const resend = startResend({}, [eventAt(0)], { ...routingOf(), isIncomplete: true })
+  await resend.clock.advance(60_000, resend.settle)
+  expect(resend.changed()).toMatchObject({ error: expect.stringContaining('a destination file cannot be read') })
+
+  resend.routing = routingOf('late')
+  await resend.clock.advance(60_000, resend.settle)
+  expect([await resend.outcome, resend.sent, resend.changed().error]).toEqual([{}, [0], undefined])
 })
 
 it('continues after an outage of the schema registry, and has its error until then', async () => {
@@ -184,6 +195,34 @@ describe('events that are read and not sent', () => {
     await resend.clock.advance(1_000, resend.settle)
     expect([await resend.outcome, read.count]).toEqual([{}, 200])
   })
+})
+
+it('limits all jobs of a process together', async () => {
+  const clock = new ManualClock()
+  const pacedSkip = createSkipPacer(clock)
+  const records = Array.from({ length: 200 }, (_, offset) => eventAt(offset))
+  const jobs = [1, 2].map(() => startResend({ isDryRun: true }, records, routingOf('late'), 0, clock, pacedSkip))
+  const decoded = { count: 0 }
+  for (const job of jobs)
+    job.codec.decode = value => {
+      decoded.count++
+      return codec.decode(value)
+    }
+  await clock.advance(5, () => new Promise<void>(setImmediate))
+  expect(Math.abs(decoded.count - 100)).toBeLessThan(5)
+})
+
+it('counts large events by their KiB', async () => {
+  const value = codec.encode(eventOf({ message: messageOf({ anonymousId: 'x'.repeat(10 * 1_024) }) }))
+  const records = Array.from({ length: 100 }, (_, offset) => eventAt(offset, { value }))
+  const resend = startResend({ isDryRun: true }, records, routingOf('late'))
+  const decoded = { count: 0 }
+  resend.codec.decode = bytes => {
+    decoded.count++
+    return codec.decode(bytes)
+  }
+  await resend.clock.advance(5, resend.settle)
+  expect(Math.abs(decoded.count - 10)).toBeLessThan(3)
 })
 
 it.each<[string, readonly LogRecord[], readonly number[]]>([

@@ -1,5 +1,6 @@
 import { expect, it, jest } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { type MessageQuery, messageQueryOf } from '../../../../src/core/operator/message-query.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
@@ -11,6 +12,8 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 
 const topics = topicNames('hookline')
 const codec = new JsonEventCodec()
+
+const placesOf = (offsets: readonly number[]) => offsets.map(offset => ({ partition: 0, offset }))
 
 /**
  * An events topic with one event for each message id, oldest first. `find` searches the topic for
@@ -26,13 +29,14 @@ function topicWith(ids: readonly string[]) {
   const deps = { topics, codec, clock: new ManualClock(), routing: () => routing }
   const budget = new ReadBudget({ records: 10_000, time: 1 }, () => 0)
   const at = (offsets: readonly number[], until: EpochMs) =>
-    findEvents(
-      session,
-      deps,
-      { id: 'm1', since: start, until, places: offsets.map(offset => ({ partition: 0, offset })) },
-      budget,
-    )
-  return { session, at, find: (id: string) => findEvents(session, deps, { id, since: start, places: [] }, budget) }
+    findEvents(session, deps, { id: 'm1', since: start, until, places: placesOf(offsets) }, budget)
+  const find = (id: string, offsets: readonly number[] = []) =>
+    findEvents(session, deps, { id, since: start, places: placesOf(offsets) }, budget)
+  const findTyped = (given: string) => {
+    const query = messageQueryOf(given, {}, start) as { query: MessageQuery }
+    return findEvents(session, deps, { ...query.query, places: [] }, budget)
+  }
+  return { session, at, find, findTyped }
 }
 
 it('copies one record of a search for a very short id, although all records contain the id', async () => {
@@ -58,4 +62,22 @@ it('leaves out events at known offsets that were received at or after the end of
   const { at } = topicWith(['m1', 'm1', 'm1'])
   const { found, isComplete } = await at([0, 1, 2], epochMs(start + 1))
   expect([found.map(({ offset }) => offset), isComplete]).toEqual([[0], true])
+})
+
+it('finds an event whose producer wrote an id that Hookline replaces by a hash', async () => {
+  const { session, findTyped } = topicWith([])
+  const event = { ...eventOf({ message: messageOf({ messageId: 'order 17' }) }), canonical: false }
+  session.append(topics.events, 0, start, { key: null, value: codec.encode(event), headers: {} })
+  expect((await findTyped('order 17')).found).toMatchObject([{ offset: 0 }])
+})
+
+it('finds the replayed copy of an event without an id by the offset of the first record', async () => {
+  const { session, find } = topicWith([])
+  const { messageId: _, ...message } = messageOf()
+  const value = Buffer.from(JSON.stringify({ ...eventOf(), canonical: false, message }))
+  const replayOf = `${topics.events}/0/0/${start}`
+  session.append(topics.events, 0, start, { key: null, value, headers: {} })
+  session.append(topics.events, 0, start + 1, { key: null, value, headers: { 'replay-of': replayOf } })
+  const id = `${topics.events}/0/0`
+  expect((await find(id, [1])).found).toMatchObject([{ offset: 1 }])
 })

@@ -37,6 +37,13 @@ it('chunks of large records stay small, so that the budget is checked often', as
   expect(large.session.count).toBe(3_000)
 })
 
+it('the first chunk of large records stays small, also when many records are wanted', async () => {
+  const large = topicOf(1_000, 60_000)
+  const parts = [{ partition: 0, from: 0, to: 1_000 }]
+  await readNewestFirst(large.measured, { topic, parts, budget: budgetOf(5_000), limit: 1_000, select: () => true })
+  expect(large.largest).toBeLessThan(4 * 1024 * 1024)
+})
+
 it('reads large chunks soon after a small first one, so that a search for a rare record reaches far back', async () => {
   const { measured } = topicOf(5_000, 10)
   const chunks: number[] = []

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { KafkaError, topicMissing } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { encodeJob, type Job, jobKeyOf } from '../../../../src/core/jobs/job.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { runningReplay } from '../../../../src/services/jobs/running-replay.ts'
+import { openReplays } from '../../../../src/services/jobs/open-replays.ts'
 import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts'
 import { MemoryTopics } from '../../../support/kafka/memory-topics.ts'
 
@@ -16,22 +16,26 @@ const recordOf = (job: Job) => ({
   ...{ headers: {}, partition: 0 },
 })
 
-/** Returns the id of the running replay. The records of the jobs topic are `ageMs` old. */
-async function runningOf(jobs: readonly Job[], ageMs: number) {
+/**
+ * Returns the ids of the open replays, with `running` for a replay that copies dead letters now. The
+ * records of the jobs topic are `ageMs` old.
+ */
+async function openOf(jobs: readonly Job[], ageMs: number) {
   const topics = new MemoryTopics(() => epochMs(clock.now() - ageMs))
   for (const job of jobs) topics.write(topic, recordOf(job))
-  return (await runningReplay({ reader: topics.reader(), clock, topic }))?.id
+  const open = await openReplays({ reader: topics.reader(), clock, topic })
+  return open.map(({ job, isRunning }) => `${job.id}${isRunning ? ' running' : ''}`)
 }
 
-it.each<[string, Job[], number, string | undefined]>([
-  ['a running replay', [replay], 1_000, 'r'],
-  ['a running replay whose start is more than a minute ago', [{ ...replay, version: 500 }], 1_000, 'r'],
-  ['no replay that has ended', [replay, { ...replay, version: 3, writeId: 'w', state: 'done' }], 1_000, undefined],
-  ['no replay that waits', [replayJob('r')], 1_000, undefined],
-  ['no dry run', [{ ...replay, isDryRun: true }], 1_000, undefined],
-  ['no resend', [running(resendJob('r'))], 1_000, undefined],
-  ['no replay without a record in the last minute', [replay], 61_000, undefined],
-])('finds %s', async (_, jobs, ageMs, id) => expect(await runningOf(jobs, ageMs)).toBe(id))
+it.each<[string, Job[], number, string[]]>([
+  ['a running replay', [replay], 1_000, ['r running']],
+  ['a running replay whose start is more than a minute ago', [{ ...replay, version: 500 }], 1_000, ['r running']],
+  ['no replay that has ended', [replay, { ...replay, version: 3, writeId: 'w', state: 'done' }], 1_000, []],
+  ['a replay that waits', [replayJob('r')], 1_000, ['r']],
+  ['no dry run', [{ ...replay, isDryRun: true }], 1_000, []],
+  ['no resend', [running(resendJob('r'))], 1_000, []],
+  ['a replay without a record in the last minute', [replay], 61_000, ['r']],
+])('finds %s', async (_, jobs, ageMs, open) => expect(await openOf(jobs, ageMs)).toEqual(open))
 
 const forbidden = new KafkaError('not authorized', { code: 'TOPIC_AUTHORIZATION_FAILED', retriable: false })
 const unreachable = new KafkaError('no broker', { code: 'ECONNREFUSED', retriable: true })
@@ -41,10 +45,10 @@ it.each([
   ['must not be read', forbidden],
 ])('finds no replay if the jobs topic %s', async (_, error) => {
   const reader = { readToEnd: () => Promise.reject(error) }
-  expect(await runningReplay({ reader, clock, topic })).toBeUndefined()
+  expect(await openReplays({ reader, clock, topic })).toEqual([])
 })
 
 it('rejects when Kafka cannot be used', async () => {
   const reader = { readToEnd: () => Promise.reject(unreachable) }
-  await expect(runningReplay({ reader, clock, topic })).rejects.toBe(unreachable)
+  await expect(openReplays({ reader, clock, topic })).rejects.toBe(unreachable)
 })

@@ -1,0 +1,54 @@
+import { decodeJob, jobKeyOf, jobsPartition, type ReplayJob } from '../../core/jobs/job.ts'
+import { JobLog } from '../../core/jobs/job-log.ts'
+import type { Clock, TopicReader } from '../../core/ports.ts'
+import { isTopicMissing } from '../operator/is-kafka-error.ts'
+
+/**
+ * Maximum age, in ms, of the last record of a running job. The process of a running job writes a
+ * record at least every second. The rest of the minute is for clocks that differ, and for short
+ * outages.
+ */
+const maxRecordAgeMs = 60_000
+
+interface OpenReplay {
+  readonly job: ReplayJob
+  /** Whether the job copies dead letters now, according to its records of the last minute. */
+  readonly isRunning: boolean
+}
+
+interface Deps {
+  readonly reader: TopicReader
+  readonly clock: Pick<Clock, 'now'>
+  /** The name of the jobs topic. */
+  readonly topic: string
+}
+
+/**
+ * Resolves with the replay jobs that have not ended, except dry runs. Resolves with none if the jobs
+ * topic does not exist, or if this process has no right to read it.
+ */
+export async function openReplays({ reader, clock, topic }: Deps): Promise<readonly OpenReplay[]> {
+  const log = new JobLog()
+  const writtenAt = new Map<string, number>()
+  try {
+    await reader.readToEnd(topic, ({ partition, value, timestamp }) => {
+      const job = decodeJob(value?.toString() ?? '')
+      if (partition !== jobsPartition || job === undefined) return
+      log.apply(job)
+      writtenAt.set(jobKeyOf(job), timestamp)
+    })
+  } catch (error) {
+    if (isTopicMissing(error) || isForbidden(error)) return []
+    throw error
+  }
+  const oldest = clock.now() - maxRecordAgeMs
+  return [...log.open]
+    .filter(job => job.kind === 'replay' && job.isDryRun !== true)
+    .map(job => ({
+      job: job as ReplayJob,
+      isRunning: job.state === 'running' && (writtenAt.get(jobKeyOf(job)) ?? 0) >= oldest,
+    }))
+}
+
+const isForbidden = (error: unknown): boolean =>
+  (error as { readonly code?: unknown }).code === 'TOPIC_AUTHORIZATION_FAILED'
