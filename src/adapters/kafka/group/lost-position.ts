@@ -25,9 +25,9 @@ export function nearestOffset(position: number, beginning: number, end: number):
  * truncated offsets to new records, perhaps also to those before the end that was read now. So the
  * result is the first record that is as new as the last one that was read.
  *
- * The result is at most the committed offset, because the records after it may be unfinished. If
- * this offset was truncated and no record was read, the result is the beginning of the log: a
- * repeated record is better than a lost one.
+ * The result is at most the committed offset, because the records after it may be unfinished. If no
+ * record was read, the result is the beginning of the log, because the position was the committed
+ * offset, which was truncated: a repeated record is better than a lost one.
  * @throws an error when the leader of the partition does not respond
  */
 export async function positionAfterTruncation(
@@ -35,10 +35,9 @@ export async function positionAfterTruncation(
   { lastTimestamp, committed, ...partition }: OwnedPartition,
   { beginning, end }: Pick<OffsetRange, 'beginning' | 'end'>,
 ): Promise<number> {
-  const unfinished = committed?.offset ?? beginning
-  if (lastTimestamp === undefined) return unfinished > end ? beginning : nearestOffset(unfinished, beginning, end)
+  if (lastTimestamp === undefined || committed === undefined) return beginning
   const unread = (await fetchOffsetSince(cluster, partition, lastTimestamp)) ?? end
-  return nearestOffset(Math.min(unfinished, unread), beginning, end)
+  return nearestOffset(Math.min(committed.offset, unread), beginning, end)
 }
 
 /**

@@ -60,17 +60,20 @@ describe('an offset out of range', () => {
     expect(losses).toEqual([{ ...at, from: 10, to: given.to }])
   })
 
-  it('continues at the committed offset if a truncated log still has it', async () => {
+  it.each([
+    { name: 'has the position again', log: { beginning: 2, end: 25 } },
+    { name: 'ends at the position', log: { beginning: 2, end: 20 } },
+    { name: 'ends below the position', log: { beginning: 2, end: 9 } },
+  ])('continues at the beginning of a truncated log that $name if no record was read', async ({ log }) => {
     const { member, join, it, state, events, losses, owned } = setUp()
     await join()
     const at = { topic: 'topic', partition: 0 }
-    Object.assign(owned.get(at)!, { next: 20, committed: { offset: 12, metadata: 'some are done' } })
-    state.log = { beginning: 0, end: 15 }
+    Object.assign(owned.get(at)!, { next: 20, committed: { offset: 20, metadata: '' } })
+    state.log = log
     events.length = 0
     await member.outOfRange(it, at)
-    expect(events).toEqual(['seek 0 to 12', 'revoked 0', 'assigned 0@12 truncated'])
-    expect(losses).toEqual([{ ...at, from: 20, to: 12 }])
-    expect(owned.get(at)).toMatchObject({ next: 12, committed: undefined })
+    expect(events).toEqual(['seek 0 to 2', 'revoked 0', 'assigned 0@2 truncated'])
+    expect(losses).toEqual([{ ...at, from: 20, to: 2 }])
   })
 
   it.each([
@@ -86,6 +89,12 @@ describe('an offset out of range', () => {
       committed: 5,
       log: { beginning: 0, end: 9, since: 7 },
       to: 5,
+    },
+    {
+      name: 'the first new record, also if new records have reached the position',
+      committed: 20,
+      log: { beginning: 0, end: 25, since: 7 },
+      to: 7,
     },
     { name: 'the end, when there is no new record', committed: 20, log: { beginning: 0, end: 9 }, to: 9 },
     {
@@ -128,11 +137,18 @@ describe('an offset out of range', () => {
     },
   )
 
-  it('changes nothing when the log has the offset, or the partition is not owned', async () => {
+  it('changes nothing when a second fetch of the same deleted records fails', async () => {
+    const { member, join, it, state, losses } = setUp()
+    await join()
+    state.log = { beginning: 30, end: 100 }
+    for (let fetch = 0; fetch < 2; fetch++) await member.outOfRange(it, { topic: 'topic', partition: 0 })
+    expect(losses).toHaveLength(1)
+  })
+
+  it('changes nothing when the partition is not owned', async () => {
     const { member, join, it, events, losses } = setUp()
     await join()
     events.length = 0
-    await member.outOfRange(it, { topic: 'topic', partition: 0 })
     await member.outOfRange(it, { topic: 'topic', partition: 5 })
     expect([events, losses]).toEqual([[], []])
   })
