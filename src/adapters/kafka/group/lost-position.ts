@@ -1,4 +1,5 @@
 import type { TopicPartition } from '../../../core/ports.ts'
+import { epochMs } from '../../../core/time.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 import { fetchOffsetSince, type OffsetRange } from '../log/partition-offsets.ts'
 import type { OwnedPartition } from './owned-partitions.ts'
@@ -21,9 +22,16 @@ export function nearestOffset(position: number, beginning: number, end: number):
 }
 
 /**
+ * By how many milliseconds the clock of the new leader may be behind that of the old one. A larger
+ * value makes Hookline repeat more records, because it reads the records of this time again.
+ */
+const maxClockDifferenceMs = 60_000
+
+/**
  * Returns where to continue in a log that was truncated below the position. Kafka gives the
  * truncated offsets to new records, perhaps also to those before the end that was read now. So the
- * result is the first record that is as new as the last one that was read.
+ * result is the first record that is at most `maxClockDifferenceMs` older than the last one that was
+ * read.
  *
  * The result is at most the committed offset, because the records after it may be unfinished. If no
  * record was read, the result is the beginning of the log, because the position was the committed
@@ -36,7 +44,8 @@ export async function positionAfterTruncation(
   { beginning, end }: Pick<OffsetRange, 'beginning' | 'end'>,
 ): Promise<number> {
   if (lastTimestamp === undefined || committed === undefined) return beginning
-  const unread = (await fetchOffsetSince(cluster, partition, lastTimestamp)) ?? end
+  const since = epochMs(Math.max(0, lastTimestamp - maxClockDifferenceMs))
+  const unread = (await fetchOffsetSince(cluster, partition, since)) ?? end
   return nearestOffset(Math.min(committed.offset, unread), beginning, end)
 }
 

@@ -96,6 +96,18 @@ describe('an offset out of range', () => {
       log: { beginning: 0, end: 25, since: 7 },
       to: 7,
     },
+    {
+      name: 'the first new record, also if its broker has a clock that is a minute behind',
+      committed: 20,
+      log: { beginning: 0, end: 9, since: 7, newAt: 1_000_000 - 60_000 },
+      to: 7,
+    },
+    {
+      name: 'the end, when all records are more than a minute older',
+      committed: 20,
+      log: { beginning: 0, end: 9, since: 7, newAt: 1_000_000 - 60_001 },
+      to: 9,
+    },
     { name: 'the end, when there is no new record', committed: 20, log: { beginning: 0, end: 9 }, to: 9 },
     {
       name: 'the beginning, when nothing was committed',
@@ -108,7 +120,7 @@ describe('an offset out of range', () => {
     await join()
     const at = { topic: 'topic', partition: 0 }
     const commit = committed === undefined ? undefined : { offset: committed, metadata: 'd1:AQ==' }
-    Object.assign(owned.get(at)!, { next: 20, lastTimestamp: 1_000, committed: commit })
+    Object.assign(owned.get(at)!, { next: 20, lastTimestamp: 1_000_000, committed: commit })
     state.log = log
     events.length = 0
     await member.outOfRange(it, at)

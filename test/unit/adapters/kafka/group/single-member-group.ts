@@ -31,8 +31,8 @@ export function setUp() {
   const state = {
     assigned: [0],
     canAsk: true,
-    /** `since` is the offset of the first record that is as new as the one that is asked for. */
-    log: { beginning: 0, end: 100, since: -1 } as { beginning: number; end: number; since?: number },
+    /** `since` is the offset of the first new record, and `newAt` is its timestamp. */
+    log: { beginning: 0, end: 100 } as { beginning: number; end: number; since?: number; newAt?: number },
     offsetsFail: undefined as Error | undefined,
     flush: async (): Promise<boolean> => true,
     drain: Promise.resolve(),
@@ -68,8 +68,9 @@ export function setUp() {
         { fromBeginning: boolean; fromTimestamp?: number },
       ]) => {
         if (state.offsetsFail !== undefined) throw state.offsetsFail
-        const { beginning, end, since = -1 } = state.log
-        const offset = fromBeginning ? beginning : fromTimestamp === undefined ? end : since
+        const { beginning, end, since = -1, newAt = Number.POSITIVE_INFINITY } = state.log
+        const found = newAt >= (fromTimestamp ?? 0) ? since : -1
+        const offset = fromBeginning ? beginning : fromTimestamp === undefined ? end : found
         return [{ topic: 'topic', partitions: [{ offset: String(offset) }] }]
       },
     },
