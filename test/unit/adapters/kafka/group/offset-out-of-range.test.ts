@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { epochMs } from '../../../../../src/core/time.ts'
 import { settle, setUp } from './single-member-group.ts'
 
 describe('an offset out of range', () => {
@@ -146,6 +147,30 @@ describe('an offset out of range', () => {
       state.offsetsFail = undefined
       await fetch()
       expect(losses).toEqual([{ ...at, from: 10, to: 30 }])
+    },
+  )
+
+  it.each(['first', 'last', 'new'])(
+    'is tried again after the next fetch when the leader is unknown for the %s offset',
+    async which => {
+      const { member, join, it: group, group: scripted, state, losses, clock, owned } = setUp()
+      await join()
+      const at = { topic: 'topic', partition: 0 }
+      owned.get(at)!.lastTimestamp = epochMs(1_000_000)
+      const fetch = () => member.fetch(async () => member.outOfRange(group, at).then(() => []))
+      state.log = { beginning: 0, end: 9, since: 7 }
+      const { fetchTopicsOffset } = scripted.cluster
+      scripted.cluster.fetchTopicsOffset = async ([asked]) => {
+        const asksFor = asked.fromBeginning ? 'first' : asked.fromTimestamp === undefined ? 'last' : 'new'
+        return asksFor === which ? [] : fetchTopicsOffset([asked])
+      }
+      const fetched = fetch()
+      await settle()
+      await clock.advance(200, settle)
+      expect([await fetched, losses]).toEqual([[], []])
+      scripted.cluster.fetchTopicsOffset = fetchTopicsOffset
+      await fetch()
+      expect(losses).toEqual([{ ...at, from: 10, to: 7 }])
     },
   )
 
