@@ -284,7 +284,8 @@ export class GroupMembership implements GroupHooks, MemberState {
     if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
-    const again = { topic, partition, next: to, paused: false, isRevoking: false, committed: undefined }
+    const { lastTimestamp } = at
+    const again = { topic, partition, next: to, lastTimestamp, paused: false, isRevoking: false, committed: undefined }
     if (isBeforeBeginning(at, from)) return this.#reassign(group, again, {})
     onPositionLost({ topic, partition, from, to })
     if (to < from) return this.#reassign(group, again, { isTruncated: true, isUncommitted: false })

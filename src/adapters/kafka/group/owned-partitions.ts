@@ -16,7 +16,10 @@ export interface Committed {
 export interface OwnedPartition extends TopicPartition {
   /** The consumer's position: the offset of the next record to deliver to the service. */
   next: number
-  /** The broker's timestamp of the last delivered record; `undefined` before the first one. */
+  /**
+   * The broker's timestamp of the last delivered record, also if it was truncated since; `undefined`
+   * before the first one.
+   */
   lastTimestamp?: EpochMs | undefined
   paused: boolean
   /** Whether its broker could not read it in the last second. It is not fetched in that time. */

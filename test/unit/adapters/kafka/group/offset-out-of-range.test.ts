@@ -174,6 +174,23 @@ describe('an offset out of range', () => {
     },
   )
 
+  it('does not read the whole partition again when the log is truncated a second time', async () => {
+    const { member, join, it, state, losses, owned } = setUp()
+    await join()
+    const at = { topic: 'topic', partition: 0 }
+    owned.get(at)!.lastTimestamp = epochMs(1_000_000)
+    state.log = { beginning: 0, end: 9, since: 7 }
+    await member.outOfRange(it, at)
+    // The new position is committed, and the log is truncated before a record is read.
+    owned.get(at)!.committed = { offset: 7, metadata: '' }
+    state.log = { beginning: 0, end: 6, since: 5 }
+    await member.outOfRange(it, at)
+    expect(losses.map(({ from, to }) => [from, to])).toEqual([
+      [10, 7],
+      [7, 5],
+    ])
+  })
+
   it('changes nothing when a second fetch of the same deleted records fails', async () => {
     const { member, join, it, state, losses } = setUp()
     await join()
