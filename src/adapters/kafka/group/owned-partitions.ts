@@ -62,11 +62,11 @@ export class OwnedPartitions {
   }
 
   /**
-   * Whether the next fetch includes all owned partitions, because none is paused or being revoked.
-   * If so, brokers may hold the fetch for longer (`GroupMembership.maxWait`).
+   * Whether the next fetch includes all owned partitions, because none is paused, unreadable
+   * or being revoked. If so, brokers may hold the fetch for longer (`GroupMembership.maxWait`).
    */
   get areAllFetched(): boolean {
-    return this.all().every(({ paused, isRevoking }) => !paused && !isRevoking)
+    return this.all().every(({ paused, isUnreadable = false, isRevoking }) => !paused && !isUnreadable && !isRevoking)
   }
 
   all(): readonly OwnedPartition[] {
