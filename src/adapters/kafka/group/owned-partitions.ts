@@ -24,6 +24,8 @@ export interface OwnedPartition extends TopicPartition {
   paused: boolean
   /** Whether its broker could not read it in the last second. It is not fetched in that time. */
   isUnreadable?: boolean
+  /** When it was last logged that its broker could not read it, in monotonic milliseconds. */
+  unreadableLoggedAt?: number
   /**
    * Whether the partition is being revoked. It is no longer fetched, but this member owns it until
    * the revocation is complete.

@@ -5,7 +5,7 @@ import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/pr
 import type { Position, RecordBatch } from '../../../../../src/core/ports.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
-import { silent } from '../../../../support/telemetry/silent-logger.ts'
+import { RecordingLogger } from '../../../../support/telemetry/recording-logger.ts'
 
 /** A partition of a topic that its consumer owns, with position 0 and without a commit. */
 export const owned = (partition: number, more: Partial<OwnedPartition> = {}): OwnedPartition => ({
@@ -76,6 +76,7 @@ export function setUp() {
     },
   }
   const clock = new ManualClock()
+  const logger = new RecordingLogger()
   const partitions = new OwnedPartitions()
   const losses: LostPosition[] = []
   const batches: RecordBatch[] = []
@@ -102,12 +103,12 @@ export function setUp() {
     onJoined: () => note('joined'),
     onPositionLost: loss => losses.push(loss),
     clock,
-    logger: silent,
+    logger,
   })
   const it = group as unknown as ConsumerGroup
   const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
   const inKafkajs = { pausedInKafkajs, knownInKafkajs }
-  return { member, group, it, join, state, events, owned: partitions, clock, losses, batches, ...inKafkajs }
+  return { member, group, it, join, state, events, owned: partitions, clock, logger, losses, batches, ...inKafkajs }
 }
 
 const described = ({ partition, offset, isTruncated, isUncommitted }: Position): string =>
