@@ -57,7 +57,10 @@ export async function fetchOffsetSince(
 }
 
 /** kafkajs leaves a partition that is not in its metadata out of the answer. */
-async function listOffset(cluster: Cluster, asked: Parameters<Cluster['fetchTopicsOffset']>[0][number]): Promise<number> {
+async function listOffset(
+  cluster: Cluster,
+  asked: Parameters<Cluster['fetchTopicsOffset']>[0][number],
+): Promise<number> {
   const [answer] = await cluster.fetchTopicsOffset([asked])
   const offset = answer?.partitions[0]?.offset
   if (offset === undefined) throw brokerError(leaderNotAvailable)
