@@ -64,8 +64,8 @@ export class OwnedPartitions {
   }
 
   /**
-   * Whether the next fetch includes all owned partitions, because none is paused, unreadable
-   * or being revoked. If so, brokers may hold the fetch for longer (`GroupMembership.maxWait`).
+   * Whether the next fetch includes all owned partitions, because none is paused, unreadable or
+   * being revoked. If so, brokers may hold the fetch for longer (`GroupMembership.maxWait`).
    */
   get areAllFetched(): boolean {
     return this.all().every(({ paused, isUnreadable = false, isRevoking }) => !paused && !isUnreadable && !isRevoking)
