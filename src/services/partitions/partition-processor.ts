@@ -63,7 +63,7 @@ export class PartitionProcessor implements TopicPartition {
   /** When the partition's last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
   /** All records below the offset `below` were in the log at the monotonic time `at`, in ms. */
-  known = { below: 0, at: Number.NEGATIVE_INFINITY }
+  knownInLog = { below: 0, at: Number.NEGATIVE_INFINITY }
   /** Whether a record was due although its timestamp was too late. Only the first one is logged. */
   hasLateTimestamp = false
   /** The end offset of the partition, as far as it is known: from a batch or from `endChecked`. */

@@ -92,7 +92,7 @@ export interface Partitions {
 }
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
-/** A record is logged if it is this number of milliseconds too early by its timestamp. */
+/** A retry that starts this number of milliseconds before its timestamp says is logged. */
 const clockAheadMs = 60_000
 
 /**
@@ -255,14 +255,14 @@ interface NotDue {
  */
 function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due }: NotDue): number {
   const now = clock.monotonic()
-  if (record.offset >= processor.known.below)
-    processor.known = { below: Math.max(processor.highWatermark, record.offset + 1), at: now }
-  return Math.min(due - clock.now(), processor.known.at + due - record.timestamp - now)
+  if (record.offset >= processor.knownInLog.below)
+    processor.knownInLog = { below: Math.max(processor.highWatermark, record.offset + 1), at: now }
+  return Math.min(due - clock.now(), processor.knownInLog.at + due - record.timestamp - now)
 }
 
 /**
- * Pauses the partition until the record is due. Records of a retry topic become due in the order in
- * which they were appended, so no later record is due before it.
+ * Pauses the partition until the record is due. Later records wait too. Only if the clock of a
+ * broker was ahead can one of them be due earlier. It then waits at most as long as this record.
  */
 function waitUntilDue(
   { consumer, clock, logger }: Deps,

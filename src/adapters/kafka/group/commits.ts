@@ -18,8 +18,9 @@ const commitEvery = durationMs(250)
 
 export type CommitResult = 'accepted' | 'refused'
 
+const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refuses the metadata of offset commits; hookline commits the offsets without long metadata until it is restarted, so after a crash it repeats deliveries that were done, and the counts of the ledger begin again; set offset.metadata.max.bytes of the brokers to at least 4096 and restart hookline'
+  'the broker refuses long metadata of offset commits; until hookline is restarted, it commits offsets without metadata that is longer than "bytes", so after a crash it repeats deliveries that were done, and the counts of the ledger begin again; set offset.metadata.max.bytes of the brokers to at least 4096 and restart hookline'
 
 interface Deps {
   readonly owned: OwnedPartitions
@@ -56,10 +57,12 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
   let inProgress: Promise<boolean> = Promise.resolve(true)
   let isBusy = false
   /**
-   * Metadata with more characters is left out. It becomes smaller when the broker refuses metadata,
-   * and is never raised: the limit of the broker is not known.
+   * If the metadata of a position has more characters, all of it is left out. The limit becomes
+   * smaller when the broker refuses metadata, and is never raised: the limit of the broker is not
+   * known.
    */
   let maxMetadataLength = Number.POSITIVE_INFINITY
+  let isLimitLogged = true
   let cancelNext = (): void => undefined
 
   const withoutLongMetadata = (position: Position): Position =>
@@ -79,9 +82,9 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
     } catch (error) {
       onCommit?.('refused')
       const longest = Math.max(...due.map(({ metadata }) => metadata.length))
-      if (errorCodeOf(error) === 'OFFSET_METADATA_TOO_LARGE' && longest > 0) {
+      if (errorCodeOf(error) === metadataTooLarge && longest > 0) {
         maxMetadataLength = Math.floor(longest / 2)
-        logger.error({ group: to.groupId, code: errorCodeOf(error) }, metadataRefused)
+        isLimitLogged = false
         return send(to)
       }
       logger.debug(
@@ -91,6 +94,9 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
       return false
     }
     onCommit?.('accepted')
+    if (!isLimitLogged)
+      logger.error({ group: to.groupId, code: metadataTooLarge, bytes: maxMetadataLength }, metadataRefused)
+    isLimitLogged = true
     for (const { of, offset, metadata } of due) of.committed = { offset, metadata }
     return true
   }

@@ -15,7 +15,7 @@ import {
 } from './assignment-change.ts'
 import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
 import { BrokerFailover } from './broker-failover.ts'
-import { type LostPosition, nearestOffset, positionAfterTruncation } from './lost-position.ts'
+import { type LostPosition, positionAfterTruncation } from './lost-position.ts'
 import { OverdueHeartbeats } from './overdue-heartbeats.ts'
 import {
   groupByTopic,
@@ -278,12 +278,14 @@ export class GroupMembership implements GroupHooks, MemberState {
     const from = at.next
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
-    const to =
-      end < from ? await positionAfterTruncation(cluster, at, { beginning, end }) : nearestOffset(from, beginning, end)
+    // The broker did not have `from`. If it is not below the beginning, the log was truncated, even
+    // if new records have reached `from` since.
+    const to = from < beginning ? beginning : await positionAfterTruncation(cluster, at, { beginning, end })
     if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
-    const again = { topic, partition, next: to, paused: false, isRevoking: false, committed: undefined }
+    const { lastTimestamp } = at
+    const again = { topic, partition, next: to, lastTimestamp, paused: false, isRevoking: false, committed: undefined }
     if (isBeforeBeginning(at, from)) return this.#reassign(group, again, {})
     onPositionLost({ topic, partition, from, to })
     if (to < from) return this.#reassign(group, again, { isTruncated: true, isUncommitted: false })

@@ -1,4 +1,5 @@
 import type { TopicPartition } from '../../../core/ports.ts'
+import { epochMs } from '../../../core/time.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 import { fetchOffsetSince, type OffsetRange } from '../log/partition-offsets.ts'
 import type { OwnedPartition } from './owned-partitions.ts'
@@ -21,13 +22,20 @@ export function nearestOffset(position: number, beginning: number, end: number):
 }
 
 /**
+ * By how many milliseconds the clock of the new leader may be behind that of the old one. A larger
+ * value makes Hookline repeat more records, because it reads the records of this time again.
+ */
+const maxClockDifferenceMs = 60_000
+
+/**
  * Returns where to continue in a log that was truncated below the position. Kafka gives the
  * truncated offsets to new records, perhaps also to those before the end that was read now. So the
- * result is the first record that is as new as the last one that was read.
+ * result is the first record that is at most `maxClockDifferenceMs` older than the last one that was
+ * read.
  *
- * The result is at most the committed offset, because the records after it may be unfinished. If
- * this offset was truncated and no record was read, the result is the beginning of the log: a
- * repeated record is better than a lost one.
+ * The result is at most the committed offset, because the records after it may be unfinished. If no
+ * record was read, the result is the beginning of the log, because the position was the committed
+ * offset, which was truncated: a repeated record is better than a lost one.
  * @throws an error when the leader of the partition does not respond
  */
 export async function positionAfterTruncation(
@@ -35,10 +43,10 @@ export async function positionAfterTruncation(
   { lastTimestamp, committed, ...partition }: OwnedPartition,
   { beginning, end }: Pick<OffsetRange, 'beginning' | 'end'>,
 ): Promise<number> {
-  const unfinished = committed?.offset ?? beginning
-  if (lastTimestamp === undefined) return unfinished > end ? beginning : nearestOffset(unfinished, beginning, end)
-  const unread = (await fetchOffsetSince(cluster, partition, lastTimestamp)) ?? end
-  return nearestOffset(Math.min(unfinished, unread), beginning, end)
+  if (lastTimestamp === undefined || committed === undefined) return beginning
+  const since = epochMs(Math.max(0, lastTimestamp - maxClockDifferenceMs))
+  const unread = (await fetchOffsetSince(cluster, partition, since)) ?? end
+  return nearestOffset(Math.min(committed.offset, unread), beginning, end)
 }
 
 /**

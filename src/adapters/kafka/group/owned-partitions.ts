@@ -16,11 +16,16 @@ export interface Committed {
 export interface OwnedPartition extends TopicPartition {
   /** The consumer's position: the offset of the next record to deliver to the service. */
   next: number
-  /** The broker's timestamp of the last delivered record; `undefined` before the first one. */
+  /**
+   * The broker's timestamp of the last delivered record, also if it was truncated since; `undefined`
+   * before the first one.
+   */
   lastTimestamp?: EpochMs | undefined
   paused: boolean
   /** Whether its broker could not read it in the last second. It is not fetched in that time. */
   isUnreadable?: boolean
+  /** When it was last logged that its broker could not read it, in monotonic milliseconds. */
+  unreadableLoggedAt?: number
   /**
    * Whether the partition is being revoked. It is no longer fetched, but this member owns it until
    * the revocation is complete.
@@ -59,11 +64,11 @@ export class OwnedPartitions {
   }
 
   /**
-   * Whether the next fetch includes all owned partitions, because none is paused or being revoked.
-   * If so, brokers may hold the fetch for longer (`GroupMembership.maxWait`).
+   * Whether the next fetch includes all owned partitions, because none is paused, unreadable or
+   * being revoked. If so, brokers may hold the fetch for longer (`GroupMembership.maxWait`).
    */
   get areAllFetched(): boolean {
-    return this.all().every(({ paused, isRevoking }) => !paused && !isRevoking)
+    return this.all().every(({ paused, isUnreadable = false, isRevoking }) => !paused && !isUnreadable && !isRevoking)
   }
 
   all(): readonly OwnedPartition[] {

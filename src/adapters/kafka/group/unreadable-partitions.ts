@@ -3,7 +3,7 @@ import { durationMs } from '../../../core/time.ts'
 import type { UnreadablePartition } from '../kafkajs/patch-fetch-errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { refreshMetadataAfter } from '../log/cluster-client.ts'
-import type { OwnedPartitions } from './owned-partitions.ts'
+import type { OwnedPartition, OwnedPartitions } from './owned-partitions.ts'
 
 interface Deps {
   readonly owned: OwnedPartitions
@@ -13,6 +13,8 @@ interface Deps {
 
 /** How long a partition that its broker cannot read is left out of fetches. */
 const retryAfter = durationMs(1_000)
+/** Minimum milliseconds between two log lines about the same partition. */
+const logEveryMs = 60_000
 
 /**
  * Leaves partitions that their broker cannot read out of fetches for one second. The other
@@ -24,16 +26,21 @@ export async function pauseUnreadable(
   group: ConsumerGroup,
   partitions: readonly UnreadablePartition[],
 ): Promise<void> {
-  const paused = partitions.flatMap(partition => owned.get(partition) ?? [])
-  for (const of of paused) {
+  const now = clock.monotonic()
+  const paused: OwnedPartition[] = []
+  for (const { topic, partition, code } of partitions) {
+    const of = owned.get({ topic, partition })
+    if (of === undefined) continue
     of.isUnreadable = true
-    group.pause([{ topic: of.topic, partitions: [of.partition] }])
-  }
-  for (const { topic, partition, code } of partitions)
+    group.pause([{ topic, partitions: [partition] }])
+    paused.push(of)
+    if (now - (of.unreadableLoggedAt ?? Number.NEGATIVE_INFINITY) < logEveryMs) continue
+    of.unreadableLoggedAt = now
     logger.error(
       { group: group.groupId, topic, partition, code },
       'the broker cannot read this partition (see code); its records wait, hookline reads the other partitions, and asks for this one again every second: see the log of the broker',
     )
+  }
   await refreshMetadataAfter(clock, group.cluster, retryAfter)
   for (const of of paused) {
     of.isUnreadable = false

@@ -1,6 +1,7 @@
 import type { TopicPartition } from '../../../core/ports.ts'
 import type { EpochMs } from '../../../core/time.ts'
 import { toKafkaError } from '../kafkajs/errors.ts'
+import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 import { rejectAfterAllSettled } from './cluster-client.ts'
 
@@ -33,11 +34,7 @@ export async function fetchOffset(
   { topic, partition }: TopicPartition,
   side: 'beginning' | 'end',
 ): Promise<number> {
-  const fromBeginning = side === 'beginning'
-  const [answer] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }])
-  const offset = answer?.partitions[0]?.offset
-  if (offset === undefined) throw new Error(`the leader of ${topic}/${partition} is unknown`)
-  return Number(offset)
+  return listOffset(cluster, { topic, partitions: [{ partition }], fromBeginning: side === 'beginning' })
 }
 
 /**
@@ -51,12 +48,21 @@ export async function fetchOffsetSince(
   since: EpochMs,
 ): Promise<number | undefined> {
   try {
-    const [answer] = await cluster.fetchTopicsOffset([
-      { topic, partitions: [{ partition }], fromBeginning: false, fromTimestamp: since },
-    ])
-    const offset = Number(answer?.partitions[0]?.offset ?? -1)
+    const asked = { topic, partitions: [{ partition }], fromBeginning: false, fromTimestamp: since }
+    const offset = await listOffset(cluster, asked)
     return offset < 0 ? undefined : offset
   } catch (error) {
     throw toKafkaError(`cannot read the offsets of ${topic}/${partition}`, error)
   }
+}
+
+/** kafkajs leaves a partition that is not in its metadata out of the answer. */
+async function listOffset(
+  cluster: Cluster,
+  asked: Parameters<Cluster['fetchTopicsOffset']>[0][number],
+): Promise<number> {
+  const [answer] = await cluster.fetchTopicsOffset([asked])
+  const offset = answer?.partitions[0]?.offset
+  if (offset === undefined) throw brokerError(leaderNotAvailable)
+  return Number(offset)
 }

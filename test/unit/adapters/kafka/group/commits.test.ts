@@ -119,47 +119,71 @@ describe('periodic commits', () => {
 })
 
 describe('a broker that refuses long metadata', () => {
-  it('gets the offsets without it, and later only shorter metadata', async () => {
+  function setUp(lengths: readonly number[]) {
     const partitions = new OwnedPartitions()
-    for (const partition of [0, 1, 2]) partitions.add(owned(partition))
+    lengths.forEach((_, partition) => {
+      partitions.add(owned(partition))
+    })
     const logger = new RecordingLogger()
     const results: string[] = []
     const sent: string[][] = []
+    const state = { lengths, offset: 7, maxLength: 1_024, fails: false }
     const group = {
       groupId: 'group',
       async commitOffsets({ topics }: Parameters<ConsumerGroup['commitOffsets']>[0]) {
         const all = topics.flatMap(topic => topic.partitions)
         sent.push(all.map(({ partition, offset, metadata }) => `${partition}@${offset}:${metadata.length}`))
-        const isTooLarge = all.some(({ metadata }) => metadata.length > 1_024)
+        const isTooLarge = all.some(({ metadata }) => metadata.length > state.maxLength)
         if (isTooLarge) throw Object.assign(new Error('too large'), { type: 'OFFSET_METADATA_TOO_LARGE' })
+        if (state.fails) throw new Error('rebalancing')
       },
     } as unknown as ConsumerGroup
-    const lengths = [4_000, 900, 0]
-    let offset = 7
     const commits = createCommits({
       owned: partitions,
-      positions: () => lengths.map((length, partition) => at(offset, 'x'.repeat(length), partition)),
+      positions: () => state.lengths.map((length, partition) => at(state.offset, 'x'.repeat(length), partition)),
       group: () => group,
       onCommit: result => results.push(result),
       clock: new ManualClock(),
       logger,
     })
-    expect(await commits.flush(group, durationMs(1_000))).toBe(true)
+    const logged = () =>
+      logger.lines.filter(({ level }) => level === 'error').map(({ line, fields }) => [fields['bytes'], line])
+    return { ...{ state, sent, results, logged }, flush: () => commits.flush(group, durationMs(1_000)) }
+  }
+
+  const logLine = expect.stringContaining('offset.metadata.max.bytes')
+
+  it('gets the offsets without it, and later only shorter metadata', async () => {
+    const { state, sent, results, logged, flush } = setUp([4_000, 1_900, 0])
+    expect(await flush()).toBe(true)
     expect(sent.splice(0)).toEqual([
-      ['0@7:4000', '1@7:900', '2@7:0'],
-      ['0@7:0', '1@7:900', '2@7:0'],
+      ['0@7:4000', '1@7:1900', '2@7:0'],
+      ['0@7:0', '1@7:1900', '2@7:0'],
+      ['0@7:0', '1@7:0', '2@7:0'],
     ])
+    expect(results).toEqual(['refused', 'refused', 'accepted'])
+    expect(logged()).toEqual([[950, logLine]])
     // Nothing has changed, so the metadata that was left out is not sent again.
-    expect(await commits.flush(group, durationMs(1_000))).toBe(true)
-    expect(sent).toEqual([])
-    ;[offset, lengths[1]] = [8, 1_500]
-    expect(await commits.flush(group, durationMs(1_000))).toBe(true)
-    expect(sent.at(-1)).toEqual(['0@8:0', '1@8:0', '2@8:0'])
-    expect(results).toEqual(['refused', 'accepted', 'refused', 'accepted'])
-    expect(logger.lines.map(({ level, line }) => [level, line.includes('offset.metadata.max.bytes')])).toEqual([
-      ['error', true],
-      ['error', true],
-    ])
+    expect(await flush()).toBe(true)
+    expect(sent.splice(0)).toEqual([])
+    Object.assign(state, { offset: 8, lengths: [4_000, 900, 0] })
+    expect(await flush()).toBe(true)
+    expect(sent.splice(0)).toEqual([['0@8:0', '1@8:900', '2@8:0']])
+    expect(logged()).toHaveLength(1)
+    Object.assign(state, { offset: 9, maxLength: 512 })
+    expect(await flush()).toBe(true)
+    expect(sent.at(-1)).toEqual(['0@9:0', '1@9:0', '2@9:0'])
+    expect(logged().at(1)).toEqual([450, logLine])
+  })
+
+  it('is logged when a commit succeeds', async () => {
+    const { state, logged, flush } = setUp([4_000])
+    state.fails = true
+    expect(await flush()).toBe(false)
+    expect(logged()).toEqual([])
+    state.fails = false
+    expect(await flush()).toBe(true)
+    expect(logged()).toEqual([[2_000, logLine]])
   })
 })
 

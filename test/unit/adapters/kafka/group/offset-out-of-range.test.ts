@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { epochMs } from '../../../../../src/core/time.ts'
 import { settle, setUp } from './single-member-group.ts'
 
 describe('an offset out of range', () => {
@@ -60,17 +61,20 @@ describe('an offset out of range', () => {
     expect(losses).toEqual([{ ...at, from: 10, to: given.to }])
   })
 
-  it('continues at the committed offset if a truncated log still has it', async () => {
+  it.each([
+    { name: 'has the position again', log: { beginning: 2, end: 25 } },
+    { name: 'ends at the position', log: { beginning: 2, end: 20 } },
+    { name: 'ends below the position', log: { beginning: 2, end: 9 } },
+  ])('continues at the beginning of a truncated log that $name if no record was read', async ({ log }) => {
     const { member, join, it, state, events, losses, owned } = setUp()
     await join()
     const at = { topic: 'topic', partition: 0 }
-    Object.assign(owned.get(at)!, { next: 20, committed: { offset: 12, metadata: 'some are done' } })
-    state.log = { beginning: 0, end: 15 }
+    Object.assign(owned.get(at)!, { next: 20, committed: { offset: 20, metadata: '' } })
+    state.log = log
     events.length = 0
     await member.outOfRange(it, at)
-    expect(events).toEqual(['seek 0 to 12', 'revoked 0', 'assigned 0@12 truncated'])
-    expect(losses).toEqual([{ ...at, from: 20, to: 12 }])
-    expect(owned.get(at)).toMatchObject({ next: 12, committed: undefined })
+    expect(events).toEqual(['seek 0 to 2', 'revoked 0', 'assigned 0@2 truncated'])
+    expect(losses).toEqual([{ ...at, from: 20, to: 2 }])
   })
 
   it.each([
@@ -87,6 +91,24 @@ describe('an offset out of range', () => {
       log: { beginning: 0, end: 9, since: 7 },
       to: 5,
     },
+    {
+      name: 'the first new record, also if new records have reached the position',
+      committed: 20,
+      log: { beginning: 0, end: 25, since: 7 },
+      to: 7,
+    },
+    {
+      name: 'the first new record, also if its broker has a clock that is a minute behind',
+      committed: 20,
+      log: { beginning: 0, end: 9, since: 7, newAt: 1_000_000 - 60_000 },
+      to: 7,
+    },
+    {
+      name: 'the end, when all records are more than a minute older',
+      committed: 20,
+      log: { beginning: 0, end: 9, since: 7, newAt: 1_000_000 - 60_001 },
+      to: 9,
+    },
     { name: 'the end, when there is no new record', committed: 20, log: { beginning: 0, end: 9 }, to: 9 },
     {
       name: 'the beginning, when nothing was committed',
@@ -99,7 +121,7 @@ describe('an offset out of range', () => {
     await join()
     const at = { topic: 'topic', partition: 0 }
     const commit = committed === undefined ? undefined : { offset: committed, metadata: 'd1:AQ==' }
-    Object.assign(owned.get(at)!, { next: 20, lastTimestamp: 1_000, committed: commit })
+    Object.assign(owned.get(at)!, { next: 20, lastTimestamp: 1_000_000, committed: commit })
     state.log = log
     events.length = 0
     await member.outOfRange(it, at)
@@ -128,11 +150,59 @@ describe('an offset out of range', () => {
     },
   )
 
-  it('changes nothing when the log has the offset, or the partition is not owned', async () => {
+  it.each(['first', 'last', 'new'])(
+    'is tried again after the next fetch when the leader is unknown for the %s offset',
+    async which => {
+      const { member, join, it: group, group: scripted, state, losses, clock, owned } = setUp()
+      await join()
+      const at = { topic: 'topic', partition: 0 }
+      owned.get(at)!.lastTimestamp = epochMs(1_000_000)
+      const fetch = () => member.fetch(async () => member.outOfRange(group, at).then(() => []))
+      state.log = { beginning: 0, end: 9, since: 7 }
+      const { fetchTopicsOffset } = scripted.cluster
+      scripted.cluster.fetchTopicsOffset = async ([asked]) => {
+        const asksFor = asked.fromBeginning ? 'first' : asked.fromTimestamp === undefined ? 'last' : 'new'
+        return asksFor === which ? [] : fetchTopicsOffset([asked])
+      }
+      const fetched = fetch()
+      await settle()
+      await clock.advance(200, settle)
+      expect([await fetched, losses]).toEqual([[], []])
+      scripted.cluster.fetchTopicsOffset = fetchTopicsOffset
+      await fetch()
+      expect(losses).toEqual([{ ...at, from: 10, to: 7 }])
+    },
+  )
+
+  it('does not read the whole partition again when the log is truncated a second time', async () => {
+    const { member, join, it, state, losses, owned } = setUp()
+    await join()
+    const at = { topic: 'topic', partition: 0 }
+    owned.get(at)!.lastTimestamp = epochMs(1_000_000)
+    state.log = { beginning: 0, end: 9, since: 7 }
+    await member.outOfRange(it, at)
+    // The new position is committed, and the log is truncated before a record is read.
+    owned.get(at)!.committed = { offset: 7, metadata: '' }
+    state.log = { beginning: 0, end: 6, since: 5 }
+    await member.outOfRange(it, at)
+    expect(losses.map(({ from, to }) => [from, to])).toEqual([
+      [10, 7],
+      [7, 5],
+    ])
+  })
+
+  it('changes nothing when a second fetch of the same deleted records fails', async () => {
+    const { member, join, it, state, losses } = setUp()
+    await join()
+    state.log = { beginning: 30, end: 100 }
+    for (let fetch = 0; fetch < 2; fetch++) await member.outOfRange(it, { topic: 'topic', partition: 0 })
+    expect(losses).toHaveLength(1)
+  })
+
+  it('changes nothing when the partition is not owned', async () => {
     const { member, join, it, events, losses } = setUp()
     await join()
     events.length = 0
-    await member.outOfRange(it, { topic: 'topic', partition: 0 })
     await member.outOfRange(it, { topic: 'topic', partition: 5 })
     expect([events, losses]).toEqual([[], []])
   })

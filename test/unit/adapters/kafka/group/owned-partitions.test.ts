@@ -11,6 +11,7 @@ it.each([
   { name: 'no partition is owned', all: [], areAllFetched: true },
   { name: 'none is paused', all: [owned(0), owned(1)], areAllFetched: true },
   { name: 'one of them is paused', all: [owned(0), owned(1, { paused: true })], areAllFetched: false },
+  { name: 'one of them is unreadable', all: [owned(0, { isUnreadable: true }), owned(1)], areAllFetched: false },
   { name: 'one of them is being revoked', all: [owned(0, { isRevoking: true }), owned(1)], areAllFetched: false },
 ])('whether all partitions are fetched: $name', ({ all, areAllFetched }) => {
   const partitions = new OwnedPartitions()

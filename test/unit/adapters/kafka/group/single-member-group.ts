@@ -5,7 +5,7 @@ import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/pr
 import type { Position, RecordBatch } from '../../../../../src/core/ports.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
-import { silent } from '../../../../support/telemetry/silent-logger.ts'
+import { RecordingLogger } from '../../../../support/telemetry/recording-logger.ts'
 
 /** A partition of a topic that its consumer owns, with position 0 and without a commit. */
 export const owned = (partition: number, more: Partial<OwnedPartition> = {}): OwnedPartition => ({
@@ -31,8 +31,8 @@ export function setUp() {
   const state = {
     assigned: [0],
     canAsk: true,
-    /** `since` is the offset of the first record that is as new as the one that is asked for. */
-    log: { beginning: 0, end: 100, since: -1 } as { beginning: number; end: number; since?: number },
+    /** `since` is the offset of the first new record, and `newAt` is its timestamp. */
+    log: { beginning: 0, end: 100 } as { beginning: number; end: number; since?: number; newAt?: number },
     offsetsFail: undefined as Error | undefined,
     flush: async (): Promise<boolean> => true,
     drain: Promise.resolve(),
@@ -68,13 +68,15 @@ export function setUp() {
         { fromBeginning: boolean; fromTimestamp?: number },
       ]) => {
         if (state.offsetsFail !== undefined) throw state.offsetsFail
-        const { beginning, end, since = -1 } = state.log
-        const offset = fromBeginning ? beginning : fromTimestamp === undefined ? end : since
+        const { beginning, end, since = -1, newAt = Number.POSITIVE_INFINITY } = state.log
+        const found = newAt >= (fromTimestamp ?? 0) ? since : -1
+        const offset = fromBeginning ? beginning : fromTimestamp === undefined ? end : found
         return [{ topic: 'topic', partitions: [{ offset: String(offset) }] }]
       },
     },
   }
   const clock = new ManualClock()
+  const logger = new RecordingLogger()
   const partitions = new OwnedPartitions()
   const losses: LostPosition[] = []
   const batches: RecordBatch[] = []
@@ -101,12 +103,12 @@ export function setUp() {
     onJoined: () => note('joined'),
     onPositionLost: loss => losses.push(loss),
     clock,
-    logger: silent,
+    logger,
   })
   const it = group as unknown as ConsumerGroup
   const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
   const inKafkajs = { pausedInKafkajs, knownInKafkajs }
-  return { member, group, it, join, state, events, owned: partitions, clock, losses, batches, ...inKafkajs }
+  return { member, group, it, join, state, events, owned: partitions, clock, logger, losses, batches, ...inKafkajs }
 }
 
 const described = ({ partition, offset, isTruncated, isUncommitted }: Position): string =>

@@ -40,3 +40,24 @@ it('ignores a partition that this member no longer owns', async () => {
   member.unreadable(group, [{ topic: 'topic', partition: 5, code: 'UNKNOWN' }])
   expect([...pausedInKafkajs]).toEqual([])
 })
+
+it('logs a partition that stays unreadable immediately, and then once a minute', async () => {
+  const { member, join, it: group, state, clock, logger } = setUp()
+  state.assigned = [0, 1]
+  await join()
+  const unreadable = async (partition: number, seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      member.unreadable(group, [{ ...at, partition, code: 'CORRUPT_MESSAGE' }])
+      await clock.advance(1_000, settle)
+    }
+  }
+  const logged = () => logger.lines.splice(0).map(({ level, fields }) => [level, fields['partition']])
+  await unreadable(0, 60)
+  expect(logged()).toEqual([['error', 0]])
+  await unreadable(0, 1)
+  await unreadable(1, 1)
+  expect(logged()).toEqual([
+    ['error', 0],
+    ['error', 1],
+  ])
+})
