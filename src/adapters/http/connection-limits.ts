@@ -26,8 +26,8 @@ export function limitConnections(
 
 /**
  * Protects a connection while the server processes a request: from the end of the request until the
- * whole response was written to the socket, the limiter does not close the connection in favour of
- * a new one. A client that sends its request slowly, or does not read its responses, gets no
+ * whole response was handed to the socket, the limiter does not close the connection in favour of a
+ * new one. A client that sends its request slowly, or does not read its responses, gets no
  * protection. So a response that waits behind another one does not protect the connection.
  */
 export function protectRequests(server: Server, limiter: ConnectionLimiter<Socket>): void {

@@ -74,7 +74,8 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
     if (retryAfter > 0) return unauthenticated(tooManyFailures(retryAfter))
     const found = token === undefined || !sessions ? byKey(request) : bySession(request, token, sessions())
     if (found.kind !== 'permitted') {
-      const isGuess = found.answer === noSession || (found.answer === noKey && headers.authorization !== undefined)
+      const isGuess =
+        found.answer === noSession || (found.answer === noKey && bearerPattern.test(headers.authorization ?? ''))
       if (isGuess) throttle?.failed(address, now, token)
       const hasEnded = found.answer === noSession || found.answer === expiredSession
       return hasEnded ? unauthenticated(withoutCookie(found.answer, headers)) : found

@@ -39,7 +39,6 @@ import { addSessionRoutes } from './session-routes.ts'
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
   connections: 64,
-  connectionsPerAddress: 32,
   pipelined: 4,
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
@@ -93,12 +92,10 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
   const { api, objects, log, jobs, audit, findKey, sessions, publishedKeys, clock, metrics, tracer } = deps
   const { clientAddressHeader } = deps
   const limits = { ...operatorLimits, ...deps.limits }
-  // Behind a proxy, all connections have the address of the proxy.
-  const connectionsPerAddress = clientAddressHeader === undefined ? limits.connectionsPerAddress : limits.connections
   const onAnswer = ({ code }: HttpResponse): void => metrics.operatorAnswers.inc({ code })
   const server = createHttpServer({
     ...deps,
-    limits: { ...limits, connectionsPerAddress },
+    limits,
     onAnswer,
     methodsOf: operatorMethodsOf,
     isCrossOrigin: () => false,

@@ -45,6 +45,8 @@ interface ParseState {
    */
   waitsFor: 'iteration' | 'answer' | 'client' | undefined
   continue(): void
+  /** The listeners of `close` at the start of the connection, among them that of Node. */
+  readonly onClose: ReturnType<Socket['rawListeners']>
 }
 
 /**
@@ -76,7 +78,10 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     if (parse === undefined) return
     socket.off('data', parse)
     const address = socketAddressOf(socket)
-    const state: ParseState = { current: undefined, unanswered: 0, waitsFor: undefined, continue: proceed }
+    const state: ParseState = {
+      ...{ current: undefined, unanswered: 0, waitsFor: undefined, continue: proceed },
+      onClose: socket.rawListeners('close'),
+    }
     states.set(socket, state)
 
     function onData(data: Buffer): void {
@@ -120,12 +125,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     socket.on('resume', () => {
       if (state.waitsFor === 'client') stopWaiting()
     })
-    socket.once('close', () => {
-      stopWaiting()
-      // After CONNECT, Node emits no `close` for the responses that wait behind another one.
-      unansweredInTotal -= state.unanswered
-      state.unanswered = 0
-    })
+    socket.once('close', stopWaiting)
   })
 
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -135,7 +135,6 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     state.unanswered += 1
     unansweredInTotal += 1
     response.once('close', () => {
-      if (state.unanswered === 0) return
       state.unanswered -= 1
       unansweredInTotal -= 1
       if (state.waitsFor === 'answer' && !isFull(state)) state.continue()
@@ -161,8 +160,13 @@ function hold(socket: Socket, data: Buffer): void {
 /** Ends the paced parsing of a connection after CONNECT: Node then no longer parses its data. */
 function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): void {
   server.prependListener('connect', (_request: IncomingMessage, socket: Socket) => {
+    const { onClose = [] } = states.get(socket) ?? {}
     states.delete(socket)
     socket.removeAllListeners('data')
+    // Node has removed its listener of `close`. Without it, the responses to earlier requests of the
+    // connection would emit no `close`, and what these requests hold would never be released.
+    const present = socket.rawListeners('close')
+    for (const listener of onClose) if (!present.includes(listener)) socket.on('close', listener as () => void)
     // Node has removed its listener of `error`. Without a listener, an error of this connection, for
     // example a reset by the client, would end the process.
     socket.on('error', () => {})

@@ -59,11 +59,11 @@ export class FailureThrottle {
   }
 
   /**
-   * Notes a wrong key, or a token that is not valid. If the token was valid before, its key was
-   * removed, so the token must wait from now on.
+   * Notes a wrong key, or a token that is not valid. A token that was valid before is not a guess: its
+   * key was removed. It does not count now, but must wait like every other token from now on.
    */
   failed(address: string, now: number, session?: string): void {
-    if (session !== undefined) this.#sessions.delete(session)
+    if (session !== undefined && this.#sessions.delete(session)) return
     // An address with a valid key may fail while all others wait. It adds no debt to theirs.
     if (this.#all.secondsToWaitFor(1, ofAll.perSecond, now) === 0) this.#all.spend(1, ofAll.perSecond, now)
     const network = clientOf(address)

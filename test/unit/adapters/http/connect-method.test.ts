@@ -70,6 +70,18 @@ describe('CONNECT behind a request in progress', () => {
     },
   )
 
+  it('closes the responses to all requests before it', async () => {
+    const closed: Promise<unknown>[] = []
+    const server = createNodeServer((_, response) => void closed.push(once(response, 'close')), defaultLimits)
+    stops.push(() => once(server.close(), 'close'))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const wire = await connected(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await wire.send(get('/').repeat(5) + connectMethod)
+    await wire.closed
+    expect(closed).toHaveLength(5)
+    await Promise.all(closed)
+  })
+
   it('does not count the unanswered requests of closed connections', async () => {
     let requests = 0
     const server = createNodeServer(() => {

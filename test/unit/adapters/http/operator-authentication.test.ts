@@ -25,11 +25,14 @@ function authentication() {
 
 const keyOf = ({ secrets }: typeof ada | typeof dashboard): string => secrets[0].reveal()
 
-it('does not count requests without a key as guesses', () => {
-  const { statusOf } = authentication()
-  for (let count = 0; count < 12; count += 1) expect(statusOf({})).toBe(401)
-  expect(statusOf({ authorization: `Bearer ${keyOf(ada)}` })).toBe(200)
-})
+it.each([{}, { authorization: 'Basic YTpi' }, { authorization: 'Bearer ' }])(
+  'does not count requests without a key as guesses: %j',
+  headers => {
+    const { statusOf } = authentication()
+    for (let count = 0; count < 12; count += 1) expect(statusOf(headers)).toBe(401)
+    expect(statusOf({ authorization: `Bearer ${keyOf(ada)}` })).toBe(200)
+  },
+)
 
 it('ignores the session cookie of a listener on another port of the same host', () => {
   const { state, statusOf } = authentication()
@@ -52,6 +55,6 @@ it('makes a session wait after its key was removed', () => {
   const cookie = `hookline_session=${token}`
   expect(statusOf({ cookie })).toBe(200)
   state.keys = [ada]
-  const statuses = Array.from({ length: 12 }, () => statusOf({ cookie }))
-  expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+  const statuses = Array.from({ length: 13 }, () => statusOf({ cookie }))
+  expect(statuses).toEqual([...Array(11).fill(401), 429, 429])
 })

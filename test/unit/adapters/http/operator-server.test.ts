@@ -28,18 +28,11 @@ it('reads a message id of 10,000 characters', async () => {
   expect(status).toBe(200)
 })
 
-it.each([
-  ['refuses the 33rd connection of one address', undefined, 32],
-  ['accepts 64 connections of a proxy', 'x-forwarded-for', 64],
-])('%s', async (_, clientAddressHeader, most) => {
-  const url = await started(clientAddressHeader === undefined ? {} : { clientAddressHeader })
-  for (let count = 0; count < most; count += 1) await connected(url)
-  await (await connected(url)).send('GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n')
-  const first = wires[0] as Wire
-  const last = wires.at(-1) as Wire
-  if (clientAddressHeader === undefined) await expect(last.answer('GET')).rejects.toThrow('closed')
-  else {
-    await first.closed
-    expect((await last.answer('GET')).status).toBe(200)
-  }
+it('accepts a new connection when one address has all others and does not read its responses', async () => {
+  const url = await started()
+  for (let count = 0; count < 64; count += 1)
+    await (await connected(url)).send('GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(4))
+  const last = await connected(url)
+  await last.send('GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n')
+  expect((await last.answer('GET')).status).toBe(200)
 })

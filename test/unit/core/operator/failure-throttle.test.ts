@@ -89,10 +89,12 @@ describe('sessions', () => {
     expect(['token', 'other', undefined].map(token => throttle.secondsToWait(address, 0, token))).toEqual([0, 10, 10])
   })
 
-  it('that are no longer valid must wait like other ones', () => {
+  it('that are no longer valid count from the second time, and must wait like other ones', () => {
     const throttle = new FailureThrottle(0)
     throttle.succeeded(address, 'token')
     failing(throttle, address, 10)
+    throttle.failed(address, 0, 'token')
+    expect(throttle.secondsToWait(address, 0, 'token')).toBe(10)
     throttle.failed(address, 0, 'token')
     expect(throttle.secondsToWait(address, 0, 'token')).toBe(20)
   })
