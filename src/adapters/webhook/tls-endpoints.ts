@@ -23,6 +23,21 @@ class TooManyTickets extends Error {
   }
 }
 
+/** The peer renegotiated TLS 1.2 more often on one connection than any real server does. */
+class TooManyRenegotiations extends Error {
+  readonly code = 'ERR_TLS_TOO_MANY_RENEGOTIATIONS'
+
+  constructor() {
+    super(`the endpoint renegotiated TLS more than ${maxHandshakes - 1} times on one connection`)
+  }
+}
+
+/**
+ * Maximum number of TLS handshakes on one connection. IIS needs a second one to request the client
+ * certificate. An unlimited number could occupy the event loop.
+ */
+const maxHandshakes = 3
+
 interface Refusal {
   readonly message: string
   readonly code: string
@@ -100,6 +115,10 @@ export class TlsEndpoints {
       isSecure = true
       endpoint.refusals = 0
       keep()
+    })
+    let handshakes = 0
+    socket.on('secure', () => {
+      if (++handshakes > maxHandshakes) socket.destroy(new TooManyRenegotiations())
     })
     let tickets = 0
     socket.on('session', session => {
