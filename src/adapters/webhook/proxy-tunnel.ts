@@ -9,6 +9,7 @@ import type { CallPhase } from '../../core/webhook-ports.ts'
 import { maxHeadBytes } from './client-limits.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
 import { isLoopbackName } from './resolver.ts'
+import { serverNameOf } from './tls-endpoints.ts'
 
 /**
  * No tunnel could be opened, or it cannot be used. The phase is one of these:
@@ -153,8 +154,7 @@ class TunnelInProgress implements OpeningTunnel {
     const { hostname: host, port, isTls } = url
     const options = { host, port, lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout }
     if (!isTls) return net.connect(options)
-    const servername = isIP(host) === 0 ? host : ''
-    return tls.connect({ ...options, servername, secureContext, rejectUnauthorized: true })
+    return tls.connect({ ...options, servername: serverNameOf(host), secureContext, rejectUnauthorized: true })
   }
 
   #request(socket: Socket, hosts: readonly string[]): void {

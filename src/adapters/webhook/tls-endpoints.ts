@@ -1,5 +1,12 @@
+import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { maxSessionAgeMs, maxTickets } from './client-limits.ts'
+
+/**
+ * The server name to send in a TLS handshake (RFC 6066 section 3): the host without a final dot, or
+ * an empty text for an IP address. The certificate must still be valid for the address.
+ */
+export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host.replace(/\.$/, '') : '')
 
 /**
  * No connection was opened, because the certificate of the endpoint was refused several times just

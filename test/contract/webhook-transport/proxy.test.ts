@@ -94,6 +94,23 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
     })
   })
 
+  it('over TLS gets its name (SNI) without a final dot', async () => {
+    const asked: string[] = []
+    const tls = {
+      ...leaf,
+      SNICallback: (host: string, done: (error: Error | null) => void) => {
+        asked.push(host)
+        done(null)
+      },
+    }
+    const proxy = await proxyServer({ tls })
+    const target = await receiver(ok)
+    const url = `https://crm.example.com.:${proxy.port}`
+    const { post } = caller(create, { network: through(trusting, { url }), resolver: atLoopback().resolver })
+    expect(await post(target.url())).toEqual(answered(200))
+    expect(asked).toEqual(['crm.example.com'])
+  })
+
   it.each<[string, Partial<ProxySettings>]>([
     ['the host', { noProxy: ['other.example', 'crm.example.com'] }],
     ['its domain', { noProxy: ['.example.com'] }],
