@@ -75,7 +75,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   tls_untrusted: [
     'The certificate is expired, self-signed, for another name, or from an untrusted authority. No byte of the request was sent.',
-    'Renew the certificate. Add a private authority to `network.caFile`.',
+    'Renew the certificate. Add a private authority to `tls.caFile` or `tls.ca` of the destination or, if it has neither, to `network.caFile`.',
   ],
   blocked_address: [
     'One of three cases: the host has an address of a cloud metadata service, the host has a private address that is not in `network.allow`, or the port is not in `network.ports`.',
