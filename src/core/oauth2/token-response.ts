@@ -68,7 +68,7 @@ const isSendable = (value: string): boolean => value.length <= maxTokenLength &&
  */
 function lifetimeOf(seconds: unknown): DurationMs {
   const given: unknown = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds) ? Number(seconds) : seconds
-  if (typeof given !== 'number' || !Number.isFinite(given)) return durationMs(defaultLifetimeMs)
+  if (typeof given !== 'number') return durationMs(defaultLifetimeMs)
   return durationMs(Math.min(Math.max(given * 1_000, minLifetimeMs), maxLifetimeMs))
 }
 

@@ -24,7 +24,11 @@ const never = new Promise<never>(() => {})
  * Names of the resolver. `hooks.test` is this machine, and `inside.test` is another machine in the
  * same network. `hangs.test` is never resolved.
  */
-const names: Readonly<Record<string, readonly string[]>> = { 'hooks.test': ['127.0.0.1'], 'hooks.test.': ['127.0.0.1'], 'inside.test': ['10.0.0.7'] }
+const names: Readonly<Record<string, readonly string[]>> = {
+  'hooks.test': ['127.0.0.1'],
+  'hooks.test.': ['127.0.0.1'],
+  'inside.test': ['10.0.0.7'],
+}
 const resolver: Resolver = {
   close: () => {},
   resolve: async name => {

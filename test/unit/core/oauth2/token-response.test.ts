@@ -20,7 +20,6 @@ describe('a token', () => {
     ['an expires_in that is no number', { expires_in: 'soon' }, 300_000],
     ['an expires_in of 0', { expires_in: 0 }, 10_000],
     ['a negative expires_in', { expires_in: -5 }, 10_000],
-    ['an expires_in that is not finite', { expires_in: -1e999 }, 300_000],
     ['a lifetime below the minimum', { expires_in: 1 }, 10_000],
     ['a lifetime above the maximum', { expires_in: 1e12 }, 86_400_000],
     ['token_type in lower case', { token_type: 'bearer', expires_in: 60 }, 60_000],
