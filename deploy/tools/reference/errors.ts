@@ -58,7 +58,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check whether another server listens on this address.',
   ],
   auth: [
-    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. Or the endpoint responded with 401, although it [accepted a token recently](../how-to/authenticate-with-oauth2.md#when-hookline-requests-a-token). If the attempt has no other retryable outcome, the delivery is deferred instead of retried: the attempt uses up no retry of the schedule. The circuit breaker ignores this outcome.',
+    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. Or the endpoint responded with 401, but [may accept a later token](../how-to/authenticate-with-oauth2.md#when-hookline-requests-a-token). If the attempt has no other retryable outcome, the delivery is deferred instead of retried: the attempt uses up no retry of the schedule. The circuit breaker ignores this outcome.',
     'Check the log for `token request failed`: its fields `outcome` and `detail` say why. If the log has no line of this kind, ask the owner of the endpoint why it responds with 401.',
   ],
   internal: [
@@ -75,7 +75,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   tls_untrusted: [
     'The certificate is expired, self-signed, for another name, or from an untrusted authority. No byte of the request was sent.',
-    'Renew the certificate. Add a private authority to `network.caFile`.',
+    'Renew the certificate. Add a private authority to `tls.caFile` or `tls.ca` of the destination or, if it has neither, to `network.caFile`.',
   ],
   blocked_address: [
     'One of three cases: the host has an address of a cloud metadata service, the host has a private address that is not in `network.allow`, or the port is not in `network.ports`.',
@@ -159,7 +159,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Nothing.',
   ],
   auth: [
-    'Hookline could not get an access token for the destination (`auth.oauth2`), or an endpoint that accepted a token recently responded with 401.',
+    'Hookline could not get an access token for the destination (`auth.oauth2`), or an endpoint responded with 401, but may accept a later token.',
     'See the outcome of the same name.',
   ],
   paused: ['The destination has `paused: true`.', 'Remove `paused: true` to resume deliveries.'],

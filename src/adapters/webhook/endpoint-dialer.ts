@@ -1,4 +1,4 @@
-import net, { isIP, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import tls, { type TLSSocket } from 'node:tls'
 import type { Dialled } from '../../core/doctor/endpoint.ts'
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
@@ -11,6 +11,7 @@ import { type ConnectionPhase, followProgress, type Progress } from './connectio
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { createResolver, type Resolver, systemSources } from './resolver.ts'
+import { serverNameOf } from './tls-endpoints.ts'
 
 /**
  * Connects to endpoints exactly as deliveries do (name resolution, address and port checks, proxy,
@@ -105,10 +106,8 @@ class EndpointDial {
 
   #connectTls(tunnel?: Socket): TLSSocket {
     const { hostname: host, port } = this.#endpoint
-    // An IP address is not sent as the server name in the handshake (RFC 6066 §3). The certificate
-    // must still be valid for the address.
-    const servername = isIP(host) === 0 ? { servername: host } : {}
-    return tls.connect({ host, port, ...this.#rules.connect, ...servername, ...(tunnel && { socket: tunnel }) })
+    const servername = serverNameOf(host)
+    return tls.connect({ host, port, ...this.#rules.connect, servername, ...(tunnel && { socket: tunnel }) })
   }
 
   #follow(socket: Socket, isTunnelled: boolean): void {

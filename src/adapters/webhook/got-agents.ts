@@ -11,7 +11,7 @@ import type { ConnectionRules } from './connection-rules.ts'
 import { createPoolGenerations, type OpenConnections, type PoolGeneration } from './pool-generations.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
-import { TlsEndpoints } from './tls-endpoints.ts'
+import { serverNameOf, TlsEndpoints } from './tls-endpoints.ts'
 
 export interface AgentPair {
   readonly http: http.Agent
@@ -105,7 +105,8 @@ class AgentGeneration implements PoolGeneration {
       }
       const tunnels = this.#rules.tunnelsFor(host)
       const secure = (tunnel?: Socket): Socket => {
-        const socket = dial({ ...options, ...this.#endpoints.resume(host, port), ...(tunnel && { socket: tunnel }) })
+        const own = { servername: serverNameOf(host), ...this.#endpoints.resume(host, port) }
+        const socket = dial({ ...options, ...own, ...(tunnel && { socket: tunnel }) })
         this.#endpoints.follow(socket as TLSSocket, host, port)
         return socket as Socket
       }

@@ -9,6 +9,7 @@ import type { CallPhase } from '../../core/webhook-ports.ts'
 import { maxHeadBytes } from './client-limits.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
 import { isLoopbackName } from './resolver.ts'
+import { serverNameOf } from './tls-endpoints.ts'
 
 /**
  * No tunnel could be opened, or it cannot be used. The phase is one of these:
@@ -58,8 +59,8 @@ interface Deps {
   /** Resolves the names of endpoints to checked addresses. */
   readonly lookup: LookupFunction
   /**
-   * How long Node waits for one address of the proxy to connect before it tries the next one, in
-   * milliseconds. It applies when the proxy's name has several addresses.
+   * How long one address may take to connect before the next one is tried, in milliseconds. It
+   * applies to the addresses of the proxy, and to the addresses of an endpoint that `lookup` found.
    */
   readonly attemptTimeout: number
   /** The trusted CAs for a proxy with an https:// URL. */
@@ -131,7 +132,7 @@ class TunnelInProgress implements OpeningTunnel {
 
   /**
    * Connects to the proxy and requests a tunnel to the first of `hosts`. If the proxy cannot reach
-   * this host, requests a tunnel to the next one.
+   * this host, or does not respond in time, requests a tunnel to the next one.
    */
   #connect(hosts: readonly string[]): void {
     if (this.#isOver) return
@@ -153,8 +154,7 @@ class TunnelInProgress implements OpeningTunnel {
     const { hostname: host, port, isTls } = url
     const options = { host, port, lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout }
     if (!isTls) return net.connect(options)
-    const servername = isIP(host) === 0 ? host : ''
-    return tls.connect({ ...options, servername, secureContext, rejectUnauthorized: true })
+    return tls.connect({ ...options, servername: serverNameOf(host), secureContext, rejectUnauthorized: true })
   }
 
   #request(socket: Socket, hosts: readonly string[]): void {
@@ -167,11 +167,20 @@ class TunnelInProgress implements OpeningTunnel {
       maxHeaderSize: maxHeadBytes,
       createConnection: () => socket,
     })
-    request.on('error', error => this.#failAtProxy(error))
+    const skip = () => {
+      this.#connect(others)
+      socket.destroy()
+    }
+    if (others.length > 0) socket.setTimeout(this.#deps.attemptTimeout).once('timeout', skip)
+    request.on('error', error => {
+      // The error of a skipped address does not end the tunnel to the next one.
+      if (socket === this.#socket) this.#failAtProxy(error)
+    })
     // Node emits `connect` for a response of any status, also for an error of the proxy.
-    request.once('connect', (response: IncomingMessage, _socket, head: Buffer) =>
-      this.#receive(response, socket, head, others),
-    )
+    request.once('connect', (response: IncomingMessage, _socket, head: Buffer) => {
+      socket.setTimeout(0).off('timeout', skip)
+      if (socket === this.#socket) this.#receive(response, socket, head, others)
+    })
     request.end()
   }
 

@@ -1,5 +1,12 @@
+import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { maxSessionAgeMs, maxTickets } from './client-limits.ts'
+
+/**
+ * The server name to send in a TLS handshake (RFC 6066 section 3): the host without a final dot, or
+ * an empty text for an IP address. The certificate must still be valid for the address.
+ */
+export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host.replace(/\.$/, '') : '')
 
 /**
  * No connection was opened, because the certificate of the endpoint was refused several times just
@@ -22,6 +29,21 @@ class TooManyTickets extends Error {
     super(`the endpoint sent more than ${maxTickets} TLS session tickets on one connection`)
   }
 }
+
+/** The peer renegotiated TLS 1.2 more often on one connection than any real server does. */
+class TooManyRenegotiations extends Error {
+  readonly code = 'ERR_TLS_TOO_MANY_RENEGOTIATIONS'
+
+  constructor() {
+    super(`the endpoint renegotiated TLS more than ${maxHandshakes - 1} times on one connection`)
+  }
+}
+
+/**
+ * Maximum number of TLS handshakes on one connection. IIS needs a second one to request the client
+ * certificate. An unlimited number could occupy the event loop.
+ */
+const maxHandshakes = 3
 
 interface Refusal {
   readonly message: string
@@ -100,6 +122,10 @@ export class TlsEndpoints {
       isSecure = true
       endpoint.refusals = 0
       keep()
+    })
+    let handshakes = 0
+    socket.on('secure', () => {
+      if (++handshakes > maxHandshakes) socket.destroy(new TooManyRenegotiations())
     })
     let tickets = 0
     socket.on('session', session => {

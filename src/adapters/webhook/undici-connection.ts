@@ -1,11 +1,11 @@
-import net, { isIP, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
 import { idleTimeoutMs, maxHeadBytes } from './client-limits.ts'
 import { type ConnectionPhase, followProgress, type Progress } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
-import type { TlsEndpoints } from './tls-endpoints.ts'
+import { serverNameOf, type TlsEndpoints } from './tls-endpoints.ts'
 import { ResponseFilter } from './undici-response-filter.ts'
 
 /**
@@ -191,7 +191,7 @@ export class UndiciConnection {
       ...(tunnel !== undefined && { socket: tunnel }),
       host,
       port,
-      servername: isIP(host) === 0 ? host : '',
+      servername: serverNameOf(host),
       ALPNProtocols: ['http/1.1'],
       ...endpoints.resume(host, port),
     })

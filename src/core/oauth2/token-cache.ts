@@ -5,7 +5,7 @@ import { tokenLimits } from './token-limits.ts'
 import type { TokenFailure, TokenResult } from './token-response.ts'
 
 const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs, maxRetryAfterMs } = tokenLimits
-const { replaceEveryMs, replaceAcceptedEveryMs, acceptedForMs } = tokenLimits
+const { replaceEveryMs, replaceRefusedEveryMs, acceptedForMs, deferRefusedForMs } = tokenLimits
 
 /**
  * An access token. Compare tokens by identity: two objects are different tokens even if their
@@ -44,6 +44,10 @@ export interface TokenCache {
    * For each webhook URL: when a token was last replaced because its endpoint refused it with 401.
    */
   readonly replacedAt: ReadonlyMap<string, number>
+  /**
+   * For each webhook URL: when a token was first replaced since the endpoint last accepted one.
+   */
+  readonly refusedSince: ReadonlyMap<string, number>
 }
 
 /** `acceptedAt` is updated at most this often, because each update copies the map. */
@@ -56,6 +60,7 @@ export const emptyTokenCache: TokenCache = {
   requestFrom: Number.NEGATIVE_INFINITY,
   acceptedAt: new Map(),
   replacedAt: new Map(),
+  refusedSince: new Map(),
 }
 
 export type TokenPlan =
@@ -96,13 +101,16 @@ export function withResult(
     renewAt: startedAt + lifetime - Math.min(lifetime * renewPart, maxRenewMs),
     expiresAt: startedAt + lifetime - Math.min(lifetime * unusedPart, maxUnusedMs),
   }
-  return { ...emptyTokenCache, token, acceptedAt: cache.acceptedAt, replacedAt: cache.replacedAt }
+  const { acceptedAt, replacedAt, refusedSince } = cache
+  return { ...emptyTokenCache, token, acceptedAt, replacedAt, refusedSince }
 }
 
 /** Returns the cache after an endpoint has accepted a token. */
 export function withAcceptance(cache: TokenCache, url: string, now: number): TokenCache {
-  if (isWithin(acceptedStepMs, cache.acceptedAt.get(url), now)) return cache
-  return { ...cache, acceptedAt: new Map(cache.acceptedAt).set(url, now) }
+  const { acceptedAt, refusedSince } = cache
+  if (isWithin(acceptedStepMs, acceptedAt.get(url), now) && !refusedSince.has(url)) return cache
+  const others = new Map([...refusedSince].filter(([refused]) => refused !== url))
+  return { ...cache, acceptedAt: new Map(acceptedAt).set(url, now), refusedSince: others }
 }
 
 /** A response with 401 to a request with `token`. */
@@ -126,17 +134,27 @@ export type RefusalPlan =
 /**
  * Decides what follows when an endpoint has refused a token with 401. If the endpoint accepted a
  * token of this destination recently, the credentials are probably right, so the delivery is not
- * dead-lettered because of this 401. Another process may have invalidated the token.
+ * dead-lettered because of this 401. Another process may have invalidated the token. The same is
+ * possible before the first acceptance, so the first refusals are not final either.
  */
 export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, now }: Refusal): RefusalPlan {
   // Another request has already replaced this token, so the endpoint may accept the new one.
   if (cache.token !== token) return isRepeated ? { kind: 'defer' } : { kind: 'repeat', cache }
-  const hasAccepted = isWithin(acceptedForMs, cache.acceptedAt.get(url), now)
-  const intervalMs = hasAccepted ? replaceAcceptedEveryMs : replaceEveryMs
+  const refusedSince = cache.refusedSince.get(url) ?? now
+  const isUndecided =
+    isWithin(acceptedForMs, cache.acceptedAt.get(url), now) || isWithin(deferRefusedForMs, refusedSince, now)
+  const intervalMs = isUndecided ? replaceRefusedEveryMs : replaceEveryMs
   if (isRepeated || isWithin(intervalMs, cache.replacedAt.get(url), now))
-    return { kind: hasAccepted ? 'defer' : 'final' }
-  const replacedAt = new Map(cache.replacedAt).set(url, now)
-  return { kind: 'repeat', cache: { ...cache, token: undefined, replacedAt } }
+    return { kind: isUndecided ? 'defer' : 'final' }
+  return {
+    kind: 'repeat',
+    cache: {
+      ...cache,
+      token: undefined,
+      replacedAt: new Map(cache.replacedAt).set(url, now),
+      refusedSince: new Map(cache.refusedSince).set(url, refusedSince),
+    },
+  }
 }
 
 const isWithin = (ms: number, since: number | undefined, now: number): boolean =>

@@ -45,19 +45,21 @@ export const tokenLimits = {
   maxRetryAfterMs: 300_000,
   /**
    * Minimum time, in ms, between two replacements of a token that the same endpoint refused with
-   * 401: `replaceAcceptedEveryMs` if the endpoint accepted a token in the last `acceptedForMs`, and
-   * `replaceEveryMs` if not. Some authorization servers invalidate the old token when they issue a
-   * new one, so two processes can invalidate each other's tokens again and again. The first
-   * constant limits how often. After a doubling of either interval, an endpoint that would accept a
-   * new token gets it later.
+   * 401: `replaceRefusedEveryMs` while a 401 does not end a delivery (see below), and then
+   * `replaceEveryMs`. Some authorization servers invalidate the old token when they issue a new
+   * one, so two processes can invalidate each other's tokens again and again. The first constant
+   * limits how often. After a doubling of either interval, an endpoint that would accept a new
+   * token gets it later.
    */
-  replaceAcceptedEveryMs: 5_000,
+  replaceRefusedEveryMs: 5_000,
   replaceEveryMs: 60_000,
   /**
-   * Time, in ms, after an endpoint accepted a token, in which a 401 does not end a delivery.
-   * Doubling it dead-letters deliveries later if the credentials were really withdrawn.
+   * Times, in ms, in which a 401 does not end a delivery: `acceptedForMs` after the endpoint
+   * accepted a token, and `deferRefusedForMs` after the first 401 since then (or since the start of
+   * the process). Doubling them dead-letters deliveries later if the credentials are really wrong.
    */
   acceptedForMs: 600_000,
+  deferRefusedForMs: 120_000,
   /**
    * Timeout of a token request, in ms. It is longer than the time for which a delivery waits for a
    * token, so a slow authorization server still provides a token for later deliveries. After a

@@ -67,8 +67,8 @@ const isSendable = (value: string): boolean => value.length <= maxTokenLength &&
  * not more than `maxLifetimeMs`. Without a valid `expires_in` it is `defaultLifetimeMs`.
  */
 function lifetimeOf(seconds: unknown): DurationMs {
-  const given = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds) ? Number(seconds) : seconds
-  if (typeof given !== 'number' || !(given > 0)) return durationMs(defaultLifetimeMs)
+  const given: unknown = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds) ? Number(seconds) : seconds
+  if (typeof given !== 'number') return durationMs(defaultLifetimeMs)
   return durationMs(Math.min(Math.max(given * 1_000, minLifetimeMs), maxLifetimeMs))
 }
 

@@ -54,6 +54,33 @@ describe.each(adapters)('%s: client certificates', (_, create) => {
     expect(target.connections()).toBe(1)
   })
 
+  it('allow an endpoint to renegotiate only a few times', async () => {
+    const closed = Promise.withResolvers<void>()
+    let renegotiations = 0
+    const target = await receiver(
+      afterRequest(peer => {
+        const socket = peer.socket as TLSSocket
+        socket.once('error', () => {})
+        socket.once('close', () => closed.resolve())
+        const again = (): void => {
+          socket.renegotiate({}, error => {
+            if (error !== null) return
+            renegotiations++
+            again()
+          })
+        }
+        again()
+      }),
+      { ...requiresCertificate, maxVersion: 'TLSv1.2' },
+    )
+    const { post } = caller(create, { network, timeoutMs: 2_000 })
+    const result = await post(target.url(), {}, { tlsIdentity: crm })
+    await soon(closed.promise)
+    expect(renegotiations).toBeLessThanOrEqual(3)
+    expect(result).toMatchObject({ code: 'ERR_TLS_TOO_MANY_RENEGOTIATIONS' })
+    expect(classify(result)).toBe('tls_other')
+  })
+
   it('are not sent for a destination without one', async () => {
     const { target, seen } = await strictEndpoint()
     const { post } = caller(create, { network })

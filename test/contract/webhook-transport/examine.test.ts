@@ -24,7 +24,11 @@ const never = new Promise<never>(() => {})
  * Names of the resolver. `hooks.test` is this machine, and `inside.test` is another machine in the
  * same network. `hangs.test` is never resolved.
  */
-const names: Readonly<Record<string, readonly string[]>> = { 'hooks.test': ['127.0.0.1'], 'inside.test': ['10.0.0.7'] }
+const names: Readonly<Record<string, readonly string[]>> = {
+  'hooks.test': ['127.0.0.1'],
+  'hooks.test.': ['127.0.0.1'],
+  'inside.test': ['10.0.0.7'],
+}
 const resolver: Resolver = {
   close: () => {},
   resolve: async name => {
@@ -67,6 +71,20 @@ describe('connects to an endpoint as a delivery does, and sends nothing', () => 
     const { goodUntil } = (dialled as Dialled & { kind: 'connected' }).tls!
     expect(Math.round((goodUntil - Date.now()) / dayMs)).toBe(20)
     expect(receiver.bytes()).toBe(0)
+  })
+
+  it('over TLS, and sends the host name (SNI) without its final dot', async () => {
+    const asked: string[] = []
+    const security = {
+      ...authority.issue({ names: ['hooks.test'] }),
+      SNICallback: (host: string, done: (error: Error | null) => void) => {
+        asked.push(host)
+        done(null)
+      },
+    }
+    const receiver = closing(await startScriptedServer(answering(answer(200)), security))
+    expect(await dial(receiver.url('/', 'hooks.test.'))).toMatchObject({ kind: 'connected' })
+    expect(asked).toEqual(['hooks.test'])
   })
 
   it.each<[string, () => Leaf, string]>([

@@ -118,11 +118,14 @@ describe.each(adapters)('%s: OAuth2', (_, create) => {
     ])
   })
 
-  it('an endpoint that refuses every token gets two requests, and the 401 is the result', async () => {
-    const { tokens, post, requests } = await setUp(create, { accepts: () => false })
-    expect(await post()).toEqual(answered(401))
+  it('an endpoint that refuses every token gets two requests, and the 401 is the result after two minutes', async () => {
+    const { tokens, post, pass, requests } = await setUp(create, { accepts: () => false })
+    expect(await post()).toMatchObject({ kind: 'failed', phase: 'auth', code: 'http_4xx' })
     expect(tokens.issued).toHaveLength(2)
     expect(requests).toHaveLength(2)
+    pass(120_000)
+    expect(await post()).toEqual(answered(401))
+    expect(requests).toHaveLength(4)
   })
 
   it('a slow authorization server ends the request with auth at the time limit', async () => {

@@ -3,7 +3,7 @@ import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type { NetworkSettings, ProxySettings } from '../../../src/core/settings/settings.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
-import { refusing } from '../../support/network/connect-proxy.ts'
+import { type Intercept, refusing } from '../../support/network/connect-proxy.ts'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import {
   adapters,
@@ -94,6 +94,23 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
     })
   })
 
+  it('over TLS gets its name (SNI) without a final dot', async () => {
+    const asked: string[] = []
+    const tls = {
+      ...leaf,
+      SNICallback: (host: string, done: (error: Error | null) => void) => {
+        asked.push(host)
+        done(null)
+      },
+    }
+    const proxy = await proxyServer({ tls })
+    const target = await receiver(ok)
+    const url = `https://crm.example.com.:${proxy.port}`
+    const { post } = caller(create, { network: through(trusting, { url }), resolver: atLoopback().resolver })
+    expect(await post(target.url())).toEqual(answered(200))
+    expect(asked).toEqual(['crm.example.com'])
+  })
+
   it.each<[string, Partial<ProxySettings>]>([
     ['the host', { noProxy: ['other.example', 'crm.example.com'] }],
     ['its domain', { noProxy: ['.example.com'] }],
@@ -170,14 +187,17 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
     expect(proxy.requests).toEqual([])
   })
 
-  it('gets a CONNECT request for each address until it can reach one', async () => {
+  it.each<[string, Intercept]>([
+    ['refuses', refusing(504)],
+    ['does not respond to', () => {}],
+  ])('gets a CONNECT request for the next address after one that it %s', async (_name, intercept) => {
     const { resolver } = scriptedResolver(() => [
       { address: '127.0.0.2', family: 4 },
       { address: '127.0.0.1', family: 4 },
       { address: '::1', family: 6 },
     ])
     const proxy = await proxyServer({
-      intercept: request => (request.authority.startsWith('127.0.0.1') ? undefined : refusing(504)),
+      intercept: request => (request.authority.startsWith('127.0.0.1') ? undefined : intercept),
     })
     const target = await receiver(ok, leaf)
     const { post } = caller(create, { network: through(trusting, proxy), resolver })

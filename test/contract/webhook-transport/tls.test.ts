@@ -108,6 +108,21 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     expect(asked).toEqual(['crm.example.com', 'shop.example.com'])
   })
 
+  it('the host name is sent (SNI) without its final dot, which RFC 6066 forbids', async () => {
+    const asked: string[] = []
+    const target = await receiver(ok, {
+      ...authority.issue({ names: ['crm.example.com'] }),
+      SNICallback: (host, done) => {
+        asked.push(host)
+        done(null)
+      },
+    })
+    const { resolver } = scriptedResolver(() => [{ address: '127.0.0.1', family: 4 }])
+    const { post } = caller(create, { network, resolver })
+    expect(await post(target.url('/', 'crm.example.com.'))).toEqual(answered(200))
+    expect(asked).toEqual(['crm.example.com'])
+  })
+
   it('an endpoint whose certificate is refused eight times in a row gets no connection for five seconds', async () => {
     let connections = 0
     const target = await receiver(ok, {

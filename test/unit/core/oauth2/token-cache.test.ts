@@ -119,18 +119,37 @@ describe('after a 401', () => {
   const replacedAfterAcceptance = replaced(accepted, a, 2)
   const neverAccepted = replaced(first, a, 2)
   it.each<[string, TokenCache, string, seconds: number, onFirst: string, onSecond: string]>([
-    ['never accepted a token', first, a, 2, 'repeat', 'final'],
+    ['never accepted a token', first, a, 2, 'repeat', 'defer'],
     ['accepted the token', accepted, a, 2, 'repeat', 'defer'],
-    ['accepted a token less than 10 minutes ago', accepted, a, 600.999, 'repeat', 'defer'],
-    ['accepted a token 10 minutes ago', accepted, a, 601, 'repeat', 'final'],
-    ['did not accept the token that another endpoint accepted', accepted, b, 2, 'repeat', 'final'],
-    ['never accepted a token, 59.999 s after a replacement', neverAccepted, a, 61.999, 'final', 'final'],
-    ['never accepted a token, 60 s after a replacement', neverAccepted, a, 62, 'repeat', 'final'],
-    ['never accepted a token, after a replacement for another one', neverAccepted, b, 3, 'repeat', 'final'],
+    ['accepted a token 10 minutes ago', accepted, a, 601, 'repeat', 'defer'],
+    ['refused a token 599 s ago and accepted one before', replacedAfterAcceptance, a, 600.999, 'repeat', 'defer'],
+    ['refused a token 599 s ago and accepted one 10 minutes ago', replacedAfterAcceptance, a, 601, 'repeat', 'final'],
+    ['did not accept the token that another endpoint accepted', accepted, b, 2, 'repeat', 'defer'],
+    ['never accepted a token, 4.999 s after a replacement', neverAccepted, a, 6.999, 'defer', 'defer'],
+    ['never accepted a token, 5 s after a replacement', neverAccepted, a, 7, 'repeat', 'defer'],
+    ['never accepted a token, 2 minutes after the first 401', neverAccepted, a, 122, 'repeat', 'final'],
+    [
+      'never accepted a token, 59.999 s after a late replacement',
+      replaced(neverAccepted, a, 122),
+      a,
+      181.999,
+      'final',
+      'final',
+    ],
+    [
+      'never accepted a token, 60 s after a late replacement',
+      replaced(neverAccepted, a, 122),
+      a,
+      182,
+      'repeat',
+      'final',
+    ],
+    ['never accepted a token, after a replacement for another one', neverAccepted, b, 3, 'repeat', 'defer'],
     ['accepted a token, 4.999 s after a replacement', replacedAfterAcceptance, a, 6.999, 'defer', 'defer'],
     ['accepted a token, 5 s after a replacement', replacedAfterAcceptance, a, 7, 'repeat', 'defer'],
     ['accepts the replacement, 4.999 s after it', accept(neverAccepted, a, 3), a, 6.999, 'defer', 'defer'],
     ['accepts the replacement, 5 s after it', accept(neverAccepted, a, 3), a, 7, 'repeat', 'defer'],
+    ['accepted the replacement 10 minutes ago', accept(neverAccepted, a, 3), a, 603, 'repeat', 'defer'],
   ])('an endpoint that %s', (_name, cache, url, seconds, onFirst, onSecond) => {
     expect(refuse(cache, url, seconds).kind).toBe(onFirst)
     expect(refuse(cache, url, seconds, true).kind).toBe(onSecond)
@@ -145,6 +164,8 @@ describe('after a 401', () => {
 
   it('acceptances of the same second are noted once', () => {
     expect(accept(accepted, a, 1.999)).toBe(accepted)
-    expect(refuse(accept(accepted, a, 2), a, 601, true).kind).toBe('defer')
+    const refused = replaced(accepted, a, 3)
+    expect(refuse(refused, a, 601, true).kind).toBe('final')
+    expect(refuse(replaced(accept(accepted, a, 2), a, 3), a, 601, true).kind).toBe('defer')
   })
 })

@@ -124,27 +124,33 @@ describe('a request', () => {
     expect([sent.length, asked]).toEqual([3, []])
   })
 
-  it('is repeated only once after a 401, and the second 401 is the result if the endpoint accepts no token', () => {
-    const { sent, post, issue, asked, results } = setUp()
+  it('is repeated only once after a 401, and the second 401 is the result after two minutes without a 2xx', async () => {
+    const { sent, post, issue, asked, results, advance } = setUp()
     post()
     issue('t1')
     sent[0]!.end(answered(401))
     issue('t2')
     sent[1]!.end(answered(401))
-    expect(results).toEqual([answered(401)])
-    expect([sent.length, asked]).toEqual([2, []])
+    await advance(120_000)
+    post()
+    sent[2]!.end(answered(401))
+    issue('t3')
+    sent[3]!.end(answered(401))
+    expect(results).toMatchObject([{ kind: 'failed', phase: 'auth', code: 'http_4xx' }, answered(401)])
+    expect([sent.length, asked]).toEqual([4, []])
   })
 
   it.each([204, 302, 404, 429, 503])(
-    'is deferred after two 401 only if the endpoint responded with 2xx before: %i',
-    status => {
-      const { sent, post, issue, results } = setUp()
+    'is deferred after two 401 for over two minutes only if the endpoint responded with 2xx before: %i',
+    async status => {
+      const { sent, post, issue, results, advance } = setUp()
       post()
       issue('t1')
       sent[0]!.end(answered(status))
       post()
       sent[1]!.end(answered(401))
       issue('t2')
+      await advance(120_000)
       sent[2]!.end(answered(401))
       const expected = status === 204 ? { kind: 'failed', phase: 'auth' } : answered(401)
       expect(results).toMatchObject([answered(status), expected])
