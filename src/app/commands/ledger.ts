@@ -22,7 +22,7 @@ interface Options extends OperatorOptions {
 
 const description = [
   'Counts deliveries by destination, and by the hour in which their event was written to Kafka. ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The next columns count what happened to these deliveries: delivered, dead-lettered, dropped, or still waiting in a retry topic. The operator service reads the counts from Kafka.',
-  'DIFFERENCE is the number of deliveries that none of these columns counts: the sum of the first three counts minus the sum of the others. It is "-" if the counts of the hour are incomplete. If a DIFFERENCE is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1. It is also 1 if no counts could be read.',
+  'DIFFERENCE is the number of deliveries that none of these columns counts: the sum of the first three counts minus the sum of the others. It is "-" if the counts of the hour are incomplete. If a DIFFERENCE is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1. It is also 1 if so few counts could be read that the total DIFFERENCE is not known.',
   'By default the command shows the last 24 hours. A new delivery is counted only after the dispatcher has committed the offset of its event.',
 ].join('\n\n')
 
@@ -64,10 +64,12 @@ async function run(options: Options, io: CommandIo): Promise<void> {
         `hookline: the counts of hours before ${answer.exactSince} are incomplete, because Hookline has not stored all results of these hours; DIFFERENCE is "-", and cannot show whether deliveries were lost`,
       ).concat('\n'),
     )
-  if (answer.partial === true && answer.rows.length === 0)
-    throw new CommandFailed('no counts could be read, so it is not known whether deliveries were lost; try again')
   const wrong = answer.rows.filter(({ difference = 0 }) => difference !== 0)
   if (wrong.length > 0 || (answer.totals.difference ?? 0) !== 0) throw new CommandFailed(differenceText(wrong))
+  if (answer.partial === true && answer.totals.difference === undefined)
+    throw new CommandFailed(
+      'not all counts could be read, so it is not known whether deliveries were lost; request fewer rows, or try again',
+    )
 }
 
 /**

@@ -165,15 +165,15 @@ async function run(
 }
 
 /**
- * Prevents that this command replays dead letters while a replay job runs, because both would
- * replay the same ones. Prints a warning for a replay job that may start while the command runs. The
+ * Prevents that this command replays dead letters while a replay job is active, because both would
+ * replay the same ones. Prints a warning for a replay job that waits for an operator service. The
  * command does not notice a replay job that is created later.
- * @throws CommandFailed while a replay job runs
+ * @throws CommandFailed while a replay job is active
  */
 async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, io: CommandIo): Promise<void> {
   const open = await openReplays({ reader, clock, topic })
-  const runs = open.find(({ isRunning }) => isRunning)
-  if (runs === undefined) {
+  const active = open.find(({ isActive }) => isActive)
+  if (active === undefined) {
     for (const { job } of open)
       io.stderr.write(
         printable(
@@ -182,9 +182,9 @@ async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, i
       )
     return
   }
-  const id = printable(runs.job.id)
+  const id = printable(active.job.id)
   throw new CommandFailed(
-    `nothing replayed, because the operator service runs replay ${id}, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
+    `nothing replayed, because the operator service runs or is about to run replay ${id}, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Routing } from '../delivery/route.ts'
+import { hasUnknownSources, type Routing } from '../delivery/route.ts'
 import type { Event } from '../message/event.ts'
 import { idOf, tooLongUserId } from '../message/identifiers.ts'
 import { isObject } from '../message/json.ts'
@@ -125,9 +125,9 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
 export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)
     return 'Hookline cannot read the id of a destination in destinationsFrom (the log names the file), so this destination could miss a delete message: correct the file, then request the deletion again.'
-  for (const { id, isHeld, enabled, sources } of destinations.values())
-    if (isHeld === true && enabled && sources.length === 0)
-      return `The sources of the destination ${JSON.stringify(id)} are not known, so Hookline cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.`
+  for (const destination of destinations.values())
+    if (hasUnknownSources(destination))
+      return `The sources of the destination ${JSON.stringify(destination.id)} are not known, so Hookline cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.`
   return undefined
 }
 

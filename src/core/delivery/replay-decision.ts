@@ -10,7 +10,7 @@ import { originalOf } from './dead-letter-record.ts'
 import { initialState, type Origin, parseDeliveryState, retryRecord } from './delivery-state.ts'
 import type { DeadLetter } from './parse-dead-letter.ts'
 import { type RetryPolicy, tierFor } from './retry-tier.ts'
-import { isConnected, type Routing, routeRetry } from './route.ts'
+import { isConnected, mayHaveUnknownSources, type Routing, routeRetry } from './route.ts'
 
 /** Why `replayTargetOf` refuses to replay a dead letter. */
 export const decidedRefusals = [
@@ -108,9 +108,7 @@ export function replayTargetOf(
     // may be registered before the dispatcher reads the copy.
     if (!evenDisconnected) {
       if (event === undefined) return { kind: 'refused', reason: 'unreadable' }
-      // A destination that is not in the routing may be in a file that cannot be read. Its sources are
-      // then not known.
-      const isKnown = routing.destinations.has(destination)
+      const isKnown = routing.destinations.has(destination) && !mayHaveUnknownSources(destination, routing)
       if (!isConnected(event.sourceId, destination, routing))
         return { kind: 'refused', reason: isKnown ? 'not_connected' : 'unknown_destination' }
     }

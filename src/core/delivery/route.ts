@@ -153,6 +153,19 @@ export function routeRetry(destinationId: string, routing: Routing): RetryRoute 
   return destination.enabled ? { kind: 'deliver', destination } : { kind: 'dropped', reason: 'disabled' }
 }
 
+/** Whether the sources of a destination are not known, because its configuration cannot be read. */
+export const hasUnknownSources = ({ isHeld, enabled, sources }: Destination): boolean =>
+  isHeld === true && enabled && sources.length === 0
+
+/**
+ * Whether the id is that of a destination whose sources are not known. An id that the routing does
+ * not have may be in a file that cannot be read.
+ */
+export function mayHaveUnknownSources(id: string, { destinations, isIncomplete }: Routing): boolean {
+  const destination = destinations.get(id)
+  return destination === undefined ? isIncomplete === true : hasUnknownSources(destination)
+}
+
 /**
  * Whether a source is connected to a destination. Always true for Hookline's own sources: the
  * `sources` of a destination do not list them. The keys `audiences.list`, `canary` and `notices` of

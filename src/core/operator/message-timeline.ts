@@ -45,7 +45,8 @@ export function messageTimeline(found: TimelineInput): MessageTimeline {
     ...copies.map(({ state }) => state.destination),
     ...deadLetters.flatMap(({ destination }) => destination ?? []),
   ])
-  if (ids.size === 0 && deadLetters.length > 0) ids.add(noDestination)
+  const isRouted = newest !== undefined && newest.destinations.length + newest.drops.size > 0
+  if (!isRouted && deadLetters.some(({ destination }) => destination === undefined)) ids.add(noDestination)
   return {
     id,
     ...(isPartial && { partial: true }),

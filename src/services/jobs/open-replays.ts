@@ -4,16 +4,19 @@ import type { Clock, TopicReader } from '../../core/ports.ts'
 import { isTopicMissing } from '../operator/is-kafka-error.ts'
 
 /**
- * Maximum age, in ms, of the last record of a running job. The process of a running job writes a
- * record at least every second. The rest of the minute is for clocks that differ, and for short
- * outages.
+ * Maximum age, in ms, of the last record of an active job. The process of a running job writes a
+ * record at least every second, and a waiting job starts within a second. The rest of the minute is
+ * for clocks that differ, and for short outages.
  */
 const maxRecordAgeMs = 60_000
 
 interface OpenReplay {
   readonly job: ReplayJob
-  /** Whether the job copies dead letters now, according to its records of the last minute. */
-  readonly isRunning: boolean
+  /**
+   * Whether an operator service copies the dead letters of the job now, or will soon, because the
+   * job has a record of the last minute.
+   */
+  readonly isActive: boolean
 }
 
 interface Deps {
@@ -46,7 +49,7 @@ export async function openReplays({ reader, clock, topic }: Deps): Promise<reado
     .filter(job => job.kind === 'replay' && job.isDryRun !== true)
     .map(job => ({
       job: job as ReplayJob,
-      isRunning: job.state === 'running' && (writtenAt.get(jobKeyOf(job)) ?? 0) >= oldest,
+      isActive: (writtenAt.get(jobKeyOf(job)) ?? 0) >= oldest,
     }))
 }
 

@@ -1,6 +1,6 @@
 import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
-import type { Routing } from '../../core/delivery/route.ts'
+import { mayHaveUnknownSources, type Routing } from '../../core/delivery/route.ts'
 import type { ResendJob } from '../../core/jobs/job.ts'
 import { defaultResendRate } from '../../core/jobs/job-rates.ts'
 import { isCopyOfRead, type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
@@ -226,14 +226,14 @@ class ResendRun {
 
   /**
    * Returns the context with the current configuration; `undefined` when the destination is unknown
-   * or disabled.
+   * or disabled, or when its sources are not known.
    */
   #context(): Omit<ResendContext, 'now'> | undefined {
     const routing = this.#deps.routing()
     if (this.#known?.routing !== routing) {
       const destination = routing.destinations.get(this.#job.destination)
       const context =
-        destination?.enabled === true
+        destination?.enabled === true && !mayHaveUnknownSources(destination.id, routing)
           ? { ...this.#deps, destination, routing: routingOf(destination, routing) }
           : undefined
       this.#known = { routing, context }
@@ -244,12 +244,11 @@ class ResendRun {
   /** @throws an error with a code when the destination may be in a file that cannot be read */
   #whyNot(): string {
     const { destination } = this.#job
-    const { destinations, isIncomplete } = this.#deps.routing()
-    const isKnown = destinations.has(destination)
-    if (!isKnown && isIncomplete === true) {
-      const message = `destination ${destination} is not known, and a destination file cannot be read (the log names the file): correct the file`
+    const routing = this.#deps.routing()
+    if (mayHaveUnknownSources(destination, routing)) {
+      const message = `the sources of destination ${destination} are not known, because a destination file cannot be read (the log names the file): correct the file`
       throw Object.assign(new Error(message), { code: 'destination_file_unreadable' })
     }
-    return `destination ${destination} is ${isKnown ? 'disabled: enable it, then create the resend again' : 'not in the configuration: configure it, then create the resend again'}`
+    return `destination ${destination} is ${routing.destinations.has(destination) ? 'disabled: enable it, then create the resend again' : 'not in the configuration: configure it, then create the resend again'}`
   }
 }

@@ -60,9 +60,12 @@ export async function findEvents(
   budget: ReadBudget,
 ): Promise<FoundEvents> {
   const ranges = await session.ranges(deps.topics.events)
-  return wanted.places.length > 0
-    ? eventsAt(session, deps, wanted, ranges, budget)
-    : newestEvent(session, deps, wanted, ranges, budget)
+  if (wanted.places.length > 0) return eventsAt(session, deps, wanted, ranges, budget)
+  const { id, typedId } = wanted
+  const stored = await newestEvent(session, deps, { ...wanted, text: id }, ranges, budget)
+  if (stored.found.length > 0 || typedId === undefined) return stored
+  const typed = await newestEvent(session, deps, { ...wanted, text: typedId }, ranges, budget)
+  return { ...typed, isComplete: stored.isComplete && typed.isComplete }
 }
 
 async function eventsAt(
@@ -91,7 +94,7 @@ async function eventsAt(
 async function newestEvent(
   session: LogSession,
   deps: Deps,
-  { id, typedId, since, until }: Wanted,
+  { id, text, since, until }: Wanted & { readonly text: string },
   ranges: readonly OffsetRange[],
   budget: ReadBudget,
 ): Promise<FoundEvents> {
@@ -106,8 +109,8 @@ async function newestEvent(
   // Avro encodes texts in UTF-8, so an event with this id contains these bytes. Almost every record
   // contains a very short id, and copies of all these records could fill the memory. So only the
   // offset of a match is kept, and the newest match is read again.
-  const texts = [id, ...(typedId === undefined ? [] : [typedId])].map(each => Buffer.from(each))
-  const select = ({ value }: LogRecord) => (texts.some(text => value?.includes(text)) ? true : undefined)
+  const bytes = Buffer.from(text)
+  const select = ({ value }: LogRecord) => (value?.includes(bytes) ? true : undefined)
   let searchedSince: EpochMs | undefined
   let isEachDecoded = true
   for (let candidates = 0; candidates < maxCandidates; candidates++) {

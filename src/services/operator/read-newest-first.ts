@@ -166,11 +166,13 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   reading.found = [...chunk, ...reading.found]
   reading.to = from
   reading.floor = Math.min(reading.floor, oldest ?? reading.floor)
-  // A chunk can have no records, because compaction has removed them. Its bytes then say nothing
-  // about those of the next chunk.
-  const withinBytes = bytes === 0 ? Number.POSITIVE_INFINITY : Math.ceil((maxChunkBytes * records) / bytes)
-  const grown = Math.max(reading.span * chunkOffsets.growth, chunkOffsets.minNext)
-  reading.span = Math.min(grown, chunkOffsets.max, withinBytes)
+  const grown = reading.span * chunkOffsets.growth
+  // A chunk can have no bytes, because compaction has removed its records, or they are tombstones.
+  // The chunk then says nothing about the size of the next one.
+  reading.span =
+    bytes === 0
+      ? Math.min(grown, chunkOffsets.max)
+      : Math.min(Math.max(grown, chunkOffsets.minNext), chunkOffsets.max, Math.ceil((maxChunkBytes * records) / bytes))
 }
 
 /**

@@ -23,6 +23,8 @@ interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
   readonly access?: Partial<ReplayAccess>
   /** The jobs in the jobs topic. */
   readonly jobs?: readonly Job[]
+  /** Age of the records of the jobs topic, in ms. */
+  readonly jobsAgeMs?: number
 }
 
 /**
@@ -31,13 +33,14 @@ interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
  */
 export async function runReplay(deadLetters: readonly OutgoingRecord[], argv: readonly string[], given: Given = {}) {
   const harness = new ReplayHarness(deadLetters)
-  const { refuses, access, jobs = [], ...io } = given
+  const { refuses, access, jobs = [], jobsAgeMs = 0, ...io } = given
   for (const job of jobs)
     harness.memoryTopics.write(topics.jobs, {
       key: Buffer.from(jobKeyOf(job)),
       value: Buffer.from(encodeJob(job)),
       ...{ headers: {}, partition: 0 },
     })
+  await harness.clock.advance(jobsAgeMs)
   const producer = new MemoryTopicsProducer(harness.memoryTopics, refuses)
   const { clock, events, inputs } = harness
   const open = () => ({

@@ -101,7 +101,7 @@ describe('while a replay job runs', () => {
     const { code, out, err, producer } = await run([givenUp(1)], ['--destination', 'crm'], { jobs })
     expect({ code, out, written: producer.written }).toEqual({ code: 1, out: '', written: 0 })
     expect(err).toBe(
-      'hookline: nothing replayed, because the operator service runs replay r-1, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel r-1 --operator-url <url>\n',
+      'hookline: nothing replayed, because the operator service runs or is about to run replay r-1, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel r-1 --operator-url <url>\n',
     )
   })
 
@@ -111,8 +111,9 @@ describe('while a replay job runs', () => {
   })
 })
 
-it('warns about a replay job that waits', async () => {
-  const { code, err } = await run([givenUp(1)], ['--destination', 'crm'], { jobs: [replayJob('r-2')] })
+it('warns about a replay job that waits for an operator service', async () => {
+  const given = { jobs: [replayJob('r-2')], jobsAgeMs: 61_000 }
+  const { code, err } = await run([givenUp(1)], ['--destination', 'crm'], given)
   expect([code, err]).toEqual([0, expect.stringContaining('replay r-2 has not ended')])
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
 import { replayTargetOf } from '../../../../src/core/delivery/replay-decision.ts'
-import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { createRouting, placeholderDestination } from '../../../../src/core/delivery/route.ts'
 import type { Event, EventOrigin } from '../../../../src/core/message/event.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import {
@@ -42,8 +42,11 @@ describe('a delivery whose source is no longer connected to its destination', ()
     expect(wayOf(undefined)).toEqual({ kind: 'refused', reason: 'unreadable' })
   })
 
-  it('is not replayed while the destination may be in a file that cannot be read', () => {
-    const unread = { ...createRouting({ sources: [sourceOf('web')], destinations: [] }), isIncomplete: true }
+  const sources = [sourceOf('web')]
+  it.each([
+    ['may be in a file that cannot be read', { ...createRouting({ sources, destinations: [] }), isIncomplete: true }],
+    ['is in a damaged file', createRouting({ sources, destinations: [placeholderDestination('crm')] })],
+  ])('is not replayed while the destination %s', (_, unread) => {
     const context = { topics, routing: unread, policy: defaultPolicy }
     const way = replayTargetOf(deadLetter, parseDeadLetter(deadLetter), context, later('48h'), eventOf())
     expect(way).toEqual({ kind: 'refused', reason: 'unknown_destination' })

@@ -255,3 +255,9 @@ it('shows the dead letter of an event whose destinations were never known', () =
     { id: '-', state: 'dead_lettered', reason: 'unknown_source', deadLetterKey: 'key-0', attempts: [] },
   ])
 })
+
+it('shows the dead letter without a destination beside a destination that has a record', () => {
+  const deadLetters = [foundDeadLetter({ destination: undefined, reason: 'unknown_source' })]
+  const found = { ...noPieces, events: [foundEvent({ destinations: [] })], attempts: [foundAttempt()], deadLetters }
+  expect(messageTimeline(found).destinations.map(({ id }) => id)).toContain('-')
+})

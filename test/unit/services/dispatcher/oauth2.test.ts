@@ -93,15 +93,21 @@ describe('a refused token', () => {
     expect(harness.count('webhookCalls{crm,0,http_4xx}')).toBe(0)
   })
 
-  it('the second 401 is the outcome, and later deliveries request no further token for a minute', async () => {
+  it('does not end a delivery for two minutes; then 401 is the outcome', async () => {
     const harness = await started({ answer: () => answered(401), answerToken: tokenServer().answerToken })
     for (const id of ['m1', 'm2', 'm3']) {
       harness.write({ message: trackMessage(id) })
       await harness.advance(second)
     }
     expect(tokensOf(harness)).toEqual(['Bearer t1', 'Bearer t2', 'Bearer t2', 'Bearer t2'])
-    expect(harness.count('deadLetters{crm,http_4xx}')).toBe(3)
     expect(harness.tokenRequests).toHaveLength(2)
+    await harness.advance(100 * second)
+    expect(harness.count('deadLetters{crm,http_4xx}')).toBe(0)
+    await harness.advance(hour)
+    expect(harness.count('deadLetters{crm,http_4xx}')).toBe(3)
+    harness.write({ message: trackMessage('m4') })
+    await harness.advance(second)
+    expect(harness.count('deadLetters{crm,http_4xx}')).toBe(4)
   })
 
   it('is not a dead letter when another process invalidates the new token too', async () => {
@@ -243,6 +249,6 @@ describe('several webhooks of one destination', () => {
       await harness.advance(second)
     }
     expect(harness.count('deliveries{crm,delivered}')).toBe(10)
-    expect(harness.tokenRequests).toHaveLength(2)
+    expect(harness.tokenRequests).toHaveLength(3)
   })
 })

@@ -17,21 +17,22 @@ const recordOf = (job: Job) => ({
 })
 
 /**
- * Returns the ids of the open replays, with `running` for a replay that copies dead letters now. The
+ * Returns the ids of the open replays, with `active` for a replay with a record of the last minute. The
  * records of the jobs topic are `ageMs` old.
  */
 async function openOf(jobs: readonly Job[], ageMs: number) {
   const topics = new MemoryTopics(() => epochMs(clock.now() - ageMs))
   for (const job of jobs) topics.write(topic, recordOf(job))
   const open = await openReplays({ reader: topics.reader(), clock, topic })
-  return open.map(({ job, isRunning }) => `${job.id}${isRunning ? ' running' : ''}`)
+  return open.map(({ job, isActive }) => `${job.id}${isActive ? ' active' : ''}`)
 }
 
 it.each<[string, Job[], number, string[]]>([
-  ['a running replay', [replay], 1_000, ['r running']],
-  ['a running replay whose start is more than a minute ago', [{ ...replay, version: 500 }], 1_000, ['r running']],
+  ['a running replay', [replay], 1_000, ['r active']],
+  ['a running replay whose start is more than a minute ago', [{ ...replay, version: 500 }], 1_000, ['r active']],
   ['no replay that has ended', [replay, { ...replay, version: 3, writeId: 'w', state: 'done' }], 1_000, []],
-  ['a replay that waits', [replayJob('r')], 1_000, ['r']],
+  ['a replay that will soon start', [replayJob('r')], 1_000, ['r active']],
+  ['a replay that waits for an operator service', [replayJob('r')], 61_000, ['r']],
   ['no dry run', [{ ...replay, isDryRun: true }], 1_000, []],
   ['no resend', [running(resendJob('r'))], 1_000, []],
   ['a replay without a record in the last minute', [replay], 61_000, ['r']],

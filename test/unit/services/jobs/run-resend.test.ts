@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
-import { createRouting, type Routing } from '../../../../src/core/delivery/route.ts'
+import { createRouting, placeholderDestination, type Routing } from '../../../../src/core/delivery/route.ts'
 import type { ResendJob } from '../../../../src/core/jobs/job.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
@@ -88,8 +88,14 @@ it('fails when the destination is not there after 10 s', async () => {
   })
 })
 
-it('waits while the destination may be in a file that cannot be read', async () => {
-  const resend = startResend({}, [eventAt(0)], { ...routingOf(), isIncomplete: true })
+it.each([
+  ['may be in a file that cannot be read', { ...routingOf(), isIncomplete: true }],
+  [
+    'is in a damaged file',
+    createRouting({ sources: [sourceOf('web')], destinations: [placeholderDestination('late')] }),
+  ],
+])('waits while the destination %s', async (_, routing) => {
+  const resend = startResend({}, [eventAt(0)], routing)
   await resend.clock.advance(60_000, resend.settle)
   expect(resend.changed()).toMatchObject({ error: expect.stringContaining('a destination file cannot be read') })
 

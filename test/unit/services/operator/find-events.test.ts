@@ -1,5 +1,6 @@
 import { expect, it, jest } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { storedMessageId } from '../../../../src/core/message/identifiers.ts'
 import { type MessageQuery, messageQueryOf } from '../../../../src/core/operator/message-query.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
@@ -69,6 +70,13 @@ it('finds an event whose producer wrote an id that Hookline replaces by a hash',
   const event = { ...eventOf({ message: messageOf({ messageId: 'order 17' }) }), canonical: false }
   session.append(topics.events, 0, start, { key: null, value: codec.encode(event), headers: {} })
   expect((await findTyped('order 17')).found).toMatchObject([{ offset: 0 }])
+})
+
+it('finds the event with the hash of a typed id, although many newer events contain this id', async () => {
+  const { session, findTyped } = topicWith([storedMessageId('order 17')])
+  const other = codec.encode(eventOf({ message: messageOf({ event: 'order 17' }) }))
+  for (let n = 1; n <= 25; n++) session.append(topics.events, 0, start + n, { key: null, value: other, headers: {} })
+  expect(await findTyped('order 17')).toMatchObject({ found: [{ offset: 0 }], isComplete: true })
 })
 
 it('finds the replayed copy of an event without an id by the offset of the first record', async () => {

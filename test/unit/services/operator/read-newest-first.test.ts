@@ -44,6 +44,15 @@ it('the first chunk of large records stays small, also when many records are wan
   expect(large.largest).toBeLessThan(4 * 1024 * 1024)
 })
 
+it('reads few records after tombstones, which say nothing about the size of other records', async () => {
+  const large = topicOf(1_000, 60_000)
+  for (let n = 0; n < 8; n++)
+    large.session.append(topic, 0, 1_000 + n, { key: Buffer.from(`k${n}`), value: null, headers: {} })
+  const parts = [{ partition: 0, from: 0, to: 1_008 }]
+  await readNewestFirst(large.measured, { topic, parts, budget: budgetOf(5_000), limit: 1, select: () => undefined })
+  expect(large.largest).toBeLessThan(4 * 1024 * 1024)
+})
+
 it('reads large chunks soon after a small first one, so that a search for a rare record reaches far back', async () => {
   const { measured } = topicOf(5_000, 10)
   const chunks: number[] = []

@@ -4,6 +4,7 @@ import { Badge } from '../../components/badge.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { Time } from '../../components/time.tsx'
 import { durationText } from '../../components/time-text.ts'
+import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
 import { reasonText } from './reason-text.ts'
 
 /**
@@ -16,9 +17,7 @@ export function DestinationTimeline({ destination }: { readonly destination: Mes
   return (
     <section class="panel panel-wide" aria-label={`Destination ${id}`}>
       <header class="panel-header">
-        <h2>
-          <DestinationLink id={id} />
-        </h2>
+        <h2>{hasDestination(id) ? <DestinationLink id={id} /> : 'No destination known'}</h2>
         <Badge state={state} />
       </header>
       {explanation !== undefined && <p class="muted">{explanation}</p>}
