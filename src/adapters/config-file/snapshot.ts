@@ -70,8 +70,9 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
   return {
     async text(path, within) {
       const content = await read(path, () => readText(path, within), within)
-      // The files that a changed configuration file names are not read now. Their digests are kept.
-      if (content === changed && within === undefined)
+      // The configuration file is read first. If it has changed, no other file is read now, and their
+      // digests are kept.
+      if (content === changed && seen.size === 1)
         for (const [key, digest] of previous ?? []) if (!digests.has(key)) digests.set(key, digest)
       return content
     },
@@ -118,8 +119,7 @@ const digestOf = (content: unknown): string => createHash('sha256').update(JSON.
 
 async function readText(path: string, within?: string): Promise<FileContent> {
   try {
-    const limit = within === undefined ? maxBlockingReads.all : maxBlockingReads.ofNestedFiles
-    return await withinTime(within ?? path, () => readRegular(path, within), limit)
+    return await withinTime(within ?? path, () => readRegular(path, within))
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error, within === undefined ? missingFileHint : missingNestedFileHint) }
   }
@@ -185,11 +185,9 @@ const timeLimitMs = 5_000
 
 /**
  * Maximum number of reads that exceed the time limit and still block a thread. Node has four threads
- * for files, and deliveries need the others to resolve names and to decompress. Files of
- * `destinationsFrom` directories may block only two threads, so that they cannot prevent reads of
- * the configuration file, of the files that it names, and of the lists of other directories.
+ * for files, and deliveries need the last one to resolve names and to decompress.
  */
-const maxBlockingReads = { all: 3, ofNestedFiles: 2 }
+const maxBlockingReads = 3
 /**
  * The paths of these reads; for a file of a `destinationsFrom` directory, the path of the directory.
  * Nothing at these paths is read until the read ends, so that one disk of one team blocks only one
@@ -205,13 +203,9 @@ const notRead = {
   hint: 'check that the disks or network drives of the configuration respond',
 } as const
 
-async function withinTime<T>(
-  path: string,
-  read: () => Promise<T>,
-  limit = maxBlockingReads.all,
-): Promise<T | Unreadable> {
+async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | Unreadable> {
   if (blocking.has(path)) return late
-  if (blocking.size >= limit) return notRead
+  if (blocking.size >= maxBlockingReads) return notRead
   const reading = read()
   const { promise: over, resolve } = Promise.withResolvers<Unreadable>()
   const timer = setTimeout(() => {

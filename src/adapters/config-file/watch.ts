@@ -86,6 +86,8 @@ export function watchConfigFile(watch: {
   let seen: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
   const problemsToReport = createProblemFilter()
   let isBugReported = false
+  /** Whether the current settings were applied without an error. */
+  let isApplied = true
   /** Number of consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
   /** Whether the next check decides about a change. It then follows after the minimum time. */
@@ -128,19 +130,26 @@ export function watchConfigFile(watch: {
   }
 
   function handle(result: LoadResult): void {
-    isBugReported = false
     const { problems, isIncomplete } = problemsToReport(result)
     isPending = isIncomplete
-    if (result.kind === 'refused') return problems.length > 0 ? watch.onRefused(problems) : undefined
+    if (result.kind === 'refused') {
+      isBugReported = false
+      if (problems.length > 0) watch.onRefused(problems)
+      return
+    }
     loaded = result
     if (problems.length > 0) watch.onExcluded?.(problems)
     const settings = override?.(result.settings) ?? result.settings
     const change = changeBetween(current, settings)
+    isBugReported = false
     watch.onAccepted?.(change)
     const pending = change.needRestart.filter(key => !reported.includes(key))
     reported = change.needRestart
     current = withLiveSettings(current, settings)
-    if (change.live.length > 0 || pending.length > 0) watch.onChange(current, change)
+    if (isApplied && change.live.length === 0 && pending.length === 0) return
+    isApplied = false
+    watch.onChange(current, change)
+    isApplied = true
   }
 
   return repeatChecks({ clock, interval, checkOnce, isPending: () => isPending })

@@ -22,7 +22,11 @@ const destination = (id: string, more = ''): string =>
  * Watches two directories with one destination each. `checkAfter` writes files, checks them, and
  * returns the log lines of this check.
  */
-async function watched(env: NodeJS.ProcessEnv = {}, override = (loaded: Settings): Settings => loaded) {
+async function watched(
+  env: NodeJS.ProcessEnv = {},
+  override = (loaded: Settings): Settings => loaded,
+  apply: (settings: Settings) => void = () => {},
+) {
   const folder = await configFolder({
     'hookline.yaml': main(),
     'one/a.yaml': destination('a'),
@@ -39,6 +43,7 @@ async function watched(env: NodeJS.ProcessEnv = {}, override = (loaded: Settings
   const watch = watchConfigFile({
     ...{ path, env, start, override, clock: new ManualClock() },
     onChange: next => {
+      apply(next)
       settings = next
     },
     onAccepted: () => {
@@ -171,6 +176,19 @@ it('a bug while a change is applied is reported, and the next change applies', a
   expect(await checkAfter()).toEqual([expect.stringContaining('refused hookline.yaml:1:1: the file: could not be')])
   isFaulty = false
   await checkAfter({ 'two/b.yaml': destination('b', 'new') })
+  expect(await checkAfter()).toEqual([])
+  expect(urls()).toEqual(['https://a.example/', 'https://b.example/new'])
+})
+
+it('settings that could not be applied because of a bug are applied with the next change of any file', async () => {
+  let isFaulty = true
+  const { checkAfter, urls } = await watched({}, undefined, () => {
+    if (isFaulty) throw new Error('a bug')
+  })
+  await checkAfter({ 'two/b.yaml': destination('b', 'new') })
+  expect(await checkAfter()).toEqual([expect.stringContaining('refused')])
+  isFaulty = false
+  await checkAfter({ 'hookline.yaml': main('web', '# a comment') })
   expect(await checkAfter()).toEqual([])
   expect(urls()).toEqual(['https://a.example/', 'https://b.example/new'])
 })
