@@ -1,4 +1,4 @@
-import type { AutomaticDisabling, Destination, Webhook } from '../settings/settings.ts'
+import type { AutomaticDisabling, Destination } from '../settings/settings.ts'
 import type { DurationMs, EpochMs } from '../time.ts'
 import type { SeenFailures } from './failure-counter.ts'
 
@@ -72,7 +72,7 @@ export const isWatched = ({ lifecycle }: Pick<Destination, 'lifecycle'>): boolea
 /**
  * The hashes of the URLs of a destination's webhooks, sorted, in one text. Empty without webhooks.
  */
-export const urlsOf = ({ webhooks }: { readonly webhooks: readonly Pick<Webhook, 'urlHash'>[] }): string =>
+export const urlsOf = ({ webhooks }: Pick<Destination, 'webhooks'>): string =>
   webhooks
     .map(({ urlHash }) => urlHash)
     .sort()

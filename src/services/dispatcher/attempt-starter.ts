@@ -1,5 +1,4 @@
 import { evidenceOf } from '../../core/auto-disable/failure-counter.ts'
-import { urlsOf } from '../../core/auto-disable/judge-failures.ts'
 import {
   type Attempt,
   type Decision,
@@ -271,7 +270,7 @@ export class AttemptStarter {
   #attempt(delivery: Delivery, plan: DeliverPlan, now: EpochMs): void {
     const { limiter, clock, makeAttempt, tracer } = this.#deps
     const { target } = delivery
-    const { callees, callMaker, policy, authorized, isWatched } = plan
+    const { callees, callMaker, policy, authorized, watchedUrls } = plan
     const startedAt = clock.monotonic()
     if (target.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now)) {
       const climbs = !target.breaker.isProbing
@@ -297,18 +296,18 @@ export class AttemptStarter {
     observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
     const leftOut = webhooks.length - called.webhooks.length
     const begun = { ...called, leftOut, isHeldUpByWebhook, delivery, callees, callMaker, policy, authorized }
-    makeAttempt({ ...begun, isWatched, at: now, startedAt, isProbe, trace }, this.#onAttemptEnd)
+    makeAttempt({ ...begun, watchedUrls, at: now, startedAt, isProbe, trace }, this.#onAttemptEnd)
   }
 
   #attempted(begun: StartedAttempt, attempt: Attempt): void {
     const { clock } = this.#deps
-    const { delivery, policy, callees, startedAt, trace } = begun
+    const { delivery, policy, callees, watchedUrls, startedAt, trace } = begun
     const endedAt = clock.monotonic()
     this.#inProgress--
     delivery.target.attempts.ended(delivery, endedAt)
     updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
-    if (begun.isWatched)
-      this.#deps.failures?.attempted(delivery.target.destination, urlsOf({ webhooks: callees }), evidenceOf(attempt))
+    if (watchedUrls !== undefined)
+      this.#deps.failures?.attempted(delivery.target.destination, watchedUrls, evidenceOf(attempt))
     const now = clock.now()
     updateSlowDown(this.#deps, begun, attempt, { endedAt, now })
     const decision = decide(attempt, delivery.carried, policy, now, callees)

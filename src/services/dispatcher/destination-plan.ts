@@ -1,4 +1,4 @@
-import { isWatched } from '../../core/auto-disable/judge-failures.ts'
+import { isWatched, urlsOf } from '../../core/auto-disable/judge-failures.ts'
 import { fixedHeaders, RequestBuilder } from '../../core/delivery/request.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type RetryRoute, type Routing, routeRetry } from '../../core/delivery/route.ts'
@@ -49,8 +49,8 @@ export interface DeliverPlan {
   readonly kind: 'deliver'
   readonly destination: Destination
   readonly isPaused: boolean
-  /** Whether failures can disable the destination. */
-  readonly isWatched: boolean
+  /** The webhooks whose failures can disable the destination (`urlsOf`); `undefined` if none can. */
+  readonly watchedUrls: string | undefined
   /** The destination's own schedule and window, or the global ones. */
   readonly policy: RetryPolicy
   readonly callees: readonly PreparedWebhook[]
@@ -122,7 +122,8 @@ function open(
   const callMaker = new RequestBuilder(destination, payload, before?.callMaker)
   const authorized = authorize(destination, before?.authorized)
   const limits = limitsOf(destination)
-  const shared = { kind: 'deliver', destination, isPaused, isWatched: isWatched(destination) } as const
+  const watchedUrls = isWatched(destination) ? urlsOf(destination) : undefined
+  const shared = { kind: 'deliver', destination, isPaused, watchedUrls } as const
   return { ...shared, policy: own, callees, callMaker, limits, authorized }
 }
 

@@ -50,8 +50,8 @@ export interface StartedAttempt {
   readonly at: EpochMs
   /** When the attempt started, in monotonic milliseconds. */
   readonly startedAt: number
-  /** Whether failures can disable the destination. */
-  readonly isWatched: boolean
+  /** The webhooks whose failures can disable the destination (`urlsOf`); `undefined` if none can. */
+  readonly watchedUrls: string | undefined
   /** Whether the attempt probes an open circuit breaker. */
   readonly isProbe: boolean
   /** The span of the attempt; `undefined` when attempts are not traced. */

@@ -89,7 +89,8 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     expect(await caller(create, { network }).post(target.url())).toMatchObject({ kind: 'failed', phase: 'tls' })
   })
 
-  it('the host name is sent (SNI), and the certificate must be valid for it', async () => {
+  /** Starts a receiver for the name `crm.example.com`. `asked` has the names that clients sent. */
+  async function namedReceiver() {
     const asked: string[] = []
     const target = await receiver(ok, {
       ...authority.issue({ names: ['crm.example.com'] }),
@@ -100,6 +101,11 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     })
     const { resolver } = scriptedResolver(() => [{ address: '127.0.0.1', family: 4 }])
     const { post } = caller(create, { network, resolver })
+    return { asked, target, post }
+  }
+
+  it('the host name is sent (SNI), and the certificate must be valid for it', async () => {
+    const { asked, target, post } = await namedReceiver()
     expect(await post(target.url('/', 'crm.example.com'))).toEqual(answered(200))
     expect(await post(target.url('/', 'shop.example.com'))).toMatchObject({
       phase: 'tls',
@@ -109,16 +115,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
   })
 
   it('the host name is sent (SNI) without its final dot, which RFC 6066 forbids', async () => {
-    const asked: string[] = []
-    const target = await receiver(ok, {
-      ...authority.issue({ names: ['crm.example.com'] }),
-      SNICallback: (host, done) => {
-        asked.push(host)
-        done(null)
-      },
-    })
-    const { resolver } = scriptedResolver(() => [{ address: '127.0.0.1', family: 4 }])
-    const { post } = caller(create, { network, resolver })
+    const { asked, target, post } = await namedReceiver()
     expect(await post(target.url('/', 'crm.example.com.'))).toEqual(answered(200))
     expect(asked).toEqual(['crm.example.com'])
   })
