@@ -6,8 +6,8 @@ import type { TopicReader } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { type ReplayRow, replayDeadLetters } from '../operator/replay-dead-letters.ts'
 import type { ReplayTargetDeps } from '../operator/replay-plan.ts'
+import { checkAgainAfter, maxConfigurationWait } from './configuration-wait.ts'
 import type { OwnedJob } from './owned-job.ts'
-import { checkAgainAfter, refusalLimit } from './run-resend.ts'
 import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 
 /** The refusals that a change of the configuration can remove. */
@@ -33,7 +33,7 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
   let { seen, replayed } = job.progress
   let failedAt = seen
   const { clock } = deps
-  const waitsUntil = clock.monotonic() + refusalLimit
+  const waitsUntil = clock.monotonic() + maxConfigurationWait
 
   async function decidesAgain(refusal: ReplayRefusal): Promise<boolean> {
     if (!removable.has(refusal) || clock.monotonic() >= waitsUntil) return false

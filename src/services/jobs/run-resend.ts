@@ -6,23 +6,16 @@ import { defaultResendRate } from '../../core/jobs/job-rates.ts'
 import { isCopyOfRead, type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
 import type { Clock, EventCodec, Logger, LogRecord, TopicReader } from '../../core/ports.ts'
 import { createYield, sleep } from '../../core/sleep.ts'
-import { durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { createPacer, type Pacer } from '../pacer.ts'
+import { checkAgainAfter, maxConfigurationWait } from './configuration-wait.ts'
 import type { OwnedJob } from './owned-job.ts'
 import { ResendBatch } from './resend-batch.ts'
 import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 
 /** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000
-/**
- * Maximum time that a job waits for an unknown or disabled destination before it fails, or before a
- * replay refuses dead letters. Each process applies a configuration change at its own time. So the
- * process that created the job may know the destination before the process that runs it.
- */
-export const refusalLimit = durationMs(10_000)
-export const checkAgainAfter = durationMs(500)
 /**
  * Maximum number of events per second that the jobs of a process together read without sending them.
  * It limits the CPU time that jobs with few events to send take from the other work of the process:
@@ -61,7 +54,7 @@ export interface RunResendDeps {
 export async function runResend(deps: RunResendDeps, given: ResendJob, owned: OwnedJob): Promise<JobOutcome> {
   const resend = new ResendRun(deps, given, owned)
   async function run(): Promise<JobOutcome> {
-    const refusal = await resend.readAllAfter(refusalLimit)
+    const refusal = await resend.readAllAfter(maxConfigurationWait)
     if (owned.signal.aborted) return undefined
     return refusal === undefined ? {} : { error: refusal }
   }
