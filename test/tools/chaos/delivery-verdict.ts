@@ -141,7 +141,7 @@ export function judge(evidence: Evidence): Findings {
     evidence
   const copies = new Map([...log.places].map(([id, place]) => [id, place.copies]))
   const { bySender, inProgress, ours } = attributed({ ...evidence, copies, retried: log.retried })
-  const order = judgeOrder({ ...log, destinations, patience })
+  const order = judgeOrder({ ...log, destinations, injected, patience })
   const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
   const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
   const latestMs = latestOf(evidence.deliveries)

@@ -167,8 +167,8 @@ function recoveryOf({ injected, limits, patience }: JobsEvidence) {
  * Judges the order of messages at the destinations without jobs. At the others, a job may repeat a
  * message at any time.
  */
-function orderOf({ order, calls, patience }: JobsEvidence) {
-  const { pairs, possible, reversed } = judgeOrder({ ...order, calls, patience })
+function orderOf({ order, calls, injected, patience }: JobsEvidence) {
+  const { pairs, possible, reversed } = judgeOrder({ ...order, calls, injected, patience })
   const failures = [...failuresOfPairs({ pairs, possible })]
   if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
   return { pairs, reversed: reversed.length, failures }

@@ -1,3 +1,4 @@
+import type { Injected } from './delivery-verdict.ts'
 import { type Call, statusOf, targetOf } from './ledger.ts'
 
 /**
@@ -26,7 +27,8 @@ export interface OrderEvidence {
   readonly calls: readonly Call[]
   /** All records that were written to a retry topic, by `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'minAttempts' | 'maxAttempts'>>
-  /** Factor by which the tolerance `seenLateMs` is multiplied, for a busy machine. */
+  readonly injected: readonly Injected[]
+  /** Factor by which every tolerance is multiplied, for a busy machine. */
   readonly patience: number
 }
 
@@ -60,20 +62,19 @@ const usualShare = 0.8
  * of which Hookline needs only the head.
  */
 const seenLateMs = 50
+/** Tolerance for the delay of a signal on a busy machine, in milliseconds. */
+const signalMs = 250
 
 /**
  * Judges the order per user and destination: the first attempt of a message must start after the
  * first attempt of the previous message has ended. Messages that were moved to a retry topic before
  * any attempt are excluded.
  */
-export function judgeOrder({ places, destinations, calls, retried, patience }: OrderEvidence): OrderFindings {
-  const firsts = new Map<string, Call>()
+export function judgeOrder(evidence: OrderEvidence): OrderFindings {
+  const { places, destinations, calls, retried, patience } = evidence
+  const firsts = firstCalls(evidence)
   const counts = new Map<string, number>()
-  for (const call of calls) {
-    const target = targetOf(call)
-    counts.set(target, (counts.get(target) ?? 0) + 1)
-    if (!firsts.has(target)) firsts.set(target, call)
-  }
+  for (const call of calls) counts.set(targetOf(call), (counts.get(targetOf(call)) ?? 0) + 1)
   // Whether to exclude the message, because its first request at the receiver says nothing about
   // the order. There are two cases: the message was deferred before its first attempt, or fewer
   // requests arrived than Hookline made, so the first attempt may not have arrived.
@@ -104,6 +105,24 @@ export function judgeOrder({ places, destinations, calls, retried, patience }: O
     }
   }
   return { pairs, possible, reversed }
+}
+
+/**
+ * Returns the request of the first attempt of each message, by target. A request that was in
+ * progress when its process was killed or frozen does not count if another process has repeated the
+ * request: the new owner of the partition cannot see how long the frozen process keeps its
+ * connection open.
+ */
+function firstCalls({ calls, injected, patience }: OrderEvidence): ReadonlyMap<string, Call> {
+  const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>
+    injected.some(hit => hit.victims.includes(process) && at <= hit.at + signalMs * patience && endedAt > hit.at)
+  const firsts = new Map<string, Call>()
+  for (const call of calls) {
+    const first = firsts.get(targetOf(call))
+    if (first === undefined || (first.process !== call.process && isInterrupted(first)))
+      firsts.set(targetOf(call), call)
+  }
+  return firsts
 }
 
 /**

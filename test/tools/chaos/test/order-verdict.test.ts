@@ -8,6 +8,7 @@ const call = (id: string, from: number, to: number | undefined = from + 10, dest
   ...(to !== undefined && { endedAt: to }),
 })
 const [first, second, third] = [call('m-1', 100), call('m-2', 200), call('m-3', 300)]
+const unimpaired = { injected: [], patience: 1 }
 const placesOf = (...list: Place[]) => new Map(list.map((place, index) => [`m-${index + 1}`, place]))
 const places = placesOf(at(1), at(2), at(3))
 const retried = (id: string, minAttempts: number, maxAttempts: number) => ({
@@ -16,6 +17,11 @@ const retried = (id: string, minAttempts: number, maxAttempts: number) => ({
 const overlapping = call('m-1', 100, 230)
 /** Requests in the wrong order: the first message arrives after the second one. */
 const reversedCalls = [second, call('m-1', 250)]
+/** p1 is frozen while its request is in progress, and p2 becomes the owner of the partition. */
+const frozen = {
+  injected: [{ what: 'SIGSTOP p1', at: 150, from: 150, recoveredAt: 400, victims: ['p1'] }],
+}
+const inProgress: Call = { ...first, answer: 'hang', endedAt: undefined }
 const early = (later: string, earlier: string): string => `crm ${later} by p1, before ${earlier} by p1 had ended`
 
 it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly string[]]>([
@@ -68,15 +74,37 @@ it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly str
     [],
   ],
   ['tolerates a late end of a timed-out request', { calls: [{ ...overlapping, answer: 'hang' }, second] }, 1, []],
+  [
+    'judges the repeat of a request that was in progress when its process was frozen',
+    { calls: [inProgress, { ...second, process: 'p2', id: 'm-1' }, { ...third, process: 'p2', id: 'm-2' }], ...frozen },
+    1,
+    [],
+  ],
+  [
+    'fails when the new owner sends the later message before this repeat',
+    { calls: [inProgress, { ...second, process: 'p2' }, { ...third, process: 'p2', id: 'm-1' }], ...frozen },
+    1,
+    ['crm m-2 by p2, before m-1 by p2 had ended'],
+  ],
+  [
+    'fails when the frozen process never ends and nobody repeats the request',
+    { calls: [inProgress, { ...second, process: 'p2' }], ...frozen },
+    1,
+    ['crm m-2 by p2, before m-1 by p1 had ended'],
+  ],
   ['leaves out a message without a request', { calls: [first, third] }, 1, []],
 ])('%s', (_, evidence, pairs, reversed) => {
-  const found = judgeOrder({ places, destinations: ['crm'], calls: [], retried: new Map(), patience: 1, ...evidence })
+  const found = judgeOrder({
+    ...{ places, destinations: ['crm'], calls: [], retried: new Map() },
+    ...unimpaired,
+    ...evidence,
+  })
   expect(found).toEqual({ pairs, possible: expect.any(Number), reversed })
 })
 
 it('counts the pairs of each user and destination that were possible', () => {
   const ofTwoUsers = placesOf(at(1), at(2), at(3), at(4, 'v'), at(5, 'v'), at(6, 'w'))
-  const evidence = { destinations: ['crm', 'erp'], calls: [first, second], retried: new Map(), patience: 1 }
+  const evidence = { destinations: ['crm', 'erp'], calls: [first, second], retried: new Map(), ...unimpaired }
   expect(judgeOrder({ places: ofTwoUsers, ...evidence })).toMatchObject({ pairs: 1, possible: 6 })
 })
 
