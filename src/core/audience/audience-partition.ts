@@ -139,8 +139,8 @@ export class AudiencePartition {
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
-    // The position of the watermark shows that a process has read this input before, and stopped
-    // before it committed the offset. At most the removal of memberships is unfinished.
+    // If the watermark has the offset of this input or a later one, a process has read the input
+    // before, but not committed its offset. Then only the removal of memberships can be unfinished.
     const isReadAgain = input.mode === 'full' && on.position <= mark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {

@@ -15,7 +15,7 @@ export type MemberLine =
    */
   | { readonly kind: 'refused'; readonly message: string }
 
-/** `line` is `undefined` when the line is not UTF-8 text. */
+/** Reads one line of a member list. `line` is `undefined` when the line is not UTF-8 text. */
 export type ReadMemberLine = (line: string | undefined) => MemberLine
 
 const nothing: MemberLine = { kind: 'nothing' }
@@ -119,8 +119,8 @@ const hasColumnOfIds = (line: string): boolean =>
 /**
  * Converts the field `value` of a CSV line to a value.
  * - A field that is valid JSON becomes its JSON value. But `true` and `false` of a computed trait
- *   stay text, and so does a whole number beyond ±2^53: it is usually an id, and as a number it
- *   would lose digits. In a list, write these numbers as strings.
+ *   stay text. A whole number beyond ±2^53 stays text too: it is usually an id, and as a number it
+ *   would lose digits. In a JSON list, the sender must write this number as a string.
  * - Any other field stays text.
  * - An empty field adds the user to an audience, or removes the computed trait of the user.
  * - `text` is `undefined` when the line has no `value` field. The result is then `undefined` too.

@@ -116,8 +116,8 @@ export function afterUnreadInput(
 ): AudienceWatermark | undefined {
   // One millisecond is added, so that a sync that began in the millisecond `at` is cancelled too.
   const begun = clampedToNow(syncId(versionAt(epochMs(at + 1))), now)
-  // After Kafka has truncated the input topic, `position` can be lower than that of `mark`. The
-  // higher one is kept, because a restore would otherwise prefer the earlier watermark.
+  // After Kafka has truncated the input topic, `position` can be lower than `mark.position`. The
+  // new watermark gets the higher position, because a restore ignores a watermark with a lower one.
   return begun <= mark.begun ? undefined : { ...mark, begun, position: Math.max(mark.position, position) }
 }
 

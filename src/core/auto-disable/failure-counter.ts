@@ -43,8 +43,8 @@ export interface SeenFailures {
   /**
    * The last time at which a delivery succeeded, or at which this process saw that the failure
    * state is outdated (`isOutdated`) or has no failures. Earlier failures do not count.
-   * `FailureCounter.take` keeps this time and resets the other fields. The reason: this process may
-   * later read a failure state that another process wrote before this time, and must then end it.
+   * `FailureCounter.take` keeps this time and resets the other fields, because this process may
+   * later read a failure state from before this time. The process must then end that state.
    */
   readonly endedAt: EpochMs
 }

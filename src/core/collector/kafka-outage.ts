@@ -44,8 +44,8 @@ export class KafkaOutage {
   }
 
   /**
-   * Notes that the request that called `tried` at `triedAt` sent no message to Kafka. Another request
-   * may do so now, unless one has called `tried` since then.
+   * Notes that the request that called `tried` at `triedAt` sent no message to Kafka. Another
+   * request may now send its messages, unless one has called `tried` since then.
    */
   sentNothing(triedAt: number): void {
     if (this.#nextProbeAt === triedAt + probeEveryMs) this.#nextProbeAt = triedAt

@@ -82,7 +82,8 @@ export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan
   if (!isExpected(expected, version)) return { kind: 'conflict', version }
   const next = request.next(current?.document)
   if (next === undefined) return current === undefined ? { kind: 'not_found' } : planDeletion(request, base)
-  // An excluded object whose document stays the same. `planDocument` would refuse its problems.
+  // `planDocument` would refuse an excluded object because of its problems, even if its document
+  // stays the same.
   if (current !== undefined && current.problems.length > 0 && next === current.document) return { kind: 'unchanged' }
   return planDocument(request, next, base)
 }
@@ -145,9 +146,9 @@ function planDocument(request: ChangeRequest, given: ObjectDocument, base: Chang
 }
 
 /**
- * Returns the value of a destination that has problems, after a change of only `enabled` and
- * `paused`; `undefined` for any other change. The encrypted secrets are copied, because the key of
- * some of them may be lost.
+ * Returns the new record value of a destination that has problems, if the change affects only
+ * `enabled` and `paused`; `undefined` for any other change. The encrypted secrets are copied,
+ * because the encryption key of some of them may be lost.
  */
 function switchedValue(document: ObjectDocument, { current, known }: ChangeBase): string | undefined {
   const fields = changedFields(current?.document, document)

@@ -135,7 +135,10 @@ export const deletionKey = (id: string): string => JSON.stringify([id])
 export const deletionOutcomeKey = ({ request, source, destination, userId }: DeletionOutcome): string =>
   JSON.stringify([request, source, destination, userId])
 
-/** @param parts the number of records of the deletion; `undefined` when it has only this one */
+/**
+ * Encodes the value of a record of a deletion.
+ * @param parts the number of records of the deletion; `undefined` when it has only one record
+ */
 export function encodeDeletion({ createdAt, users, isSuppressed, sources }: DeletionRecord, parts?: number): JsonText {
   return JSON.stringify({ createdAt, users, suppressed: isSuppressed, sources, parts }) as JsonText
 }

@@ -86,8 +86,8 @@ export const retryAfterOf = ({ calls }: Pick<Attempt, 'calls'>, now: EpochMs): D
 
 /**
  * Whether a failed attempt is retryable only because Hookline had no valid access token: all its
- * retryable outcomes are `auth`. During the retry window, the delivery is then deferred, and
- * this attempt does not use up the schedule.
+ * retryable outcomes are `auth`. During the retry window, the delivery is then deferred, and this
+ * attempt is not counted.
  */
 export function isWithoutToken({ calls }: Pick<Attempt, 'calls'>): boolean {
   const retryable = calls.filter(({ outcome }) => isRetryable(outcome))
@@ -126,14 +126,14 @@ export function decide(
   const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
   // The attempt sent no request, because no permit was free. So the delivery is deferred, and this
-  // attempt does not use up the schedule.
+  // attempt is not counted.
   if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
-  // During the retry window, an attempt for which permits were missing does not use up the
-  // schedule. After the window, it is handled like any other failed attempt, so that the delivery
-  // is not deferred forever.
+  // During the retry window, the delivery is deferred after an attempt for which permits were
+  // missing, and the attempt is not counted. After the window, it is handled like any other failed
+  // attempt, so that the delivery is not deferred forever.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }

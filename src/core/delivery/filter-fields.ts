@@ -14,7 +14,10 @@ export type FieldPath =
   | { readonly kind: 'field'; readonly field: (typeof pathFields)[number] }
   | { readonly kind: 'part'; readonly part: Part; readonly names: readonly string[] }
 
-/** @throws TypeError for a path that the configuration schema does not allow. */
+/**
+ * Parses the path of a filter condition.
+ * @throws TypeError for a path that the configuration schema does not allow
+ */
 export function parseFieldPath(path: string): FieldPath {
   const [root, ...names] = path.split('.')
   const field = pathFields.find(each => each === root)

@@ -43,8 +43,8 @@ export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
 
 /**
  * The difference between the assignments before and after a join. If the member has missed a
- * generation, another member may have owned its partitions during that generation. All partitions
- * that it owned then count as lost, and all assigned ones as gained.
+ * generation, another member may have owned its partitions during that generation. So all its
+ * previous partitions are in `lost`, and all assigned partitions are in `gained`.
  */
 export interface AssignmentChange {
   readonly lost: readonly OwnedPartition[]
@@ -112,8 +112,8 @@ export async function assignmentChangeWithRetries(
 
 /**
  * Looks up the position of each partition: the committed offset, or the beginning of the log if no
- * offset is committed. If the leader of the partition is unavailable, the beginning is unknown: the
- * position is 0 until a fetch finds the beginning (`isBeginningUnknown`). So the member can still
+ * offset is committed. The beginning is unknown while the partition has no available leader. The
+ * position is then 0 until a fetch finds the beginning (`isBeginningUnknown`), and the member can
  * use its other partitions.
  */
 async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
@@ -134,8 +134,8 @@ async function withPosition(
   { topic, partition, ...fetched }: FetchedOffset,
 ): Promise<OwnedPartition> {
   const offset = Number(fetched.offset)
-  // Kafka returns -1 when no offset is committed. -2 means the same: an unpatched kafkajs may have
-  // committed it.
+  // Kafka returns -1 when no offset is committed. A committed -2 counts as no offset too: kafkajs
+  // without Hookline's patches commits -2 for the beginning of the log.
   if (offset >= 0) {
     const committed = { offset, metadata: fetched.metadata ?? '' }
     return { topic, partition, next: offset, paused: false, isRevoking: false, committed }

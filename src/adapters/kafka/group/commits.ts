@@ -57,9 +57,9 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
   let inProgress: Promise<boolean> = Promise.resolve(true)
   let isBusy = false
   /**
-   * If the metadata of a position has more characters, all of it is left out. The limit becomes
-   * smaller when the broker refuses metadata, and is never raised: the limit of the broker is not
-   * known.
+   * The maximum number of characters in the metadata of a position. Longer metadata is not sent.
+   * After the broker has refused metadata, the number becomes smaller. It never increases, because
+   * the broker's own maximum is unknown.
    */
   let maxMetadataLength = Number.POSITIVE_INFINITY
   let isLimitLogged = true

@@ -43,9 +43,9 @@ export interface ConsumerDeps {
    */
   readonly maxWait: DurationMs
   /**
-   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. It can
-   * be shorter than `maxWait`: a partition that resumes is not in the fetch in progress, so it has
-   * to wait for the end of this fetch. The default is `maxWait`.
+   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. The
+   * fetch in progress does not include a partition that resumes, so the partition waits for the end
+   * of this fetch. A shorter time makes this wait shorter. The default is `maxWait`.
    */
   readonly maxWaitWhilePaused?: DurationMs
   /** The size limits of one fetch. The default is `defaultFetchSize`. */

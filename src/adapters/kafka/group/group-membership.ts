@@ -192,9 +192,9 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * Releases all partitions if kafkajs leaves the group because the consumer crashed: other members
-   * get them then, but kafkajs reports the crash only later. Does nothing after `end`: a service
-   * ends its work before it stops its consumer.
+   * Releases all partitions when kafkajs leaves the group after a crash of the consumer. Other
+   * members may get these partitions before kafkajs reports the crash. Does nothing after `end`,
+   * because a service ends its work before it stops its consumer.
    */
   beforeLeave(): void {
     if (!this.#isEnded) this.forget()
@@ -278,8 +278,8 @@ export class GroupMembership implements GroupHooks, MemberState {
     const from = at.next
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
-    // The broker did not have `from`. If it is not below the beginning, the log was truncated, even
-    // if new records have reached `from` since.
+    // The log did not have the offset `from`. If `from` is not below the beginning, the log was
+    // truncated. New records may have reached `from` again since the fetch.
     const to = from < beginning ? beginning : await positionAfterTruncation(cluster, at, { beginning, end })
     if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to

@@ -28,14 +28,14 @@ export function nearestOffset(position: number, beginning: number, end: number):
 const maxClockDifferenceMs = 60_000
 
 /**
- * Returns where to continue in a log that was truncated below the position. Kafka gives the
- * truncated offsets to new records, perhaps also to those before the end that was read now. So the
- * result is the first record that is at most `maxClockDifferenceMs` older than the last one that was
- * read.
+ * Returns the offset at which to continue in a log that was truncated below the position. Kafka
+ * gives the truncated offsets to new records, and the log may already contain some of them. So the
+ * result is the first record that is at most `maxClockDifferenceMs` older than the last record that
+ * this member read.
  *
- * The result is at most the committed offset, because the records after it may be unfinished. If no
- * record was read, the result is the beginning of the log, because the position was the committed
- * offset, which was truncated: a repeated record is better than a lost one.
+ * The result is at most the committed offset, because the records after it may be unfinished. If
+ * this member has read no record, the result is the beginning of the log: a repeated record is
+ * better than a lost one.
  * @throws an error when the leader of the partition does not respond
  */
 export async function positionAfterTruncation(

@@ -22,9 +22,9 @@ export interface OwnedPartition extends TopicPartition {
    */
   lastTimestamp?: EpochMs | undefined
   paused: boolean
-  /** Whether its broker could not read it in the last second. It is not fetched in that time. */
+  /** Whether the broker failed to read the partition, which is then not fetched for one second. */
   isUnreadable?: boolean
-  /** When it was last logged that its broker could not read it, in monotonic milliseconds. */
+  /** Monotonic milliseconds of the last log line that the broker cannot read the partition. */
   unreadableLoggedAt?: number
   /**
    * Whether the partition is being revoked. It is no longer fetched, but this member owns it until

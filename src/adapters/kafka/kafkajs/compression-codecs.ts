@@ -92,9 +92,9 @@ export const lz4Codec: Codec = {
 }
 
 /**
- * Reads the frame header. lz4js's own reader is not used: it allocates any content size that the
- * header claims, and misreads frames with block checksums. The checksums themselves are skipped,
- * because the broker has verified the batch.
+ * Reads the frame header. lz4js's own reader is not used: it allocates the content size in the
+ * header without a limit, and misreads frames with block checksums. This reader skips the
+ * checksums, because the broker has verified the batch.
  */
 function readLz4Header(bytes: Buffer): {
   readonly hasBlockChecksums: boolean

@@ -221,7 +221,7 @@ function timeOutRequests(queue: RequestQueue): void {
   }
 }
 
-/** The size of the length field before each response. */
+/** The size of the length field before each response, in bytes. */
 const lengthBytes = 4
 
 /**
@@ -236,8 +236,8 @@ function patchReconnect(): void {
   const { prototype } = internal<{ prototype: Connection }>('network/connection')
   const connect = prototype.connect
   /**
-   * The sockets whose connection attempt has succeeded or failed. `detachSocket` ignores only the
-   * errors of these sockets: while an attempt runs, its promise needs the error to reject.
+   * The sockets whose connection attempt has succeeded or failed. `detachSocket` ignores errors of
+   * these sockets only. While an attempt runs, an error of its socket must reject the attempt.
    */
   const settled = new WeakSet<Socket>()
 

@@ -24,21 +24,21 @@ interface ResponseParser {
  */
 const unreadableCodes: ReadonlySet<number> = new Set([-1, 2, 56])
 
-/** The partitions with one of the `unreadableCodes`, by the error that kafkajs throws for one. */
+/** For an error that kafkajs throws for a fetch, the partitions with one of `unreadableCodes`. */
 const partitionsOf = new WeakMap<Error, readonly UnreadablePartition[]>()
 
 /**
- * Returns the partitions that the broker cannot read if this is the error of a fetch and one of
- * these partitions caused it. Otherwise, the list is empty.
+ * Returns the partitions of a fetch that the broker cannot read, if one of them caused `error`. For
+ * any other error, the list is empty.
  */
 export const unreadablePartitionsIn = (error: unknown): readonly UnreadablePartition[] =>
   partitionsOf.get(error as Error) ?? []
 
 /**
  * Defect: if one partition of a fetch response has an error, kafkajs throws this error for the whole
- * response, without the name of the partition (protocol/requests/fetch/v0/response.js:46). One
- * damaged partition so stops the consumer of all partitions.
- * Patch: remembers for the error which partitions cannot be read.
+ * response, without the name of the partition (protocol/requests/fetch/v0/response.js:46). So one
+ * damaged partition stops the fetches of all partitions.
+ * Patch: stores with the error which partitions cannot be read.
  * Remove when: kafkajs reports the errors of a fetch by partition.
  */
 export function patchFetchErrors(): void {
@@ -55,7 +55,7 @@ export function patchFetchErrors(): void {
         const failed = response.responses
           .flatMap(({ topicName: topic, partitions }) => partitions.map(of => ({ ...of, topic })))
           .filter(({ errorCode }) => errorCode !== 0)
-        // kafkajs has thrown the error of the first one.
+        // `error` is the error of the first failed partition.
         if (unreadableCodes.has(failed[0]?.errorCode ?? 0))
           partitionsOf.set(
             error as Error,

@@ -171,7 +171,7 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
   }
 }
 
-/** The key of a commit marker. */
+/** The key of a commit marker: the control record that commits a transaction. */
 const commitMarker = Buffer.from([0, 0, 0, 1])
 
 /**
@@ -203,7 +203,7 @@ type DecodeMessages = (decoder: Decoder) => Promise<readonly object[]>
 const messagesFile = 'protocol/requests/fetch/v4/decodeMessages'
 const magicOffset = 16
 const currentMagic = 2
-/** The minimum bytes of a batch, as kafkajs defines it. */
+/** The minimum size of a batch in bytes, as in kafkajs. */
 const batchOverhead = 49
 
 /**

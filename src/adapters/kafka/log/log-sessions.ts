@@ -40,8 +40,8 @@ const retryDelay = durationMs(100)
 interface LogSessions {
   readonly use: WithLogSession
   /**
-   * Closes the connection when no session uses it. Does not wait for sessions in progress. A later
-   * session opens a new connection.
+   * Closes the connection. If sessions are in progress, this method does not wait, and the last of
+   * these sessions closes the connection. A later session opens a new one.
    */
   close(): Promise<void>
 }

@@ -56,7 +56,11 @@ export async function fetchOffsetSince(
   }
 }
 
-/** kafkajs leaves a partition that is not in its metadata out of the answer. */
+/**
+ * Requests one offset of one partition, and returns it.
+ * @throws LEADER_NOT_AVAILABLE when the answer does not contain the partition, because kafkajs's
+ * metadata does not have it
+ */
 async function listOffset(
   cluster: Cluster,
   asked: Parameters<Cluster['fetchTopicsOffset']>[0][number],

@@ -25,7 +25,7 @@ export interface FollowerDeps {
 
 /**
  * How long a broker may hold a fetch for which it has no records. A follower that has read all
- * records calls `onCurrent` after each successful fetch, so at intervals of about 500 ms or less.
+ * records calls `onCurrent` after each successful fetch, about every 500 ms or more often.
  */
 const maxWaitMs = 500
 /**

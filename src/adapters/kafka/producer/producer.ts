@@ -19,8 +19,8 @@ export interface ProducerDeps {
   readonly logger: Logger
   readonly compression?: Compression
   /**
-   * Selects the topics that trade latency for fewer requests: their records linger longer, and go
-   * to any partition regardless of their key. The default selects none.
+   * Selects the topics for which fewer requests are more important than latency: their records
+   * linger longer, and go to any partition regardless of their key. The default selects none.
    */
   readonly prefersLargeBatches?: (topic: string) => boolean
   /** Called after each produce response that contains the broker's append time. */
@@ -159,8 +159,8 @@ class BatchingProducer implements LogProducer {
   }
 
   /**
-   * Looks up the number of partitions. A missing topic fails here immediately; kafkajs's producer
-   * would retry for seconds first.
+   * Looks up the number of partitions of a topic. If the topic is missing, its records fail
+   * immediately; kafkajs's producer would retry for seconds.
    */
   async #lookUpPartitions(topic: Topic): Promise<void> {
     let error: KafkaError | undefined
