@@ -235,10 +235,10 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // A deletion suppresses only messages with an earlier time. Before this process reads the input
-    // `forgotten` of the deletion, it can read another input of the user with a later time, for
-    // example a result. The change of that input is not sent, unless a sync that began after the
-    // deletion has listed the user.
+    // After a deletion, another input of the user, for example a result, can be read before the
+    // input `forgotten`. The suppression would not stop the message of this input, because the
+    // message has a later time than the deletion. So the message is not sent, unless a sync that
+    // began after the deletion has listed the user.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

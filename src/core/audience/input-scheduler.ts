@@ -6,8 +6,8 @@ export interface QueuedInput {
   readonly user: string | undefined
   /**
    * Whether the input must run alone: after all inputs before it are done, and before any input
-   * after it starts. `InputScheduler` calls this function only after the earlier inputs that run
-   * alone are done, because they can change the result.
+   * after it starts. `InputScheduler` calls this function only after all earlier inputs that run
+   * alone are done, because these inputs can change the result.
    */
   isFence(): boolean
 }

@@ -156,8 +156,8 @@ function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext)
   // A result arrived for a user without a stored membership. A process sent the change, and crashed
   // before it wrote the membership. The next owner of the partition did not repeat the change,
   // because its configuration no longer listed the destination. So the membership is created now,
-  // with this change, and the next sync sends the correct value. The change does not belong to a
-  // removed membership, because the versions of removed memberships are at most `mark.floor`.
+  // with this change, and the next sync sends the correct value. A result with a version up to
+  // `mark.floor` is ignored, because it can belong to a removed membership.
   if (input.kind === 'outcome' && input.version > mark.floor)
     return adoptUnknownChange(initialState(absent, mark.floor), input, at)
   return undefined
@@ -180,8 +180,8 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
     case 'observed': {
       const { syncId: named, value } = input
       // An observation (a user and value in a sync) of an older sync changes nothing. If one sync
-      // lists a user twice with the same value, the second observation changes nothing either. This
-      // is also true if the change that the first one caused was dead-lettered.
+      // lists a user twice with the same value, the second observation changes nothing either, even
+      // if the change that the first observation caused was dead-lettered.
       if (named < state.syncId || (named === state.syncId && value === state.desired)) return undefined
       return { state: { ...withExpiredChange(state, on), desired: value, syncId: named }, send: true }
     }

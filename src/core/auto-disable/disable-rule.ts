@@ -36,8 +36,9 @@ export function isOutdated(id: string, { failingSince, disabled, urls }: Failure
 }
 
 /**
- * Whether the settings of a destination are unknown: its file or configuration object cannot be
- * read, or no readable file has the destination and one file cannot be read.
+ * Whether the settings of a destination are unknown, for one of two reasons:
+ * - Its file or configuration object cannot be read.
+ * - No readable file has the destination, but a file that cannot be read may have it.
  */
 const isUnreadable = (destination: Destination | undefined, { isIncomplete }: Routing): boolean =>
   destination === undefined ? isIncomplete === true : destination.isHeld === true

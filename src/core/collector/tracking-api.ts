@@ -16,7 +16,7 @@ export interface TrackingRequest {
   readonly type: CallType | undefined
   /** The write key from a header. It takes precedence over the body's key. */
   readonly headerKey: string | undefined
-  /** The write key from the query. It counts when neither a header nor the body has one. */
+  /** The write key from the query. It is used when neither a header nor the body has a key. */
   readonly queryKey: string | undefined
   /**
    * The source whose write key was found before the body was complete: in a header, the query, or

@@ -95,7 +95,8 @@ const keptFields = {
 
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
-  // `secretRotatesAt` is kept together with the stored secrets to which it belongs.
+  // `secretRotatesAt` belongs to the stored secrets, so it is kept if all of them are kept. The file
+  // may have the time of an earlier rotation.
   const kept = kind === 'destination' && keepsSecrets(wanted, stored) ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }
@@ -103,8 +104,8 @@ function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: Object
 
 /**
  * Whether a destination keeps all its stored shared secrets: the file has none, or a mask for each
- * of them. A file that `destinations show` wrote has masks, and may have the time of an earlier
- * rotation. With fewer masks than stored secrets, the file ends a rotation.
+ * of them. A file that `destinations show` wrote has masks. With fewer masks than stored secrets,
+ * the file ends a rotation.
  */
 function keepsSecrets({ sharedSecret }: ObjectDocument, stored: ObjectDocument): boolean {
   if (sharedSecret === undefined) return true

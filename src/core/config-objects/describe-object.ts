@@ -18,7 +18,7 @@ export interface OtherFacts {
   readonly failures?: ReadonlyMap<string, FailureState> | undefined
 }
 
-/** Describes an object of the config topic. */
+/** Returns an object of the config topic as the operator API shows it. */
 export function describeTopicObject(
   { version, by, at }: KnownVersion,
   { kind, id, document, problems: own, parsed }: ReadObject,
@@ -32,7 +32,7 @@ export function describeTopicObject(
   return withMasked({ ...facts, origin: 'api', changedBy: by, changedAt: at }, document)
 }
 
-/** Describes an object of the configuration file. */
+/** Returns an object of the configuration file as the operator API shows it. */
 export function describeFileObject(
   file: Settings,
   { kind, id }: ObjectName,

@@ -29,8 +29,8 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
  */
 
 /**
- * The last record of an object that was applied: the current version of the object. A deletion is a
- * version too.
+ * The last applied record of an object: the current version of the object. A deletion is a version
+ * too.
  */
 export type KnownVersion = ObjectRecord
 

@@ -17,7 +17,7 @@ export interface ReadObject extends ObjectName {
    */
   readonly parsed: ParsedObject
   readonly problems: readonly SettingsProblem[]
-  /** The document in plain text; a secret that cannot be opened is masked. */
+  /** The document in plain text; a secret that cannot be decrypted is masked. */
   readonly document: ObjectDocument
   /** Whether a secret was encrypted with another key than the first encryption key. */
   readonly hasOldSeal: boolean

@@ -4,8 +4,8 @@ import type { EncryptionKey } from '../encryption-key.ts'
 /*
  * The encryption of secrets on the config topic: AES-256-GCM with a random nonce of 96 bits. The
  * cipher also authenticates the location of the secret, so a seal that is moved to another object
- * or path cannot be opened. The random nonce permits 2^32 seals under one key (NIST SP 800-38D,
- * 8.3).
+ * or path cannot be decrypted. The random nonce permits 2^32 seals under one key (NIST SP 800-38D,
+ * section 8.3).
  */
 
 /** Where a secret is: the kind and id of the object, and the formatted path in its document. */

@@ -7,15 +7,15 @@ import { type NewNonce, open, seal } from './seal.ts'
 import { withSecrets } from './secret-paths.ts'
 
 export interface OpenedDocument {
-  /** The document with its secrets in plain text. A secret that cannot be opened is masked. */
+  /** The document with its secrets in plain text. A secret that cannot be decrypted is masked. */
   readonly document: ObjectDocument
-  /** One problem for each secret that cannot be opened. */
+  /** One problem for each secret that cannot be decrypted. */
   readonly problems: readonly SettingsProblem[]
   /** The ids of the encryption keys with which the secrets in the document were encrypted. */
   readonly keyIds: ReadonlySet<string>
 }
 
-/** Opens all secrets of a document that was read from the config topic. */
+/** Decrypts all secrets of a document that was read from the config topic. */
 export function openDocument(
   { kind, id }: ObjectName,
   sealed: ObjectDocument,
@@ -52,7 +52,7 @@ const missingHint =
   'add the file of this key to operator.encryptionKeyFile, or write the secret again through the operator API'
 const damagedHint = 'write the secret again through the operator API'
 
-/** Seals all secrets of a document with one key. Every secret must be text. */
+/** Encrypts (seals) all secrets of a document with one key. Every secret must be text. */
 export function sealDocument(
   { kind, id }: ObjectName,
   document: ObjectDocument,

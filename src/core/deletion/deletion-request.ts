@@ -155,8 +155,8 @@ export function deletionOf(
 
 /**
  * The suppressions that each user of the request gets: one for all sources, or one for each named
- * source. Membership updates have a source of their own (`audiencesSource`), so in the second case
- * one more suppression stops them.
+ * source. If sources are named, one more suppression stops the membership updates, which have a
+ * source of their own (`audiencesSource`).
  */
 export function suppressionsOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Suppression[] {
   const scopes = sources === undefined ? [undefined] : [...sources, audiencesSource]

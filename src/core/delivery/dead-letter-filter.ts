@@ -20,9 +20,9 @@ export interface DeadLetterFilter {
    * message.
    */
   readonly outcome?: DeadLetterOutcome | undefined
-  /** Dead-lettered at this time or later. */
+  /** Selects what was dead-lettered at this time or later. */
   readonly since?: EpochMs | undefined
-  /** Dead-lettered before this time. */
+  /** Selects what was dead-lettered before this time. */
   readonly until?: EpochMs | undefined
   /**
    * The id of a message. Without `destination`, it selects the dead letters of the message at all

@@ -52,7 +52,7 @@ export class FilterFields {
     return this.#message.type
   }
 
-  /** The name of a track message, at most 1,000 characters of it; `undefined` for other types. */
+  /** The first 1,000 characters of a track message's event name; `undefined` for other types. */
   get eventName(): string | undefined {
     return this.#message.type === 'track' ? this.#message.event?.slice(0, maxComparedName) : undefined
   }

@@ -11,7 +11,7 @@ export interface Subscriber {
 
 export interface SubscriberAssignment {
   readonly memberId: string
-  /** All partitions that the member owns after the rebalance, including the excess ones. */
+  /** All partitions that the member owns after the rebalance, including those in `excess`. */
   readonly partitions: readonly TopicPartition[]
   /** The partitions that the member must revoke, so that a second rebalance can move them. */
   readonly excess: readonly TopicPartition[]

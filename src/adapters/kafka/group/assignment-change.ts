@@ -30,7 +30,7 @@ export function isContinuous(last: MemberGeneration | undefined, now: MemberGene
 
 /**
  * Joins the group. kafkajs stops a consumer for which it finds no coordinator, for example during a
- * restart of the brokers. To prevent this, the function replaces that error by one after which
+ * restart of the brokers. To prevent this, this function then throws another error, after which
  * kafkajs joins again.
  */
 export async function joinOrRetry(join: () => Promise<void>): Promise<void> {

@@ -84,8 +84,8 @@ export function excessPartitionsIn(assignment: Buffer | undefined): readonly Top
 
 /**
  * Returns the owned partitions that a member may keep. If its user data is of the previous
- * generation, these are all partitions that the user data lists. With any other generation the
- * member keeps none, because another member may have owned them since.
+ * generation, the member keeps all partitions in the user data. With any other generation the
+ * member keeps none, because another member may have owned the partitions since.
  */
 function ownedIn(userData: Buffer | null, generation: number): readonly TopicPartition[] {
   const data = parse(userData)

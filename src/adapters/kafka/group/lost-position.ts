@@ -34,8 +34,8 @@ const maxClockDifferenceMs = 60_000
  * this member read.
  *
  * The result is at most the committed offset, because the records after it may be unfinished. If
- * this member has read no record, the result is the beginning of the log: a repeated record is
- * better than a lost one.
+ * this member has read no record, or knows no committed offset, the result is the beginning of the
+ * log: a repeated record is better than a lost one.
  * @throws an error when the leader of the partition does not respond
  */
 export async function positionAfterTruncation(

@@ -4,7 +4,7 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import type { SessionLease } from './session-lease.ts'
 
 const checkEvery = durationMs(500)
-/** Age of the last confirmed heartbeat from which a heartbeat is overdue. 500 ms is normal. */
+/** Age of the last confirmed heartbeat at which the next one is overdue. The interval is 500 ms. */
 const overdueAfterMs = 1_500
 /**
  * How long after the last fetch heartbeats are still sent: three times the request timeout. A

@@ -17,8 +17,8 @@ export interface OwnedPartition extends TopicPartition {
   /** The consumer's position: the offset of the next record to deliver to the service. */
   next: number
   /**
-   * The broker's timestamp of the last delivered record, also if it was truncated since; `undefined`
-   * before the first one.
+   * The broker's timestamp of the last delivered record, even if Kafka has truncated the record
+   * since; `undefined` before the first record.
    */
   lastTimestamp?: EpochMs | undefined
   paused: boolean
@@ -98,10 +98,10 @@ export function seekAndPause(group: ConsumerGroup, all: readonly OwnedPartition[
 }
 
 /**
- * Makes kafkajs treat the positions as committed offsets. Otherwise kafkajs asks for them itself
- * before the next fetch: first the coordinator and then, for partitions without a committed offset,
- * their leaders. If one of these partitions has no leader, the whole fetch would fail. Call this
- * after each join, because kafkajs then forgets the committed offsets.
+ * Makes kafkajs treat the positions as committed offsets. Otherwise kafkajs requests the offsets
+ * before the next fetch: from the coordinator and then, for partitions without a committed offset,
+ * from their leaders. If one of these partitions has no leader, the whole fetch would fail. Call
+ * this function after each join, because a join makes kafkajs forget the committed offsets.
  */
 export function markPositionsKnown({ cluster, groupId }: ConsumerGroup, all: readonly OwnedPartition[]): void {
   for (const { topic, partition, next } of all)

@@ -17,9 +17,9 @@ const retryAfter = durationMs(1_000)
 const logEveryMs = 60_000
 
 /**
- * Leaves partitions that their broker cannot read out of fetches for one second. The other
- * partitions are read as before. It then refreshes the metadata, because another broker may have
- * become the leader.
+ * Leaves partitions that their broker cannot read out of fetches for one second. Fetches of other
+ * partitions continue. After the second, this function refreshes the metadata, because another
+ * broker may have become the leader.
  */
 export async function pauseUnreadable(
   { owned, clock, logger }: Deps,

@@ -79,8 +79,8 @@ export const lz4Codec: Codec = {
       const block = bytes.subarray(at + 4, at + 4 + (isStored ? word - lz4StoredFlag : word))
       at += 4 + block.length + (hasBlockChecksums ? 4 : 0)
       if (!(at <= bytes.length)) throw codecError('lz4: the frame is truncated')
-      // If a block is too large, lz4js writes only `blockBytes` bytes, but returns the size of the
-      // whole block. So the check below finds this block.
+      // If a block decompresses to more than `blockBytes` bytes, lz4js writes only `blockBytes`
+      // bytes, but returns the size of the whole block. So the check below finds this block.
       const size = isStored ? block.length : lz4.decompressBlock(block, decompressed, 0, block.length, 0)
       if (size > blockBytes)
         throw codecError(`lz4: a block decompresses to ${size} bytes, but the frame allows only ${blockBytes}`)

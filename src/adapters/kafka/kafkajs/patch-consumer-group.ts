@@ -119,9 +119,9 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
 }
 
 /**
- * The `isEmpty` of all batches. With one function per batch, V8 would allocate each function in the
- * old generation, which is rarely garbage-collected. The objects that the functions refer to would
- * then stay in memory for longer (docs/decisions/0043, rule 10).
+ * The method `isEmpty` of all batches. With one function per batch, V8 would allocate each function
+ * in the old generation, which is rarely garbage-collected. The objects that the functions refer to
+ * would then stay in memory for longer (docs/decisions/0043, rule 10).
  */
 const no = (): boolean => false
 

@@ -104,7 +104,7 @@ function rejectErrorsOfNamedTopics(): void {
   }
 }
 
-/** Throws the error of the first topic in the metadata that has one and is in `topics`. */
+/** Throws the error of the first topic in the metadata that is in `topics` and has an error. */
 export function rejectErrors(metadata: Metadata | null, topics: readonly string[]): void {
   const failed = metadata?.topicMetadata.find(
     ({ topic, topicErrorCode }) => topicErrorCode !== 0 && topics.includes(topic),

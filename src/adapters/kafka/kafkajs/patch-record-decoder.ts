@@ -231,8 +231,8 @@ function isSame(bytes: Buffer, from: Buffer, start: number, end: number): boolea
 }
 
 /**
- * Sets an own property, even one named `__proto__`, whose assignment would replace the prototype.
- * `Object.create(null)` is not used, because V8 would make the object a slow dictionary.
+ * Sets an own property with any name. An assignment to the name `__proto__` would replace the
+ * prototype. `Object.create(null)` is not used, because V8 would make the object a slow dictionary.
  */
 export function setOwnProperty<T>(of: Record<string, T>, name: string, value: T): void {
   if (name === '__proto__')

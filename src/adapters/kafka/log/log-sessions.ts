@@ -22,7 +22,7 @@ interface Deps {
 const maxWaitMs = 250
 /**
  * Estimated bytes of a record. A fetch asks only for the estimated bytes of the records that the
- * session has still to read. A larger fetch would also return the records after them.
+ * session still has to read. A larger fetch would return records that the session does not need.
  */
 const bytesPerRecord = 1_024
 /**
