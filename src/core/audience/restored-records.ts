@@ -46,11 +46,11 @@ export class PartitionRecords {
 
   /**
    * @param inputEnd end offset of the input partition when the restore begins. A record with an
-   *   input offset at or beyond this end refers to an earlier topic that was deleted and created
-   *   again, so it is treated as older than every other record of its key. When the new topic has
-   *   reached the offset, Hookline cannot detect this record, and treats it as newer than records
-   *   with lower input offsets. So an operator must create the memberships topic again too (runbook
-   *   of `HooklineRecordsLost`).
+   *   input offset at or beyond this end refers to an earlier input topic, which was deleted and
+   *   created again. So the record is treated as older than every other record of its key. When the
+   *   new input topic has reached the offset, Hookline cannot detect this record, and treats it as
+   *   newer than records with lower input offsets. So an operator must create the memberships topic
+   *   again too (runbook of `HooklineRecordsLost`).
    */
   constructor(inputEnd: number) {
     this.#inputEnd = inputEnd

@@ -101,12 +101,12 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
  * Returns the watermark that cancels all full syncs that began before `at`. At this time, Kafka
  * appended an input that could not be decoded, or Hookline found that Kafka had lost inputs. These
  * inputs may have listed users in one of the syncs. `undefined` when the syncs are cancelled
- * already. Limit: a sync that began after `at` is not cancelled. One of these inputs can belong to
- * it only if the clocks of the brokers differ.
+ * already. A sync that began after `at` is not cancelled. It can have one of these inputs only if
+ * the clocks of the brokers differ.
  *
- * If `at` lies in the future, `now` is used instead. This is possible if the topic has the times of
- * producers (`CreateTime`), and another program wrote the record. With `at`, all full syncs until
- * this time would be cancelled, and the id could be above the limit of Avro (see `SyncId`).
+ * If `at` lies in the future, `now` is used instead. A future `at` is possible if the topic has the
+ * times of producers (`CreateTime`), and another program wrote the record. It would cancel all full
+ * syncs until this time, and the id could be above the limit of Avro (see `SyncId`).
  */
 export function afterUnreadInput(
   mark: AudienceWatermark,
@@ -162,7 +162,7 @@ export function resetWatermark(mark: AudienceWatermark, position: number, at: Ep
 }
 
 /**
- * The watermark that must be written before a membership is removed whose last change has this
+ * The watermark that must be written before the removal of a membership whose last change has this
  * version. `undefined` when `floor` is at least this version already.
  */
 export const withRaisedFloor = (

@@ -54,7 +54,7 @@ export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): Un
   return { ...changes, versions }
 }
 
-/** Whether the change is unconfirmed whose version is `age` below that of the last change. */
+/** Whether the change whose version is `age` below that of the last change is unconfirmed. */
 export const isUnconfirmed = (changes: UnconfirmedChanges | undefined, age: number): boolean =>
   changes !== undefined && ((changes.versions >>> Math.min(age, highestBit)) & 1) === 1
 

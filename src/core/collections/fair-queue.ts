@@ -32,10 +32,10 @@ interface Group<Item extends FairQueueItem<Item>> {
  *
  * The method is self-clocked fair queueing. The next item is that of the group with the lowest
  * `finish`. This `finish` becomes the virtual time, a sum of costs that never decreases. A group
- * that begins to wait starts at the virtual time: it has no credit from before, and no debt,
- * because its last `finish` is not later. The virtual time grows with each item, so new groups get
- * a higher `finish`, and cannot keep a group waiting. An expensive item can wait without a limit
- * only if new groups are added faster than items are taken.
+ * that begins to wait starts at the virtual time. So the group has no advantage from the time in
+ * which it did not wait. The virtual time grows with each item, so new groups get a higher
+ * `finish`, and cannot keep a group waiting. An expensive item can wait without a limit only if new
+ * groups are added faster than items are taken.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0

@@ -1,6 +1,6 @@
 interface HeldBody {
   readonly bytes: number
-  /** When the body began, in ms of a monotonic clock. */
+  /** When the collector began to receive the body, in ms of a monotonic clock. */
   readonly since: number
   readonly isEvictable: boolean
 }

@@ -152,7 +152,7 @@ export interface ObjectChange {
 
 /** The last changes of objects. */
 export interface RecentChangeList {
-  /** Newest first, at most 1,000. */
+  /** The last changes, newest first; at most 1,000. */
   readonly changes: readonly ObjectChange[]
   /** Whether there were more changes, which are older than those in `changes`. */
   readonly isPartial: boolean

@@ -51,8 +51,8 @@ export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: Obj
     withSecrets(kind, single(kind, after as ObjectDocument), wantedText),
     [],
   )
-  // The schema converts a duration to milliseconds. The change shows it as it is written, for
-  // example `3s`.
+  // The schema converts a duration to milliseconds. A change shows the duration as it is written,
+  // for example `3s`.
   const written = (document: ObjectDocument, path: Path, value: unknown): unknown =>
     typeof value === 'number' ? (valueAt(document, path) ?? value) : value
   return [...changes].map(({ path, ...change }) => ({

@@ -343,12 +343,11 @@ const toStateFields = (all: readonly RememberedOutcome[]): Pick<DeliveryState, '
 })
 
 /**
- * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers. A
- * rejection in the list stays at its position, because its webhook is not called again. From left
- * to right, each outcome of the attempt replaces one entry that is not a rejection. If the attempt
- * has fewer outcomes than there are entries of this kind, the last of them stay unchanged, even if
- * they are older outcomes of the same webhooks. If the attempt has more outcomes, the further ones
- * are appended.
+ * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers:
+ * - A rejection in the list keeps its position, because its webhook is not called again.
+ * - From left to right, each outcome of the attempt replaces one entry that is not a rejection.
+ * - If the attempt has more outcomes than these entries, the other outcomes are appended. If it has
+ *   fewer, the last entries stay, even if they are older outcomes of the same webhooks.
  */
 function remember(
   carried: DeliveryState,

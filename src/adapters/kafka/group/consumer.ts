@@ -30,7 +30,7 @@ export interface ConsumerDeps {
    * join is repeated in both cases.
    */
   readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
-  /** When it is aborted before the consumer has joined its group, `start` rejects. */
+  /** If this signal is aborted before the consumer has joined its group, `start` rejects. */
   readonly stopAsked?: AbortSignal
   /** Called after each OffsetCommit request, with its result. */
   readonly onCommit?: (result: CommitResult) => void

@@ -24,7 +24,7 @@ export interface OwnedPartition extends TopicPartition {
   paused: boolean
   /** Whether the broker failed to read the partition, which is then not fetched for one second. */
   isUnreadable?: boolean
-  /** Monotonic milliseconds of the last log line that the broker cannot read the partition. */
+  /** Monotonic milliseconds when Hookline last logged that the broker cannot read the partition. */
   unreadableLoggedAt?: number
   /**
    * Whether the partition is being revoked. It is no longer fetched, but this member owns it until
