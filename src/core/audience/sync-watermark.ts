@@ -105,8 +105,8 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
  * the clocks of the brokers differ.
  *
  * If `at` lies in the future, `now` is used instead. A future `at` is possible if the topic has the
- * times of producers (`CreateTime`), and another program wrote the record. It would cancel all full
- * syncs until this time, and the id could be above the limit of Avro (see `SyncId`).
+ * times of producers (`CreateTime`), and another program wrote the record. With this `at`, all full
+ * syncs until that time would be cancelled, and the id could be above Avro's limit (see `SyncId`).
  */
 export function afterUnreadInput(
   mark: AudienceWatermark,

@@ -132,8 +132,8 @@ export function decide(
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
   // During the retry window, the delivery is deferred after an attempt for which permits were
-  // missing, and the attempt is not counted. After the window, it is handled like any other failed
-  // attempt, so that the delivery is not deferred forever.
+  // missing, and the attempt is not counted. After the window, this attempt is handled like any
+  // other failed attempt, so that the delivery is not deferred forever.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
