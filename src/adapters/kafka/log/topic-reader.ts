@@ -72,8 +72,8 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
           const beginning = Math.max(range.beginning, first)
           // A partition that was added after `to` was computed is not read.
           const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
-          // With `since`, the records between `first` and `beginning` may be older than `since`. They
-          // are then not removed.
+          // With `since`, the records between `first` and `beginning` may be older than `since`,
+          // but not removed.
           if (since === undefined && first < Math.min(beginning, end)) onRemoved?.(range.partition, beginning)
           count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough, onRemoved }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
