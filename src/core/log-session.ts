@@ -42,7 +42,7 @@ export interface LogSession {
 
 /**
  * Calls `use` with a session, which can be used until the promise of `use` has settled. Sessions
- * share a connection that stays open. If `use` rejects with a KafkaError on a connection that was
- * open before, that connection may be broken, so `use` is called once more with a new connection.
+ * share a connection that stays open. If `use` rejects with a KafkaError, and the connection was
+ * open before, the connection may be broken. `use` is then called once more with a new connection.
  */
 export type WithLogSession = <T>(use: (session: LogSession) => Promise<T>) => Promise<T>

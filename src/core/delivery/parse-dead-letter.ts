@@ -35,8 +35,8 @@ export interface DeadLetter {
   /** How often the delivery was replayed before it was dead-lettered this time. */
   readonly round: number
   /**
-   * Set if the dead letter keeps only the first 64 KiB of the value: the full length of the value,
-   * in bytes. The value is the event's, or a compressed batch (`firstOffset`).
+   * The full length of the value in bytes, if the dead letter keeps only its first 64 KiB;
+   * otherwise `undefined`. The value is an event or, with `firstOffset`, a compressed batch.
    */
   readonly originalLength: number | undefined
   /**

@@ -32,9 +32,9 @@ export function beginPausedTime(
 
 /**
  * Returns the state of a delivery whose retry record is read again. If the delivery was deferred
- * because its destination was paused, the deadline moves by the whole time since the deferral, even
- * if the destination was resumed earlier. The state of a delivery that was deferred for another
- * reason stays unchanged.
+ * because its destination was paused, the deadline moves by the whole time since the deferral. The
+ * destination may have been resumed before the end of this time. After any other deferral, the
+ * state stays unchanged.
  */
 export function endPausedTime(carried: DeliveryState, now: EpochMs): DeliveryState {
   if (carried.pausedAt === undefined) return carried

@@ -61,8 +61,8 @@ const timestamp = (message: Message): string => `,"timestamp":"${toIsoTimestamp(
 const context = (message: Message): string => (message.context === undefined ? '' : `,"context":${message.context}`)
 
 /**
- * Formats the `properties`. The body has no separate key for the name of a page, nor for the
- * category of a page or screen, so both go into `properties`.
+ * Formats the `properties`. They include the name of a page, and the category of a page or screen,
+ * because the body has no separate keys for these texts.
  */
 const properties = (message: Message, name?: string, category?: string): string =>
   `,"properties":${fold(fold(message.properties ?? '{}', 'name', name), 'category', category)}`
@@ -78,8 +78,9 @@ const screenProperties = (message: Message): string =>
  */
 function fold(object: string, name: 'name' | 'category', value: string | undefined): string {
   if (value === undefined) return object
-  // Canonical JSON text writes a key in only one way, so a key that is not found is not there. A
-  // match in a nested object costs only an unnecessary parse.
+  // Canonical JSON text writes a key in only one way. So if the text does not contain the key, the
+  // object does not have it. If only a nested object has the key, the object is parsed without
+  // need.
   if (!object.includes(`"${name}":`)) return append(object, name, value)
   const { [name]: own, ...others } = JSON.parse(object) as Record<string, unknown>
   return own === undefined || own === null ? append(JSON.stringify(others), name, value) : object

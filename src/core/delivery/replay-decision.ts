@@ -46,8 +46,8 @@ export type ReplayTarget =
    */
   | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
   /**
-   * Asks the audience (a synced list of users) to send its current value for the user again,
-   * because the value in the dead letter may be outdated.
+   * Asks the audience (a synced list of users) to send its current value for the user again. The
+   * value in the dead letter may be outdated.
    */
   | { readonly kind: 'resend'; readonly input: ResendInput }
   /**
@@ -65,7 +65,7 @@ export interface ReplayContext {
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
   /**
    * Whether a delivery is replayed even if its source is no longer connected to its destination, or
-   * is not known because the event cannot be decoded.
+   * is not known. The source is not known when the event cannot be decoded.
    */
   readonly evenDisconnected?: boolean
 }
@@ -101,11 +101,11 @@ export function replayTargetOf(
   const given = parseDeliveryState(record.headers)
   if (given !== undefined) {
     const { origin, destination, messageId } = given
-    // A dead letter is kept for 30 days. In this time, the id of its destination may have been
-    // given to another customer's endpoint. So the source of the event must still be connected to
-    // the destination. The source of an event that cannot be decoded is not known, so its replay is
-    // refused. Its copy could reach the other customer's endpoint, because the schema of the event
-    // may be registered before the dispatcher reads the copy.
+    // Since the event was dead-lettered, up to 30 days ago, the id of its destination may have been
+    // given to another customer. So the source of the event must still be connected to the
+    // destination. If the event cannot be decoded, its source is not known, and the replay is
+    // refused. The dispatcher could decode the copy later, when the schema is registered, and send
+    // it to the other customer.
     if (!evenDisconnected) {
       if (event === undefined) return { kind: 'refused', reason: 'unreadable' }
       const isKnown = routing.destinations.has(destination) && !mayHaveUnknownSources(destination, routing)
@@ -124,8 +124,8 @@ export function replayTargetOf(
   // retry topic. A replay of this record would be dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
-  // An event that was replayed before keeps its first `replay-of` header, because its message id
-  // and time may be derived from it (see `firstOrigin`).
+  // An event that was replayed before keeps its first `replay-of` header. The message id and time
+  // of the event may be derived from this header (see `firstOrigin`).
   const headers = { [replayOfHeader]: toReplayOf(origin), ...original.headers }
   return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
 }
@@ -161,7 +161,8 @@ export const replayedTombstone = ({ key, partition }: LogRecord): OutgoingRecord
 })
 
 /**
- * Header of a replayed event with the topic, partition, offset and timestamp of its first record.
+ * Header of a replayed event with the topic, partition, offset and timestamp of the event's
+ * original record, which was replayed first.
  */
 const replayOfHeader = 'replay-of'
 const replayOfPattern = /^([\w.-]{1,249})\/(\d{1,10})\/(\d{1,15})\/(-1|\d{1,15})$/
@@ -170,9 +171,9 @@ const toReplayOf = ({ topic, partition, offset, timestamp }: Origin): string =>
   `${topic}/${partition}/${offset}/${timestamp}`
 
 /**
- * The topic, partition and offset of an event's first record. If the producer wrote no message id
- * or time, Hookline derives them from this origin. So all replayed copies of the event have the
- * same id and time, even if an interrupted replay wrote two copies.
+ * The topic, partition, offset and timestamp of an event's original record, before any replay. If
+ * the producer wrote no message id or time, Hookline derives them from this origin. So all replayed
+ * copies of the event have the same id and time, even if an interrupted replay wrote two copies.
  */
 export function firstOrigin(record: LogRecord): Origin {
   const header = record.headers[replayOfHeader]

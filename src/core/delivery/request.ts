@@ -154,8 +154,9 @@ export class RequestBuilder {
   }
 
   /**
-   * The headers of Standard Webhooks (https://www.standardwebhooks.com). Every secret and private
-   * key signs, so that a receiver can switch to a new one, or from HMAC to Ed25519, at any time.
+   * The headers of Standard Webhooks (https://www.standardwebhooks.com). The request has one
+   * signature for each secret and private key. So a receiver can switch to a new secret, or from
+   * HMAC to Ed25519, at any time.
    */
   #standardWebhooksOf({ body, messageId, at }: Attempted): Headers {
     const timestamp = String(Math.floor(at / 1_000))

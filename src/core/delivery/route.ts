@@ -38,9 +38,10 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /**
-       * One drop for each destination of the event's source that does not get the event, and for
-       * each disconnected destination whose result is awaited (`dropsOfDisconnected`). If the event
-       * has no destination at all, the list has a single drop with the reason `no_destination`.
+       * One drop for each destination of the event's source that does not get the event. A deletion
+       * may wait for the results of further destinations, which are no longer connected to the
+       * source: each of them has a drop too (`dropsOfDisconnected`). If the event has no
+       * destination at all, the list has a single drop with the reason `no_destination`.
        */
       readonly drops: readonly Drop[]
     }
@@ -133,10 +134,10 @@ export function route(event: Event, routing: Routing): Route {
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // The event selects one destination with `destinationId`. It can select only a destination that
-  // is connected to its source. There are two exceptions: Hookline's own sources are connected by
-  // `audiences.list`, `canary` and `notices` instead, and the sources of a destination in an
-  // unreadable file are not known.
+  // `destinationId` selects one destination, which must be connected to the event's source. There
+  // are two exceptions. Hookline's own sources are connected by the keys `audiences.list`, `canary`
+  // and `notices`, which are not checked here. The sources of a destination in an unreadable file
+  // are not known.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
@@ -178,8 +179,8 @@ const none: readonly never[] = []
 
 /**
  * The ids of the destinations whose results are reported to the creator of the event, for example
- * an audience or a deletion. If the event names a destination, it is the only one. Otherwise they
- * are the destinations that a deletion waits for.
+ * an audience or a deletion. If the event names a destination, the list has only this id. Otherwise
+ * it has the destinations that a deletion waits for.
  */
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]

@@ -70,9 +70,9 @@ export interface ClockReading {
 }
 
 /**
- * Differences between the two clocks, in milliseconds, from which the check warns or fails. A small
- * difference is only a warning, because services and commands use the machine's time only until a
- * broker responds, and the brokers' time afterwards.
+ * Differences between this machine's clock and the broker's clock, in milliseconds, from which the
+ * check warns or fails. A small difference is only a warning: services and commands use the
+ * machine's time only until a broker responds, and then the brokers' time.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000

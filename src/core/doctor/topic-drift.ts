@@ -165,8 +165,8 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
 }
 
 /**
- * Bytes that are reserved for the headers that Hookline adds when it writes an event to a retry
- * topic or to the dead-letter topic.
+ * Bytes that are reserved for the headers that Hookline adds to an event in a retry topic or in the
+ * dead-letter topic.
  */
 const copyOverheadBytes = 64 * 1024
 

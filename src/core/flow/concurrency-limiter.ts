@@ -110,8 +110,8 @@ export class ConcurrencyLimiter {
   /**
    * Returns the webhooks of one attempt that can all be called now, because enough permits are free
    * for them together. Each webhook needs a permit of its host, so two webhooks of one host need
-   * two. Successive calls begin with different webhooks, so that no webhook is always left out. The
-   * function only checks: it holds no permit after it returns.
+   * two. Successive calls of this function begin with different webhooks, so that no webhook is
+   * always left out. The function only checks: it holds no permit after it returns.
    */
   callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     const count = webhooks.length
@@ -129,7 +129,8 @@ export class ConcurrencyLimiter {
       }
     }
     for (const { permits } of callable) this.release(share, permits)
-    // The next call begins with the next webhook, unless this call found no permit.
+    // The next call of this function begins with the next webhook, unless this call found no
+    // permit.
     if (count > 1 && callable.length > 0) share.turns++
     return {
       webhooks: first === 0 ? callable : webhooks.filter(webhook => callable.includes(webhook)),
@@ -213,12 +214,12 @@ class SharedLimit {
  * several destinations may use.
  * - The destinations with requests in progress share the limit equally, and one more share stays
  *   free for the next destination. So n destinations use n/(n + 1) of the limit.
- * - While only one destination has requests in progress, it uses the whole limit, or seven eighths
- *   of it when the limit also applies to other destinations.
+ * - While only one destination has requests in progress, it uses seven eighths of the limit. If the
+ *   limit applies to no other destination, it uses the whole limit.
  * - While one destination exceeds its share, each other destination may hold about as many permits
  *   as are free.
  * - With at least as many destinations as permits (a crowded limit), each destination has one
- *   request at a time, and slow destinations leave the last permit to quick ones.
+ *   request at a time. Slow destinations leave the last permit to quick ones.
  */
 class FairShare {
   readonly #limit: SharedLimit
@@ -250,8 +251,9 @@ class FairShare {
   /**
    * Whether the rule for a crowded limit (at least as many destinations as permits) allows one more
    * request of this destination. The rule allows every request of a quick destination. A slow
-   * destination must leave the last permit to quick ones if slow destinations hold at least half of
-   * the permits, and requests of quick destinations have ended recently.
+   * destination must leave the last permit to quick ones if both conditions are true: slow
+   * destinations hold at least half of the permits, and requests of quick destinations have ended
+   * recently.
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
@@ -292,9 +294,9 @@ class FairShare {
   }
 
   /**
-   * Notes that a request has ended, and updates whether its destination is slow. The duration is
-   * ignored while the limit has more permits than destinations, because slow destinations leave a
-   * permit to quick ones only at a crowded limit.
+   * Notes that a request has ended, and updates whether its destination is slow. Ignores the
+   * request while the limit has more permits than destinations: slow destinations leave a permit to
+   * quick ones only at a crowded limit.
    */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return

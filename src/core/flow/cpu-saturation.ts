@@ -4,8 +4,8 @@ const { saturatedShare, lateMs } = flowLimits.cpuSaturation
 
 /**
  * Finds out when the process last lacked CPU, from samples of the event loop. A sample shows a lack
- * of CPU if the event loop was busy for nearly the whole time since the previous sample, or if the
- * sample is late. Times are monotonic milliseconds.
+ * of CPU in two cases: the event loop was busy for nearly the whole time since the previous sample,
+ * or the sample is late. Times are monotonic milliseconds.
  */
 export class CpuSaturation {
   #sampledAt: number

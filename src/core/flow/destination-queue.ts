@@ -9,7 +9,8 @@ interface Waiting<Item> {
  * The deliveries of one destination that wait for an attempt, in order of arrival. The key of a
  * delivery is its user. Only the first waiting delivery of a key is ready to start. The next one
  * becomes ready when the previous one has ended, so that the first attempts for one user keep their
- * order. Deliveries without a key do not wait for others: retries, and all with `ordering: none`.
+ * order. Some deliveries have no key, and do not wait for others: retries, and all deliveries with
+ * `ordering: none`.
  */
 export class DestinationQueue<Item> {
   #ready = new Fifo<Waiting<Item>>()

@@ -106,9 +106,9 @@ export class PartitionShare {
   }
 
   /**
-   * The integral of `rateAt` over time, in seconds. The difference between two of its values,
-   * multiplied by the attempts per second of a limit, is the number of attempts that the process
-   * may start between these times. This is also true when partitions have moved in that time.
+   * The integral of `rateAt` over time, in seconds. It gives the number of attempts that the
+   * process may start between two times: the difference between the two values, multiplied by the
+   * attempts per second of a limit. This is also true when partitions have moved in that time.
    */
   secondsUntil(now: number): number {
     this.#advance(now)
@@ -120,8 +120,9 @@ export class PartitionShare {
    * Partition `p` of `n` has the permits `p`, `p + n`, and so on. `rotateBy` differs between
    * destinations, so that the permits of destinations with few permits are not all in the same
    * process. The permits of a partition are included when this process has owned it for `settleMs`
-   * milliseconds and does not have to give it to another process. `isPending` is true when this
-   * process owns a partition whose permits are not included yet.
+   * milliseconds. They are not included when this process has to give the partition to another
+   * process. `isPending` is true when this process owns a partition whose permits are not included
+   * yet.
    */
   permitsAt(now: number, total: number, rotateBy: number, settleMs: number): { permits: number; isPending: boolean } {
     const count = this.#count

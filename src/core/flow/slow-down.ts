@@ -38,15 +38,15 @@ const {
  */
 
 /**
- * Adapts the rate of one destination to an endpoint that responds with 429. It controls the rate
- * and not the concurrency, because one request at a time to an endpoint that responds after 1 ms
- * still makes 1,000 requests per second. Times are monotonic milliseconds.
+ * Adapts the rate of one destination to an endpoint that responds with 429. It limits the rate,
+ * because a limit of the concurrency is not enough: with one request at a time, an endpoint that
+ * responds after 1 ms still gets 1,000 requests per second. Times are monotonic milliseconds.
  */
 export class SlowDown {
   readonly #mean = new DeliveredRate()
   readonly #bucket = new PacedBucket()
   #filledAt = 0
-  /** Attempts per second; `undefined` while the destination is unlimited. */
+  /** The pace in attempts per second; `undefined` while the destination is unlimited. */
   #pace: number | undefined
   /** When the first 429 gave the unlimited destination a pace. */
   #begunAt = 0
@@ -67,17 +67,20 @@ export class SlowDown {
    */
   #limitedMs = 0
   /**
-   * Since when deliveries wait because of the pace. `undefined` if no delivery has waited because
-   * of it since the last delivered attempt or the last decrease of the pace.
+   * When deliveries began to wait because of the pace. `undefined` if the pace has made no delivery
+   * wait since the last delivered attempt or the last decrease of the pace.
    */
   #limitedSince: number | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
   /**
-   * When an attempt was last delivered. Before the first delivered attempt: when the first pause
-   * began, because a process does not know whether the endpoint worked before the process started.
+   * When an attempt was last delivered. Before the first delivered attempt, it is the time when the
+   * first pause began, because the endpoint may have worked until then.
    */
   #deliveredAt: number | undefined
-  /** The part for which the pace is set, 0 to 1: the last part above 0 that `setPart` got. */
+  /**
+   * The part of the destination's rate for which the pace is set, 0 to 1. It is the last part above
+   * 0 that `setPart` got.
+   */
   #part = 0
   /**
    * The total length of all pauses in milliseconds, including the rest of the current one. The
@@ -93,7 +96,7 @@ export class SlowDown {
     return this.#pace !== undefined || this.#pausedUntil > Number.NEGATIVE_INFINITY
   }
 
-  /** Attempts per second; `undefined` while the destination is unlimited. */
+  /** The pace in attempts per second; `undefined` while the destination is unlimited. */
   paceAt(now: number): number | undefined {
     if (this.#pace !== undefined && now - this.#refusedAt >= forgetAfterMs) {
       this.#pace = undefined
@@ -113,9 +116,9 @@ export class SlowDown {
   }
 
   /**
-   * Whether the endpoint may work although it asks for a pause: an attempt was delivered in the last
-   * five minutes, the maximum length of a pause. If none was ever delivered, the result is true
-   * until five minutes after the first pause began.
+   * Whether the endpoint may work although it asks for a pause: an attempt was delivered in the
+   * last five minutes, the maximum length of a pause. If this process has delivered no attempt, the
+   * result is true until five minutes after the first pause began.
    */
   mayWork(now: number): boolean {
     return this.#deliveredAt !== undefined && now - this.#deliveredAt < maxPauseMs
@@ -251,8 +254,8 @@ export class SlowDown {
 }
 
 /**
- * The growth of the pace per second, as a part of the pace (0.1 is 10 %), when the pace has already
- * grown for `ms` milliseconds.
+ * The growth of the pace per second, as a part of the pace (0.1 is 10 %). `ms` is the time, in
+ * milliseconds, for which the pace has already grown.
  */
 const slopeAfter = (ms: number): number => growthPerSecond * Math.min(1, ms / growthRampMs)
 
@@ -264,7 +267,7 @@ class DeliveredRate {
 
   /**
    * Sets the time constant of the mean. At a low pace the time constant is longer, so that the mean
-   * includes enough attempts. Without a pace (`Infinity`), it is the shortest one.
+   * includes enough attempts. Without a pace (`Infinity`), the time constant is `meanOverMs`.
    */
   overAttempts(pace: number): void {
     this.#overMs = Math.max(meanOverMs, (meanOverAttempts * 1_000) / pace)

@@ -6,8 +6,8 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  * Each change of a job has a version: that of the previous change plus 1. Kafka has no conditional
  * write, so two processes may write the same version. All processes read the records in the same
  * order, and each process applies the first record of a version. So at most one process takes over
- * a job. A process that has lost a job notices this when it reads its next record of the job, which
- * is ignored. The rules are:
+ * a job. A process that has lost a job notices this when it reads its own next record of the job:
+ * this record is ignored. The rules are:
  * - A record is applied if its version is the current version of the job plus 1, and the job has
  *   not ended.
  * - A record by which a process starts a job is applied only while no conflicting job runs.
@@ -29,8 +29,8 @@ export type JobFold =
    */
   | 'repeated'
   /**
-   * The record is a copy of a version that this process does not have, because this process had
-   * applied a record that the other processes ignored. The copy replaces that record.
+   * The record is a copy of a version that this process does not have. This process had applied a
+   * record that the other processes ignored. The copy replaces that record.
    */
   | 'restored'
   | 'ignored'

@@ -81,7 +81,7 @@ const shared = z.object({
   endedAt: time.optional(),
   /**
    * A hash of the body of the request that created the job. It is present if the request had an
-   * `Idempotency-Key`, so that a second request with this key can be compared with the first one.
+   * `Idempotency-Key`. If a second request has the same key, its body is compared with this hash.
    */
   requestHash: z.string().optional(),
   /** The process that runs the job. Absent while no process runs it. */
@@ -96,7 +96,7 @@ const shared = z.object({
   rate: z.int().positive().optional(),
   /**
    * For each partition that the job reads, the end offset at the creation of the job. The job reads
-   * only records before it.
+   * only records before this offset.
    */
   ends: z.array(count),
   /**
@@ -155,8 +155,8 @@ const resendJob = shared.extend({
     tooLarge: count.optional(),
   }),
   /**
-   * The partitions of the events topic from which Kafka's retention has removed records that may be
-   * in the time span of the resend, before the job has read them.
+   * The partitions of which the job could not read all records: Kafka's retention had removed
+   * records from the events topic that may be in the time span of the resend.
    */
   missing: z.array(z.object({ partition: count, firstOffset: count })).optional(),
 })

@@ -23,8 +23,8 @@ export interface JobsApi {
   list(kind: JobKind): readonly Job[]
   get(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
   /**
-   * Requests the cancellation of a job. The returned job may still be running, because the process
-   * that runs the job stops only when it reads the request from the jobs topic.
+   * Requests the cancellation of a job. The returned job may still be running: its owner stops only
+   * when it reads the request from the jobs topic.
    */
   cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
 }

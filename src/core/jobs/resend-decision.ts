@@ -56,7 +56,8 @@ export const routingOf = (destination: Destination, { sources }: Routing): Routi
  * Whether a replay wrote a record as a copy of another record of its partition that the job has
  * read. For example, an event was dead-lettered because its source was unknown, and later replayed.
  * Then the topic contains it twice, and the job sends only the original. A copy is sent when the
- * job has not read the original: it is before the time span, or retention has removed it.
+ * job has not read the original, because the original is before the time span, or retention has
+ * removed the original.
  *
  * @param readFrom the offset in each partition from which the job has read every record
  */

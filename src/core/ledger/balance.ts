@@ -93,14 +93,14 @@ function rowOf(
  * `inTopics` the records that wait in retry topics.
  *
  * `repeated` is the number of retry records that no commit counts as `moved` and that no replay or
- * resend wrote: a process appended them, and was killed before its commit. A record that was
- * counted as `moved` is lost if it neither waits in a retry topic nor was read from one. The
- * difference is then positive.
+ * resend wrote: a process appended them, and was killed before its commit. A record is lost if it
+ * was counted as `moved`, but neither waits in a retry topic nor was read from one. The difference
+ * is then positive.
  *
- * An event whose source or destination is unknown is counted for the destination `-` until it is
- * routed. Then it is counted for its destinations instead. So `routed`, the number of these events,
- * is subtracted from the row of `-`: first from `admitted`, then the rest from `replayed`, and then
- * from `repeated`. `replayed` and `repeated` can include copies of these events.
+ * An event whose source or destination is unknown is counted for the destination `-`. When the
+ * event is routed, it is counted again, for its destinations. So `routed`, the number of these
+ * events, is subtracted from the row of `-`: first from `admitted`, then the rest from `replayed`,
+ * and then from `repeated`. These two counts can include copies of the events.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

@@ -125,9 +125,9 @@ export class PartitionLedger {
   }
 
   /**
-   * Discards the counts that are in no ledger record, because they do not fit into the commit and
-   * could not be stored in time. After that, all hours before `exactSince` are incomplete, and so
-   * are all hours up to the newest hour of the discarded counts.
+   * Discards the counts that are in no ledger record: they do not fit into the commit, and could
+   * not be stored in time. After that, all hours before `exactSince` are incomplete, and so are all
+   * hours up to the newest hour of the discarded counts.
    */
   discard(exactSince: number): void {
     this.#exactSince = Math.max(this.#exactSince, exactSince, this.#counts.newestHour + 1)

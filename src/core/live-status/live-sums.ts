@@ -43,8 +43,8 @@ type Shards = Map<number, ReadonlyMap<string, DestinationActivity>>
 interface Results {
   readonly start: EpochMs
   /**
-   * The encoded results. They are decoded only when a request asks for the status of a destination,
-   * because the results of a day of many destinations are large.
+   * The encoded results. They are decoded only when a request asks for the status of a destination:
+   * the results of many destinations in a day are large.
    */
   readonly value: Buffer
 }
@@ -131,8 +131,8 @@ export class LiveSums {
   }
 
   /**
-   * The results of a destination in the last hour and the last day. They are sums of whole periods
-   * of 15 minutes, so each of the two times may be up to 15 minutes longer.
+   * The results of a destination in the last hour and the last day. Each is a sum of whole periods
+   * of 15 minutes, so it may include up to 15 minutes more.
    */
   resultsOf(destination: string, now: EpochMs): { readonly lastHour: SummedResults; readonly lastDay: SummedResults } {
     const records = [...(this.#results.get(shardOf(destination))?.values() ?? [])]
@@ -152,8 +152,8 @@ export class LiveSums {
 
 /**
  * Combines the activity of a destination in two processes. The circuit breaker is `probing` if it
- * is probing in one of the processes, otherwise `open` if it is open in one of them. The next probe
- * is the earlier one, and the end of the pause is the later one.
+ * is probing in one of them, otherwise `open` if it is open in one of them. The time of the next
+ * probe is the earlier of the two times, and the end of the pause is the later one.
  */
 function sumOf(one: DestinationActivity, other: DestinationActivity): DestinationActivity {
   const probes = [one.nextProbeAt, other.nextProbeAt].filter(at => at !== undefined)

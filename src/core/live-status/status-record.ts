@@ -5,8 +5,8 @@ import type { Counts } from './result-counts.ts'
 
 /*
  * The records of the status topic. Their values are JSON. A reader ignores fields that it does not
- * know, and handles a malformed field like a missing one, so that processes of different versions
- * can read the records of each other. A record replaces the earlier record with the same key:
+ * know, and handles a malformed field like a missing one. So processes of different versions can
+ * read the records of each other. A record replaces the earlier record with the same key:
  *
  *   process/<instance>                      facts about a process, every 5 s
  *   activity/<instance>/<shard>             destinations of the shard that are not at rest

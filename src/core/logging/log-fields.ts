@@ -110,8 +110,8 @@ export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Rec
 }
 
 /**
- * Whether a value can be logged unchanged: it contains no URL, or its `toJSON` method hides its
- * content, as that of a secret does.
+ * Whether a value can be logged unchanged: it contains no URL, or it has a `toJSON` method that
+ * hides its content (for example a secret).
  */
 function isLoggable(value: unknown): boolean {
   if (typeof value === 'string') return !hasUrl(value)

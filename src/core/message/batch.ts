@@ -30,7 +30,9 @@ const maxMergedBytes = 8 * 1_048_576
  */
 export interface MessageBatch {
   readonly kind: 'batch'
-  /** The type in the path, if there is one. It overrides the `type` of the message. */
+  /**
+   * The type in the path of the request, if there is one. It overrides the `type` of the message.
+   */
   readonly type: CallType | undefined
   readonly sentAt: string | number | undefined
   /** The `context` of the batch as canonical JSON; `undefined` when the batch has none. */
@@ -46,9 +48,9 @@ interface Elements {
   readonly size: number
   /**
    * Returns the element at an index as a parsed value, or a rejection if its text is too long or
-   * not JSON. Numeric ids keep their digits. Each call parses an element of a list again. But a
-   * body that is one message was parsed by `readBatch`, and can be read only once. Read it in the
-   * same tick of the event loop as `readBatch`, so that the parsed value does not stay in memory.
+   * not JSON. Numeric ids keep their digits. Each call parses an element of a list again. A body
+   * that is one message was parsed by `readBatch`, and can be read only once. Read it in the same
+   * tick of the event loop as `readBatch`, so that the parsed value does not stay in memory.
    */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */

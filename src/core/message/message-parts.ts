@@ -3,9 +3,9 @@ import type { JsonText } from './json-text.ts'
 import { type CallType, type Rejection, rejection } from './message.ts'
 
 /**
- * Maximum size of a message as sent, in bytes of compact UTF-8 JSON. The `context` and
- * `integrations` of its batch, the type in the path of its request, and the quotation marks that
- * Hookline adds to numeric ids do not count.
+ * Maximum size of a message as sent, in bytes of compact UTF-8 JSON. Three things do not count: the
+ * `context` and `integrations` of its batch, the type in the path of its request, and the quotation
+ * marks that Hookline adds to numeric ids.
  */
 export const maxMessageBytes = 32_768
 

@@ -38,7 +38,7 @@ export interface SplitOptions {
  * parsed. Valid JSON is always split exactly as a parser would split it. Time and memory are linear
  * in the length of any text.
  *
- * In broken JSON, a closing bracket that does not match the innermost open bracket closes the
+ * In broken JSON, a closing bracket may not match the innermost open bracket. It then closes the
  * innermost pair of its own kind, with all pairs inside. An element whose own bracket is never
  * closed extends to the end of the list.
  */

@@ -5,7 +5,7 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /**
  * One cycle of the Gregorian calendar, 400 years. `Date.UTC` reads the years 0 to 99 as 1900 to
- * 1999. So a date is computed 400 years later, and the cycle is then subtracted.
+ * 1999. So 400 years are added before a call of `Date.UTC`, and subtracted from the result.
  */
 const cycle = { years: 400, ms: 146_097 * dayMs }
 const earliest = Date.UTC(1 + cycle.years, 0, 1) - cycle.ms

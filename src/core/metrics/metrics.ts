@@ -8,8 +8,8 @@ import type { LabelSet, LabelsOf, MetricSpec } from './spec.ts'
 
 /**
  * All metrics that Hookline measures itself, declared once. The adapter creates the instruments
- * from these tables. The contract `schemas/metrics.yaml` and its reference page are generated from
- * them. Tests check the alerting rules and dashboards against the contract.
+ * from these declarations. The contract `schemas/metrics.yaml` and its reference page are generated
+ * from them. Tests check the alerting rules and dashboards against the contract.
  */
 export const metricSpecs = {
   ...audienceMetrics,

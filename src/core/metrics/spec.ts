@@ -1,6 +1,6 @@
 /**
- * Types and functions to declare metrics. The other files of this directory declare them, and
- * `metrics.ts` combines the declarations.
+ * Types and functions to declare metrics. The other files of this directory contain the
+ * declarations, and `metrics.ts` combines them.
  */
 
 /**

@@ -174,7 +174,8 @@ const embeddingBlocks: readonly (readonly [Cidr, (bytes: Bytes) => readonly Byte
   [block('::/96'), bytes => [bytes.slice(12)]], // IPv4-compatible
   [block('64:ff9b::/96'), bytes => [bytes.slice(12)]], // NAT64
   [block('2002::/16'), bytes => [bytes.slice(2, 6)]], // 6to4
-  // Teredo contains the server's address, and the client's with inverted bits.
+  // A Teredo address contains the IPv4 address of the server, and that of the client with inverted
+  // bits.
   [block('2001::/32'), bytes => [bytes.slice(4, 8), bytes.slice(12).map(byte => byte ^ 0xff)]],
 ]
 

@@ -10,15 +10,15 @@ const minIntervalMs = 60_000
 /** Milliseconds after which a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * If two reports of `failing` are at least this many milliseconds apart, the second one causes a
- * new notice, although no recovery was reported between them. The process whose circuit breaker was
- * open may have ended without reporting the recovery.
+ * Minimum milliseconds between two reports of `failing` for the second one to cause a new notice,
+ * although no recovery was reported between them. The process whose circuit breaker was open may
+ * have ended without reporting the recovery.
  */
 const failingAgainAfterMs = 3_600_000
 
 /*
  * health:        unknown, failing or recovered, according to the last destination facts.
- * reported:      the health in the last notice. A notice is due while it differs from the health.
+ * reported:      the health in the last notice. A notice is due while `reported` is not `health`.
  *                So the facts of several processes about one outage cause one notice. A destination
  *                that fails and recovers several times in a minute causes one notice of each kind.
  * gone:          webhooks that responded with 410 Gone and were not reported in the last hour.
@@ -59,7 +59,7 @@ export class DestinationNotices {
     this.#urls = urls
   }
 
-  /** `factsId` is the message id of the facts. */
+  /** Adds destination facts from the events topic. `factsId` is the message id of the facts. */
   observe({ health, outcomes, gone, deadLetters }: DestinationFacts, factsId: string, now: EpochMs): void {
     this.#factsId = factsId
     if (health === 'failing') this.#failing(outcomes, now)

@@ -50,7 +50,9 @@ export interface TokenCache {
   readonly refusedSince: ReadonlyMap<string, number>
 }
 
-/** `acceptedAt` is updated at most this often, because each update copies the map. */
+/**
+ * Minimum milliseconds between two updates of `acceptedAt` for a URL. Each update copies the map.
+ */
 const acceptedStepMs = 1_000
 
 export const emptyTokenCache: TokenCache = {
@@ -133,9 +135,9 @@ export type RefusalPlan =
 
 /**
  * Decides what follows when an endpoint has refused a token with 401. If the endpoint accepted a
- * token of this destination recently, the credentials are probably right, so the delivery is not
- * dead-lettered because of this 401. Another process may have invalidated the token. The same is
- * possible before the first acceptance, so the first refusals are not final either.
+ * token of this destination recently, the credentials are probably right: another process may have
+ * invalidated the token. So the delivery is not dead-lettered because of this 401. Before the first
+ * acceptance, the cause can be the same, so the first refusals are not final either.
  */
 export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, now }: Refusal): RefusalPlan {
   // Another request has already replaced this token, so the endpoint may accept the new one.

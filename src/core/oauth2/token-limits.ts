@@ -45,11 +45,11 @@ export const tokenLimits = {
   maxRetryAfterMs: 300_000,
   /**
    * Minimum time, in ms, between two replacements of a token that the same endpoint refused with
-   * 401: `replaceRefusedEveryMs` while a 401 does not end a delivery (see below), and then
-   * `replaceEveryMs`. Some authorization servers invalidate the old token when they issue a new
-   * one, so two processes can invalidate each other's tokens again and again. The first constant
-   * limits how often. After a doubling of either interval, an endpoint that would accept a new
-   * token gets it later.
+   * 401. `replaceRefusedEveryMs` applies while a 401 does not end a delivery (see `acceptedForMs`),
+   * `replaceEveryMs` afterwards. Some authorization servers invalidate the old token when they
+   * issue a new one. Two processes can then invalidate each other's tokens again and again. The
+   * first constant limits how often. After a doubling of either interval, an endpoint that would
+   * accept a new token gets it later.
    */
   replaceRefusedEveryMs: 5_000,
   replaceEveryMs: 60_000,
@@ -61,9 +61,9 @@ export const tokenLimits = {
   acceptedForMs: 600_000,
   deferRefusedForMs: 120_000,
   /**
-   * Timeout of a token request, in ms. It is longer than the time for which a delivery waits for a
-   * token, so a slow authorization server still provides a token for later deliveries. After a
-   * doubling, a token request without a response delays the next token request longer.
+   * Timeout of a token request, in ms. A delivery waits for a token for a shorter time. So the
+   * token of a slow authorization server can still be used by later deliveries. After a doubling, a
+   * token request without a response delays the next token request longer.
    */
   requestTimeout: durationMs(10_000),
 } as const

@@ -8,9 +8,9 @@ import type { OffsetRange } from '../log-session.ts'
 const defaultMaxKeys = 2_000_000
 
 /**
- * Maximum number of new records of a partition that the next read adds to the index. If more are
- * unread, it is cheaper to discard the index of the partition, and to begin a new one at the end of
- * the partition.
+ * Maximum number of new records of a partition that the next read adds to the index. If more
+ * records are unread, the index of the partition is discarded, and a new one begins at the end of
+ * the partition. This is cheaper than reading them.
  */
 const maxCatchUp = 20_000
 

@@ -109,9 +109,9 @@ function stateOf(id: string, found: FoundForDestination): State {
 }
 
 /**
- * Whether the message was delivered or scheduled again after this dead letter, so that the dead
- * letter no longer shows the state of the delivery. The dead letter can still be in the topic: a
- * replay writes the tombstone for it only after the copy, and a resend writes none.
+ * Whether the message was delivered or scheduled again after this dead letter. The dead letter then
+ * no longer shows the state of the delivery. It can still be in the topic: a replay writes the
+ * tombstone for it only after the copy, and a resend writes none.
  */
 const isSentAgain = (
   { round, at }: FoundDeadLetter,

@@ -23,12 +23,14 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
  * Limits how fast a client can guess operator keys. A client address that sent too many wrong keys
  * must wait. When all addresses together sent too many, every address that never sent a valid key
  * must wait. All IPv6 addresses of one network count as one (`clientNetworkOf`). To limit the
- * memory, only the last 1,000 addresses with wrong keys are remembered and, in a separate list, the
- * last 1,000 with a valid key. So wrong keys cannot make the throttle forget the operators.
+ * memory, the throttle remembers only the last 1,000 addresses with wrong keys. A separate list has
+ * the last 1,000 addresses with a valid key, so that wrong keys cannot make the throttle forget the
+ * operators.
  *
  * A session token that was valid before is checked without a wait: nobody can guess it, because it
- * has a random id. Every other token must wait like a key. Otherwise a client could sign a token
- * with a secret derived from a guessed key, and the response would show whether the guess is right.
+ * has a random id. Every other token must wait like a key. Otherwise a client could test a guessed
+ * key without a wait: it would sign a token with a secret derived from the guessed key, and the
+ * response would show whether the guess is right.
  */
 export class FailureThrottle {
   /** The limiters of the addresses that have sent wrong keys. */
@@ -64,7 +66,8 @@ export class FailureThrottle {
    */
   failed(address: string, now: number, session?: string): void {
     if (session !== undefined && this.#sessions.delete(session)) return
-    // An address with a valid key may fail while all others wait. It adds no debt to theirs.
+    // While `#all` makes addresses wait, only an address that has sent a valid key can fail here.
+    // Its failure does not make the other addresses wait longer.
     if (this.#all.secondsToWaitFor(1, ofAll.perSecond, now) === 0) this.#all.spend(1, ofAll.perSecond, now)
     const network = clientOf(address)
     const limiter = this.#limiters.get(network) ?? limiterFor(ofAddress, now)

@@ -5,7 +5,10 @@ import { type QueryRead, timeIn, unknownParameters } from './object-query.ts'
 /** Which message a client asks for, and when it was received. */
 export interface MessageQuery {
   readonly id: string
-  /** The id that the client typed, if `id` is its hash. The record of a Kafka producer contains it. */
+  /**
+   * The id that the client typed, if `id` is its hash. The record of a Kafka producer contains the
+   * typed id.
+   */
   readonly typedId?: string | undefined
   /** The earliest receive time of the message. */
   readonly since: EpochMs

@@ -16,9 +16,9 @@ export type SecretRotation =
 
 /**
  * Gives a destination a new shared secret. Until `overlap` has passed, the old secret signs
- * X-Signature, and both sign the Standard Webhooks headers, so the receiver has this time to accept
- * the new one. With an overlap of 0, or if the destination has no secret, the new one is used
- * immediately.
+ * X-Signature, and both secrets sign the Standard Webhooks headers. The receiver has this time to
+ * accept the new secret. With an overlap of 0, or if the destination has no secret, the new one is
+ * used immediately.
  */
 export function rotateSecret(
   document: ObjectDocument,

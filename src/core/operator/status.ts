@@ -134,8 +134,8 @@ export interface DestinationStatus {
   /** Maximum number of attempts per second after a 429; absent without a limit. */
   readonly pace?: number | undefined
   /**
-   * Until when at least one process starts no attempt, because a response had Retry-After; ISO
-   * 8601, UTC. Absent without a pause.
+   * The time until which at least one process starts no attempt, because a response had
+   * Retry-After; ISO 8601, UTC. Absent without a pause.
    */
   readonly pausedUntil?: string | undefined
   readonly results: { readonly lastHour: ShownResults; readonly lastDay: ShownResults }

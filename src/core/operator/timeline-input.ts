@@ -64,7 +64,8 @@ export interface TimelineInput {
   readonly recorded: RecordedAttempts
   /**
    * The search has read all events and attempt records after this time. The time is later than the
-   * requested one if the search ended early (`isPartial`), or at the newest event.
+   * requested one in two cases: the search ended early (`isPartial`), or it found the newest event,
+   * and ended at the time of this event.
    */
   readonly searchedSince: EpochMs
   /** Whether the search ended before it had read all records in the requested time. */
