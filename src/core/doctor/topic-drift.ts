@@ -70,9 +70,9 @@ const drift = (
 ): TopicDrift => ({ topic: name, kind, severity, detail })
 
 /**
- * Compares the number of partitions of a topic with that of the topic that `spec.partitionsAs`
- * names. If that topic is missing or is this topic itself, the required number is
- * `topics.partitions`. A topic without `partitionsAs` may have any number.
+ * Compares the number of partitions of a topic with the required number: that of the topic
+ * `spec.partitionsAs`. If this topic is missing or is the compared topic itself, the required
+ * number is `topics.partitions`. A topic without `partitionsAs` may have any number.
  */
 function partitionDrift(
   spec: TopicSpec,
@@ -87,8 +87,8 @@ function partitionDrift(
   }
   if (spec.partitionsAs === undefined || topic.partitions === spec.partitions) return []
   const isShort = topic.partitions < spec.partitions
-  // Kafka can add partitions to a topic, but cannot remove any. So a topic with too few partitions
-  // gets a second suggestion.
+  // Kafka can add partitions to a topic, but cannot remove any. So the detail suggests adding
+  // partitions only if the topic has too few.
   const alternative = isShort ? ', or add partitions as docs/how-to/scale.md says' : ''
   const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but topics.partitions is ${spec.partitions}: set topics.partitions to ${topic.partitions}${alternative}`
   return [drift(spec, 'partitions', isShort ? 'error' : 'note', detail)]

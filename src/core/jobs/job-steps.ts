@@ -11,8 +11,8 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  */
 
 /**
- * Maximum time between two records of a running job. The process that runs the job shows with each
- * record that it still runs.
+ * Maximum time between two records of a running job. Each record shows the other processes that the
+ * job's owner still runs the job.
  */
 export const checkpointEvery = durationMs(1_000)
 /**
@@ -42,7 +42,7 @@ export type NextRecord = (job: Job, writeId: string) => Job
 
 type Changed = JobWork & Partial<Pick<Job, 'state' | 'owner' | 'startedAt' | 'endedAt' | 'isCancelRequested'>>
 
-// The type assertion is safe, because `changed` belongs to the same kind of job.
+// The type assertion is safe, because `changed` has only fields of the kind of `job`.
 const next = (job: Job, writeId: string, changed: Changed): Job =>
   ({ ...job, version: job.version + 1, writeId, copy: 0, ...changed }) as Job
 

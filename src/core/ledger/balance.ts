@@ -100,7 +100,7 @@ function rowOf(
  * An event whose source or destination is unknown is counted for the destination `-`. When the
  * event is routed, it is counted again, for its destinations. So `routed`, the number of these
  * events, is subtracted from the row of `-`: first from `admitted`, then the rest from `replayed`,
- * and then from `repeated`. These two counts can include copies of the events.
+ * and then from `repeated`. `replayed` and `repeated` can include copies of these events.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

@@ -52,9 +52,9 @@ export interface DeletionAndAudienceApi {
 }
 
 /**
- * The fields of an audit line. The log masks all names that are not a `LogField`, so this type
- * refuses them. Do not spread an object of another type into the fields: TypeScript does not check
- * the names in a spread object.
+ * The fields of an audit line. The log masks the value of every field whose name is not a
+ * `LogField`, so this type refuses other names. Do not spread an object of another type into the
+ * fields: TypeScript does not check the names in a spread object.
  */
 export type AuditFields = { readonly [Name in LogField]?: unknown }
 

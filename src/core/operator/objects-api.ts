@@ -33,7 +33,10 @@ export interface ObjectChanged {
 /** The new secret of a rotation. It is shown only once. */
 export interface Rotated extends ObjectChanged {
   readonly secret: string
-  /** When the new secret replaces the old one; `undefined` if immediately, and for a write key. */
+  /**
+   * When the new secret replaces the old one. `undefined` if it does so immediately, and for a new
+   * write key.
+   */
   readonly until?: EpochMs | undefined
   /** The number of write keys that are valid now; `undefined` for a shared secret. */
   readonly keys?: number | undefined
