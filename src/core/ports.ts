@@ -157,8 +157,8 @@ export interface OutgoingRecord {
   readonly value: Buffer | null
   readonly headers: RecordHeaders
   /**
-   * The partition. By default, the producer hashes the key with murmur2. In retry topics and
-   * without a key, it uses one partition for several records, so that batches are larger.
+   * The partition. By default, the producer hashes the key with murmur2. Records without a key and
+   * records of retry topics use one partition until a batch is sent, so that batches are larger.
    */
   readonly partition?: number
   /** The producer hashes this key instead of the record's own key to choose the partition. */
@@ -348,8 +348,8 @@ export interface Portion {
   /** The first offset to read in each partition, by partition. Absent: the beginning. */
   readonly from?: readonly number[]
   /**
-   * Reads only records before this offset of each partition, and none of a partition without an
-   * offset. Absent: up to the current end.
+   * The offset in each partition before which reading stops, by partition. A partition without an
+   * entry is not read. Absent: up to the current end.
    */
   readonly to?: readonly number[]
   /** Called before each record, and possibly more often. When it returns true, reading stops. */

@@ -21,7 +21,7 @@ interface Deps {
 
 /**
  * Logs a warning when the machine's clock differs from the brokers' clock by at least half a
- * second, and an info line when both agree again. The process uses the brokers' clock.
+ * second, and an info line when the clocks agree again. The process uses the brokers' clock.
  */
 export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask {
   let loggedSeconds = 0

@@ -67,7 +67,7 @@ const separator = ';'
  * Number of offsets after `received` for which `encodeState` reserves space in the bitmap of done
  * records. The dispatcher first asks which partly done records do not fit into the metadata
  * (`uncovered`), and commits later. In between, it may read further records, which make the bitmap
- * longer. Without the reserve, this could take the space of partly done records that did fit.
+ * longer. Without the reserve, the bitmap could take the space of partly done records.
  */
 const spareOffsets = 1_000
 

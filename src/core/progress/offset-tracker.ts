@@ -45,7 +45,7 @@ export interface RecordEntries {
  * dropped, or was written to a retry or dead-letter topic. Records finish in any order, but the
  * committed offset must not pass a record in progress. So the metadata of the commit lists the done
  * records above the committed offset. For a record that is done for only some of its destinations,
- * the metadata lists these. The next owner of the partition then delivers only to the others.
+ * the metadata lists these destinations. The next owner of the partition does not deliver to them.
  *
  * Operations that do not read the metadata are O(1) amortised, even if there are large gaps between
  * offsets.
@@ -81,10 +81,9 @@ export class OffsetTracker {
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
    * The state of the partition when the last ledger record was started (`startLedgerRecord`), if
-   * this record has all counts of the state. If the present state does not fit into the commit
-   * metadata, `position` returns the earlier state once, so that a commit is still possible. `text`
-   * is the metadata of the earlier state, without the counts that the ledger record has. It is
-   * `undefined` until Kafka has stored the ledger record.
+   * the ledger record has all counts of this state. `text` is the commit metadata of this state
+   * without counts; `undefined` until Kafka has stored the ledger record. `position` returns this
+   * state once, if the present state does not fit into the metadata.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
@@ -92,8 +91,8 @@ export class OffsetTracker {
   /**
    * @param position the first offset to read: the committed offset of the partition.
    * @param metadata the metadata that was committed with this offset.
-   * @param exactSince the first hour for which the ledger is complete if it begins at this offset;
-   * `undefined` for a partition without a ledger.
+   * @param exactSince the first hour for which the partition's ledger is complete, if the ledger
+   * begins at `position`; `undefined` for a partition without a ledger.
    * @param maxRecordBytes the approximate maximum size of a ledger record. The default fits the
    * maximum record size of the ledger topic.
    */

@@ -29,7 +29,10 @@ interface Options {
    * example for the ledger tail. The text must have room for these bytes too.
    */
   readonly extraBytes: (covered: readonly PartlyDone[]) => number
-  /** The number of records, at the end of the list, that get room in the text before all others. */
+  /**
+   * Number of records at the end of `records` that this process has not read yet. They get room in
+   * the text before all others.
+   */
   readonly unread: number
 }
 
@@ -153,7 +156,7 @@ function bitmapOf(values: readonly number[], length: number): readonly number[] 
   return bits
 }
 
-/** Reads a set of numbers below `limit`; `undefined` when it is malformed or has other numbers. */
+/** Reads a set of numbers; `undefined` when it is malformed or has a number of at least `limit`. */
 function readSet(reader: ByteReader, limit: number): readonly number[] | undefined {
   const header = readVarint(reader)
   if (header === undefined) return undefined

@@ -133,9 +133,9 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
 const afterCertificate = /(?<=-----END (?:TRUSTED |X509 )?CERTIFICATE-----[^\n]*\n)/
 
 /**
- * Checks that every certificate can be parsed together with the text before it, and the text after
- * the last certificate too. TLS libraries
- * refuse or silently skip those that they cannot parse, for example after a space in the same line.
+ * Checks that every certificate can be parsed together with the text before it. Also checks the
+ * text after the last certificate. TLS libraries refuse or silently skip a certificate that they
+ * cannot parse, for example one that begins after a space in its line.
  */
 function refuseCertificates(text: string): Objection | undefined {
   if (!text.includes('-----BEGIN CERTIFICATE-----'))
@@ -147,7 +147,7 @@ function refuseCertificates(text: string): Objection | undefined {
   const rest = parts.at(-1)!.includes('CERTIFICATE-----') ? '' : parts.pop()!
   const bad = parts.findIndex(part => !parses(() => new X509Certificate(part)))
   if (bad < 0) {
-    // The parser stops after the first certificate, so it gets a certificate after the rest.
+    // The parser ignores text after the first certificate. So it gets `rest` before a certificate.
     if (parses(() => new X509Certificate(`${rest}\n${parts[0]}`))) return undefined
     const hint = 'remove this text; if it is a private key, copy the whole key again'
     return { message: 'contains text after its last PEM certificate that cannot be parsed', hint }

@@ -213,8 +213,8 @@ export interface Settings {
   readonly collector: {
     readonly listen: ListenAddress
     /**
-     * Key of the operator API at `listen`. Deprecated. `undefined` when `listen` has no operator
-     * API.
+     * The key of the operator API at the collector's address (`listen`), which is deprecated.
+     * `undefined` when this address has no operator API.
      */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number

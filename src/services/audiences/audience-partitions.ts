@@ -145,7 +145,7 @@ export interface AudiencesDeps {
   readonly emitPerSecond: () => number
   /**
    * The suppression list. It is read to its end before the service starts, so it has all earlier
-   * deletions. `Inputs` waits until the list has a later one.
+   * deletions. Before `Inputs` handles a later deletion, it waits until the list has this deletion.
    */
   readonly suppressions: Pick<SuppressionList, 'stops' | 'age'>
   readonly tracer?: Tracer | undefined

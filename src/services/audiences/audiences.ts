@@ -64,7 +64,8 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
 
   const showProgress = createShowProgress(metrics, processor => {
     const owned = held.get(processor)
-    // An input that runs alone can cause millions of writes, so each write counts as progress.
+    // An input that runs alone can cause millions of writes, during which the committable offset
+    // stays the same. So each write counts as progress.
     const written = owned?.order.isFenced === true ? owned.tail.next : 0
     return { position: processor.tracker.committable + written, isAtRest: updates.isWaiting(processor) }
   })

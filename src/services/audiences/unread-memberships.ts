@@ -134,8 +134,8 @@ const checkEvery = durationMs(10 * 60_000)
 
 /**
  * Periodically reads the end offsets of all owned partitions of the memberships topic, and then
- * their unread records. Without this check, only an acknowledgement shows that records are unread,
- * and a process gets none for partitions to which it writes nothing.
+ * their unread records. Without this check, only an acknowledgement shows that records are unread.
+ * But a process that writes nothing to a partition gets no acknowledgement.
  */
 export function createLogCheck<Held extends Tailed>({
   log,

@@ -29,9 +29,8 @@ const every = durationMs(5_000)
 const maxWrites = 100
 
 /**
- * Maximum number of disablings of one destination that the process remembers after their write
- * failed, because Kafka may have stored their records nevertheless. At most about one write fails
- * every 10 s.
+ * Maximum number of disablings of one destination in `#unconfirmed`: those whose write failed,
+ * although Kafka may have stored the record. At most about one write fails every 10 s.
  */
 const maxUnconfirmed = 100
 

@@ -54,7 +54,10 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const storeTraced = createTracedStore(deps)
   const makeRecords = createMakeRecords({ ...deps, nextTurn: turns.next })
 
-  /** `triedAt` identifies this request's call of `outage.tried`: `sentNothing` takes back only it. */
+  /**
+   * Makes and stores the records of a batch, and returns the response. `triedAt` is the time of the
+   * request's call of `outage.tried`, whose effect is cancelled if no record is sent to Kafka.
+   */
   async function acceptFrom(
     sourceId: string,
     batch: MessageBatch,
@@ -116,7 +119,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (batch.kind === 'refused') return batch
     const { size } = batch.elements
     if (!request.reserve(size * placeBytes)) return noMemory
-    // Further messages of the batch are rejected.
+    // Messages after the first `maxMessages` of the batch are rejected, so they do not count.
     const spent = Math.min(size, maxMessages)
     const notPermitted = admission.spend(sender.sourceId, spent)
     if (notPermitted !== undefined) return notPermitted

@@ -28,9 +28,8 @@ const minCost = 1_024
 const costOf = (work: number): number => Math.max(work, minCost)
 
 /**
- * The group of all requests whose source is not known. They share the time of one source, so that
- * requests from many client addresses get no more time than those from one. No source has an empty
- * id.
+ * The group of all requests whose source is not known. Together these requests get the share of one
+ * source, however many client addresses they come from. No source has an empty id.
  */
 const unknownSource = ''
 
@@ -39,9 +38,9 @@ const unknownSource = ''
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  *
  * A *turn* is a part of the work for one request. Each tick of the event loop has at most one turn.
- * It also has short work, in all at most as much as a usual turn. Each request counts as at least
- * `minCost` characters. So no tick takes long, even with many tiny requests. Short work does not
- * wait for turns.
+ * Each tick can also have short work, which does not wait for turns. The short work of a tick is at
+ * most as much as a usual turn. Each request counts as at least `minCost` characters. So no tick
+ * takes long, even with many tiny requests.
  *
  * The sources whose requests wait get equal shares of the turns, and equal shares of the short
  * work, both in characters of text. So a request of an idle source does not wait for all requests

@@ -22,9 +22,9 @@ export interface BatchOrigin {
   readonly receivedAt: EpochMs
   /** Strict mode: one rejected message rejects the whole request. */
   readonly strict: boolean
-  /** Counts the memory of rejected messages. Returns false when the source may not use more. */
+  /** Counts the memory of rejected messages. Returns false when the source may not use it now. */
   reserve(bytes: number): boolean
-  /** Whether one request may use these further bytes at all. */
+  /** Whether `reserve` could succeed if no other request held memory. */
   canEverReserve(bytes: number): boolean
 }
 

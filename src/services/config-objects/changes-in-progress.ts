@@ -2,8 +2,8 @@ import { mayConflict, type References } from '../../core/config-objects/referenc
 
 /**
  * The changes of configuration objects that this process is writing. A change that may conflict
- * with one of them waits, and is then planned again. So the process never has to undo one of its
- * changes because of another.
+ * with one of them waits, and is then planned again. So the process never has to undo a change
+ * because of another change of its own.
  */
 export class ChangesInProgress {
   readonly #all = new Map<References, Promise<void>>()

@@ -133,8 +133,8 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 })
 
 /**
- * Converts an applied record to the outcome of the change that wrote it. Later changes of the
- * object affect only the problems that other objects cause.
+ * Converts an applied record to the outcome of the change that wrote it. The outcome has the object
+ * as it is in this record. Only the problems with other objects come from the present state.
  */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, file: Settings): ChangeOutcome {
   const { value, action, fields } = record

@@ -54,8 +54,8 @@ export interface SuppressionList {
    */
   age(): DurationMs
   /**
-   * Whether the list is less than 5 s old, so that attempts may start. The check is cheap: it
-   * precedes each attempt.
+   * Whether the list is less than 5 s old, so that attempts may start. The check is cheap, because
+   * it is made before each attempt.
    */
   isCurrent(): boolean
   /** Adds a listener that is called whenever `isCurrent` becomes true again. */

@@ -130,8 +130,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   /**
    * Counts the result of a record without a route. An event without a route also counts as
    * admitted, for the destination `-`, so that each result in the ledger belongs to an admitted
-   * event. The deliveries that an earlier owner of the partition finished count here: the copy of
-   * the event in a retry topic or the dead-letter topic does not repeat them.
+   * event. Also counts the deliveries that an earlier owner of the partition finished: the copy of
+   * the event in a retry topic or the dead-letter topic does not repeat these deliveries.
    */
   unroutedResult(result: LedgerResult): void {
     this.countEarlierResults()

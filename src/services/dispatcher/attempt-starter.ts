@@ -170,9 +170,8 @@ export class AttemptStarter {
   }
 
   /**
-   * Requeues the deliveries that wait in `#held`, and gives a turn to all queues that wait for a
-   * limit of their destination. Then starts the deliveries that may start. It is called in these
-   * cases:
+   * Requeues the deliveries that wait in `#held`, and unblocks all queues that wait for a limit of
+   * their destination. Then starts the deliveries that may start. It is called in these cases:
    * - Partitions are being revoked or were revoked.
    * - The group confirms the assignment again.
    * - The suppression list is current again.

@@ -112,7 +112,7 @@ class AuthorizedCall {
       tokens.accepted(url)
     } else if (result.kind === 'failed' && result.phase === 'deadline' && this.#waitedMs > this.#timeout / 2) {
       // Most of the time limit passed while the request waited for tokens. The result is an `auth`
-      // failure, which the endpoint's circuit breaker does not count.
+      // failure, which the destination's circuit breaker does not count.
       return this.#onEnd(
         withoutToken('timeout', 'the token endpoint responded so late that too little time was left for the request'),
       )

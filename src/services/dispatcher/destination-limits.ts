@@ -102,17 +102,18 @@ export class DestinationLimits {
   }
 
   /**
-   * Estimates when the limits permit an attempt of a delivery after a pause that ends in `pausedMs`,
-   * in ms from now. If a whole backlog were due at the end of the pause, its first attempts could
-   * cause the next pause, and all the others would move again. So each gets its own turn after the
-   * pause. A delivery that is due later keeps its time.
+   * Returns in how many milliseconds a delivery is due, if its destination pauses for `pausedMs`.
+   * With a rate or a pace, each delivery of a backlog is due at a different time after the pause.
+   * If all were due when the pause ends, the first attempts could cause the next pause, and the
+   * other deliveries would be deferred again.
    */
   #msToTurnAfterPause(pausedMs: number, { target, carried }: Delivery, now: EpochMs): number {
     const monotonic = this.#deps.clock.monotonic()
-    // Without a rate or a pace, no delivery needs a turn.
+    // Without a rate or a pace, all deliveries are due when the pause ends. A delivery that is due
+    // after the pause keeps its time.
     if (this.#rateOf(target, monotonic) === undefined || carried.notBefore - now >= pausedMs) return pausedMs
     const turn = this.#nextTurn(target, monotonic, pausedMs) ?? pausedMs
-    // A retry keeps some seconds of its window for the attempt.
+    // A retry is due some seconds before its retry window ends, so that its attempt can begin.
     const latest = carried.attempt === 0 ? turn : carried.deadline - now - maxWaitInMemory
     return Math.max(pausedMs, Math.min(turn, latest))
   }
@@ -120,9 +121,9 @@ export class DestinationLimits {
   /**
    * Returns a decision that moves a queued delivery from memory to a retry topic. The delivery
    * waits there until its *turn*: the estimated time at which the destination's limits permit its
-   * attempt. A delivery whose turn has just passed (see `msToTurn`) returns soon, with the same
-   * turn. It gets a new turn only if the turns of other deliveries fill the next minute, and so use
-   * the limit. Returns `undefined` when no limit of the destination determines the turn.
+   * attempt. If the turn has just passed (see `msToTurn`), the delivery keeps it, and returns
+   * soon. But it gets a new turn if other deliveries have turns for the whole next minute. Returns
+   * `undefined` when no limit of the destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!hasLimit(target)) return undefined
@@ -138,10 +139,10 @@ export class DestinationLimits {
    * `pausedMs`, and after the turns of the deliveries that were spilled before it. Deliveries that
    * are still in memory are ignored, because most of them may be spilled too. The result is at most
    * five minutes, so that no delivery waits much longer than necessary after an operator raises the
-   * limit. Returns `undefined` below `minPerSecond`.
+   * limit. Returns `undefined` if fewer than `minPerSecond` attempts per second are possible.
    */
   #nextTurn(target: DestinationState, now: number, pausedMs = 0): DurationMs | undefined {
-    // Without a rate, for example with `maxConcurrency` only: the deliveries that currently succeed.
+    // Without a rate, for example with only `maxConcurrency`, count the recent deliveries.
     const perSecond = this.#rateOf(target, now) ?? target.slowDown.deliveredPerSecond(now)
     if (perSecond < minPerSecond) return undefined
     const latest = now + maxTurnMs
@@ -191,10 +192,12 @@ export class DestinationLimits {
   }
 
   /**
-   * Whether the next attempt starts during the pause: if the retry window of its delivery ended
-   * before the first attempt, and the endpoint seems to be down. An endpoint that always responds
-   * with 503 and Retry-After is then treated like one whose circuit breaker is open. While the
-   * destination has a pace or may work (`SlowDown.mayWork`), the delivery waits.
+   * Whether an attempt of the next delivery starts despite the pause. Two conditions must be true:
+   * - The retry window of the delivery ended before its first attempt.
+   * - The endpoint seems to be down: the destination has no pace, and `SlowDown.mayWork` is false.
+   *
+   * So an endpoint that always responds with 503 and Retry-After is treated like one whose circuit
+   * breaker is open.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest
@@ -205,7 +208,7 @@ export class DestinationLimits {
   /**
    * The webhooks that are not at their limit (see `isAtLimit`), if the destination has
    * `maxConcurrency`; otherwise all webhooks. Call it only when `permission` has returned `start`:
-   * all webhooks at their limit then do not respond (see `mayLeaveOut`).
+   * then it leaves out only webhooks that do not respond (see `mayLeaveOut`).
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
@@ -242,7 +245,7 @@ export class DestinationLimits {
  * Whether a webhook can get no further request because of the destination's own requests: `permits`
  * requests to the webhook are in progress, or the destination uses up the limit of the process for
  * the webhook (`delivery.perWebhook`) or for its host (`delivery.perHost`). An attempt calls all
- * `callees`, so the host needs a permit for each of its webhooks among them.
+ * `callees`. It needs a permit of the host for each of them that is on this host.
  */
 function isAtLimit(
   { permits: { ofWebhook, ofHost } }: PreparedWebhook,
@@ -251,15 +254,16 @@ function isAtLimit(
 ): boolean {
   if (ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone) return true
   const count = callees.filter(({ permits }) => permits.ofHost === ofHost).length
-  // Without a request in progress, a host with fewer permits than webhooks still gets an attempt.
+  // A host may have fewer permits than webhooks. An attempt may start nevertheless while no request
+  // to the host is in progress.
   return ofHost.inProgress > 0 && !ofHost.hasPermitsAlone(count)
 }
 
 /**
  * Whether an attempt may start: at least one webhook is responsive, and no responsive one is at its
- * limit. Unresponsive webhooks at their limit are left out. For a slow webhook that responds,
- * deliveries wait: one success ends a delivery, so a webhook that is left out may never get the
- * message.
+ * limit. Unresponsive webhooks at their limit are left out. A slow webhook that responds is not
+ * left out, and deliveries wait for it. If it were left out, a success of another webhook would end
+ * the delivery, and the slow webhook would never get the message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
   const responsive = withoutUnresponsive(callees, permits)
@@ -267,9 +271,9 @@ function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): bool
 }
 
 /**
- * The webhooks without the unresponsive ones: those at their limit whose last requests got no
- * response (at least `minUnanswered`, and at least as many as are in progress). In the shorter list,
- * a host needs no permit for a webhook that is left out (see `isAtLimit`).
+ * Returns the webhooks without the unresponsive ones. A webhook is unresponsive if it is at its
+ * limit and its last requests got no response: at least `minUnanswered` requests, and at least as
+ * many as are in progress.
  */
 function withoutUnresponsive(callees: readonly PreparedWebhook[], permits: number): readonly PreparedWebhook[] {
   const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>

@@ -12,9 +12,9 @@ import type { Delivery, DestinationState } from './delivery.ts'
 import type { Permission } from './destination-limits.ts'
 
 /**
- * When requests or deliveries end, queues that wait for a permit get a turn: one queue for each
- * ended request or delivery, and this number of further queues. With 1,000 destinations, most
- * queues wait for a permit, so a turn for all of them would cost more CPU time than the requests.
+ * When requests or deliveries end, queues that wait for a permit are tried again: one queue for
+ * each ended request or delivery, and this number of further queues. With 1,000 destinations, most
+ * queues wait for a permit, so to try all of them would cost more CPU time than the requests.
  */
 const { minAsked } = flowLimits.dispatch
 
@@ -23,7 +23,7 @@ const { heldUpBelow } = flowLimits.spillover
 /** The limits that each destination has of its own (`DestinationLimits`). */
 interface OwnLimits {
   permission(target: DestinationState): Permission
-  /** Gives the queue of the destination a turn after `forMs` milliseconds. */
+  /** Calls `wake` for the destination after `forMs` milliseconds. */
   wakeAfter(target: DestinationState, forMs: number): void
 }
 
@@ -37,8 +37,8 @@ export class DestinationQueues {
   readonly #turns = new Fifo<DestinationState>()
   /**
    * The queues that wait for a permit, in the order in which they are tried again. Each is in the
-   * list at most once. A queue that is unblocked before its turn in this list stays in the list. At
-   * its turn, it is skipped unless it is blocked again.
+   * list at most once. A queue that is unblocked earlier stays in the list until it is the first
+   * one. Then it is skipped, unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
   /** The queues that `slow` returns. */
@@ -127,16 +127,16 @@ export class DestinationQueues {
     // A queue without waiting deliveries is not slow, because its next delivery waits behind no
     // other. This is also true when spillover has moved the waiting deliveries to a retry topic.
     if (target.queue.queued === 0) this.#slow.delete(target)
-    // Queues that wait for a permit get their turn before the next delivery of this queue.
-    // Otherwise this queue would get the free permit every time.
+    // Queues that wait for a permit are tried before this queue. Otherwise this queue would get the
+    // free permit every time.
     if (this.#blocked.length > 0 && !target.isInTurn) target.isBlocked = true
     else this.#offerTurn(target)
   }
 
   /**
    * Called when a taken delivery gets no attempt, because it is left to the next owner of its
-   * partition. Normally the end of an attempt gives other queues a turn. Here there is no attempt,
-   * so this method gives them the turn.
+   * partition. Normally `unblock` is called when an attempt ends. Here no attempt ends, so this
+   * method calls `unblock`.
    */
   dropped(delivery: Delivery): void {
     this.ended(delivery)
@@ -159,10 +159,9 @@ export class DestinationQueues {
 
   /**
    * Called when requests or deliveries of the `ended` queues have ended, so permits are free. It
-   * gives a turn to some blocked queues, the longest blocked first. Queues that need no turn do not
-   * count: they have been unblocked before, or have no ready delivery, for example after spillover.
-   * The `ended` queues get their turn last, because they may already use their full fair share of
-   * the permits.
+   * unblocks `minAsked` queues, and one more for each `ended` queue, the longest blocked first. A
+   * queue without a ready delivery does not count, for example after spillover. The `ended` queues
+   * are unblocked last, because they may already use their full fair share of the permits.
    */
   unblock(ended: readonly DestinationState[]): void {
     let remaining = minAsked + ended.length
@@ -175,13 +174,13 @@ export class DestinationQueues {
     for (const target of ended) this.#unblockOne(target)
   }
 
-  /** Gives a turn to a queue that waits for a limit of its destination. */
+  /** Unblocks a queue that waits for a limit of its destination. */
   wake(target: DestinationState): void {
     this.#waiting.delete(target)
     this.#unblockOne(target)
   }
 
-  /** Gives a turn to all queues that wait for a limit of their destination. */
+  /** Unblocks all queues that wait for a limit of their destination. */
   wakeAll(): void {
     for (const target of this.#waiting) this.wake(target)
   }
@@ -194,7 +193,7 @@ export class DestinationQueues {
     for (const target of this.#queues.values()) {
       const oldest = target.queue.oldest
       if (oldest === undefined) continue
-      // A queue that has a turn and cannot use it is held up too: the process has no free permit.
+      // A queue is also held up while it is in `#turns`: the process then has no free permit.
       const isHeldUp = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
       if (oldest.of.admittedAt <= slowQueueSince(now, cpuSaturatedUntil, isHeldUp)) this.#slow.add(target)
     }
@@ -252,14 +251,14 @@ export class DestinationQueues {
     this.#blocked.push(target)
   }
 
-  /** Unblocks a blocked queue. Returns whether the queue has got a turn. */
+  /** Unblocks a blocked queue. Returns whether `take` will try the queue. */
   #unblockOne(target: DestinationState): boolean {
     if (!target.isBlocked) return false
     target.isBlocked = false
     return this.#offerTurn(target)
   }
 
-  /** Gives a turn to a queue that can use one. Returns whether it has got a turn. */
+  /** Adds a queue to `#turns` if it has a ready delivery. Returns whether it was added. */
   #offerTurn(target: DestinationState): boolean {
     if (target.queue.ready === 0 || target.isInTurn || target.isBlocked) return false
     target.isInTurn = true

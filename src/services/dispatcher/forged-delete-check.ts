@@ -73,9 +73,10 @@ export class DeletionCheck {
 
   /**
    * Decodes the records that waited behind a delete, in order. It waits while the partition is
-   * being revoked or the process stops, and while it is paused for a schema: one of these records
-   * may need that schema, and the later ones must not start before it. It ends when one of them is
-   * a delete that must be checked too, because the rest then waits behind that delete (`#hold`).
+   * being revoked or the process stops. It also waits while the partition is paused for a schema:
+   * one of the records may need this schema, and later records must not start before it. It ends at
+   * the next delete that must be checked, because the other records then wait behind that delete
+   * (`#hold`).
    */
   #decodeBehind(checked: AdmittedRecord, behind: Fifo<AdmittedRecord>): void {
     const { clock, decode, dispatch } = this.#deps

@@ -112,7 +112,7 @@ export class Intake {
   done(open: AdmittedRecord): void {
     this.#remove(open)
     const { record, hour, entries } = open
-    // Pass no reference to `open`: the tracker would keep the record's value in memory with it.
+    // Pass no reference to `open`: the tracker would keep `open`, and so the value of the record.
     open.processor.done(record, { hour, entries })
   }
 

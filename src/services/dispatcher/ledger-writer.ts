@@ -34,8 +34,8 @@ const beforeDeadline = durationMs(200)
 const checkEvery = durationMs(100)
 const { firstRetryMs, maxRetryMs } = flowLimits.append
 /**
- * The first complete hour (`exactSince`) when the ledger has all events of its partition: every
- * hour is complete.
+ * The value of `exactSince`, the first hour for which the ledger is complete, if the ledger has all
+ * events of its partition. Hours count from 1970, so 0 includes every hour.
  */
 const everyHour = 0
 

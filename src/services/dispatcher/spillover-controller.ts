@@ -33,8 +33,8 @@ interface Deps {
 /**
  * Spillover for partitions that have reached their prefetch limits: it moves deliveries from memory
  * to a retry topic. It begins when the process is stalled (its oldest record is in progress for
- * longer than `stallThresholdMs`) and the partition has also reached the higher limits of that
- * state.
+ * longer than `stallThresholdMs`) and the partition has reached the higher prefetch limits that
+ * then apply.
  * - If the partition also has records in memory for other destinations, all queued deliveries of
  *   slow destinations move.
  * - If all records in memory are for one slow destination and others are configured, unread records

@@ -11,8 +11,8 @@ import type { Settle } from './settle.ts'
 
 interface Deps extends PlanDeps {
   /**
-   * The global schedule and window. Only `DestinationLimits.spill` gets those of the destination,
-   * if the destination is configured.
+   * The global schedule and window, for deferrals. `DestinationLimits.spill` gets the destination's
+   * own schedule and window instead, if the destination is configured.
    */
   readonly policy: RetryPolicy
   readonly limits: DestinationLimits
@@ -63,8 +63,8 @@ export class UnattemptedDeliveries {
 
   #defer(delivery: Delivery, cause: DeferralCause, mayClimb: boolean): void {
     const { clock, policy, limiter } = this.#deps
-    // Normally each deferral of a delivery selects a longer tier than the deferral before. It does
-    // not if the endpoint is not the cause, for example when other destinations hold the permits.
+    // Normally each deferral makes the next one use a longer tier. A deferral does not count while
+    // other destinations hold the permits: its own endpoints are then not the cause of the wait.
     const climbs = mayClimb && !isHeldUpByOthers(delivery.target, limiter)
     this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
   }

@@ -92,7 +92,7 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
       if (result.kind === 'applied') return result.job
       if (result.kind === 'failed') return unconfirmed(result.detail)
       // The owner of the job wrote a newer record first, so the cancellation has no effect. The
-      // loop writes it again.
+      // loop writes the cancellation again.
     }
     return notFound
   }

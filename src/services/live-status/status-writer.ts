@@ -37,7 +37,7 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
  */
 const turnEvery = durationMs(1_000)
 const turns = 5
-/** Maximum time that `stop` waits for the writes in progress, and again for its own last writes. */
+/** Maximum time of each wait in `stop`: for the writes in progress, and for its own last writes. */
 const stopLimit = durationMs(1_000)
 
 export interface StatusWriter {

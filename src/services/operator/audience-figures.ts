@@ -27,9 +27,9 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     isWanted: audience => only === undefined || audience === only,
     onMark(audience, { begun, closed }) {
       const count = countOf(audience)
-      // A multiple of `idsPerMs` is usually made from a time and is not a sync id, so it is left
-      // out. One of 1,024 sync ids is a multiple too, but the memberships of the listed users also
-      // have this id.
+      // A watermark can have a number that is made from a time, not a sync id. This number is a
+      // multiple of `idsPerMs`, so multiples are left out. One of 1,024 sync ids is a multiple too,
+      // but `onMembership` sees it, because the memberships of the listed users have it.
       for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
     },
     onMembership({ audience, destination }, state) {
