@@ -101,7 +101,7 @@ export interface Position extends TopicPartition {
 export interface LogConsumerHandlers {
   /**
    * Called with newly assigned partitions and their start offsets. The handler must discard the
-   * state that it still has of these partitions.
+   * state that it has of these partitions from an earlier assignment.
    */
   onAssigned(positions: readonly Position[]): void
   /** Called with a fetched batch. The handler must not block or throw. */

@@ -67,7 +67,7 @@ export interface Destination {
   readonly lifecycle?: DestinationLifecycle
   /** Set when Hookline has disabled the destination by its `lifecycle`. `enabled` is then false. */
   readonly disabledAutomatically?: AutomaticDisabling
-  /** The client certificate and CAs for its endpoints; `undefined` when it has neither. */
+  /** The client certificate and CAs for the destination's endpoints; `undefined` without both. */
   readonly tlsIdentity?: TlsIdentity | undefined
 }
 
@@ -239,8 +239,8 @@ export interface Settings {
   readonly operator: {
     readonly keys: readonly OperatorKey[]
     /**
-     * The contents of `operator.encryptionKeyFile`, one or two, without the last line end. The
-     * first one encrypts. Absent without a config topic.
+     * The contents of `operator.encryptionKeyFile`: one or two keys, without the last line end. The
+     * first key encrypts. Absent without a config topic.
      */
     readonly encryptionKeys?: readonly Secret[]
   }

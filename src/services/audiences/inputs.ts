@@ -88,8 +88,8 @@ class OpenInput implements QueuedInput {
   readonly input: AudienceInput | LostInput
   readonly user: string | undefined
   /**
-   * When the last batch of the partition before the admission was fetched, in monotonic
-   * milliseconds. The input was fetched then or earlier.
+   * When this process fetched the last batch of the partition before it admitted the input, in
+   * monotonic milliseconds. The input was fetched at this time or earlier.
    */
   readonly fetchedAt: number
   readonly #state: AudiencePartition

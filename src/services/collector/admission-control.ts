@@ -29,8 +29,8 @@ export interface AdmissionControl {
    */
   admit(key: string | undefined): Admission
   /**
-   * Counts messages against the source's rate limit. Returns why the source may no longer send; the
-   * messages then do not count.
+   * Counts messages against the source's rate limit, and returns `undefined`. If the source may not
+   * send now, counts nothing, and returns the reason.
    */
   spend(sourceId: string, messages: number): Refusal | undefined
   /** Cancels the effect of `spend` for messages that were not stored. */

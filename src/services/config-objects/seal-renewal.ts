@@ -51,7 +51,7 @@ interface Deps {
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   let isWarned = false
-  /** The keys of the objects whose renewal was refused. Each of them is logged once. */
+  /** The objects (`objectKeyOf`) whose renewal was refused. The refusal of each is logged once. */
   const refused = new Set<string>()
 
   /** Whether this task, in any process, made the last change of the object within the last hour. */

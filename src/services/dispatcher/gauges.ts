@@ -37,8 +37,8 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const showProgress = createShowProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // At rest: the next record is not due, and no record is in progress, except for destinations
-    // with limits, whose deliveries may wait for a long time.
+    // A partition is at rest if its next record is not due and no record is in progress. Records
+    // for destinations with limits are allowed, because their deliveries may wait for a long time.
     isAtRest: processor.isPausedFor('not_due') && (processor.tracker.open === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 
@@ -60,8 +60,8 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestDueRetry.reset()
     for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
-      // A record in progress was due when it was admitted. Without one, `timestamp` is the current
-      // time, so `timestamp + tier` is in the future: the gauge then shows the current time.
+      // A record in progress was due when it was admitted. If no record is in progress, `timestamp`
+      // is the current time, and the gauge shows the current time.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }

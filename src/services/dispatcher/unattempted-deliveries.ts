@@ -64,7 +64,7 @@ export class UnattemptedDeliveries {
   #defer(delivery: Delivery, cause: DeferralCause, mayClimb: boolean): void {
     const { clock, policy, limiter } = this.#deps
     // Normally each deferral makes the next one use a longer tier. A deferral does not count while
-    // other destinations hold the permits: its own endpoints are then not the cause of the wait.
+    // other destinations hold the permits: the endpoints of its destination did not cause the wait.
     const climbs = mayClimb && !isHeldUpByOthers(delivery.target, limiter)
     this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
   }

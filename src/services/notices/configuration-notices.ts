@@ -33,8 +33,8 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Adds the notices since the last call to those that `take` returns. The first call adds no
-   * notice about disabled destinations: it only notes which destinations are enabled.
+   * Adds notices about the changes since the last call to the notices that `take` returns. The
+   * first call adds none about disabled destinations: it only notes which destinations are enabled.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))

@@ -108,9 +108,8 @@ export async function applyObjects(
 const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
 
 /**
- * Checks every step with a dry run. A replacement that would change nothing becomes `unchanged`:
- * only the API can see this when secrets have no fingerprint with which the plan could compare
- * them.
+ * Checks every step with a dry run. A replacement that would change nothing becomes `unchanged`.
+ * The plan cannot see this if a secret has no fingerprint, but the API can.
  */
 async function checkAll(
   client: ObjectClient,
