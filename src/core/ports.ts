@@ -114,7 +114,8 @@ export interface LogConsumerHandlers {
   /**
    * Called after every join with all partitions that will be revoked, or with an empty list. The
    * handler must start no deliveries or other work for these partitions, and resolve when no work
-   * for them is in progress. If a later call does not list a partition, its work may start again.
+   * for them is in progress. If a later call does not list a partition, this member keeps it, and
+   * the handler may start work for it again.
    * At `deadline`, in monotonic milliseconds, the positions of the partitions are committed even if
    * work is in progress.
    */

@@ -13,9 +13,10 @@ interface Context {
 }
 
 /**
- * Calls `work`, and calls it again after temporary failures for a limited time.
- * @throws the error of the last call, when the time is over, the error is not temporary or `signal`
- *   is aborted
+ * Calls `work`, and calls it again after each temporary failure, for 60 s after the first one.
+ * Resolves with the result of the first call that succeeds.
+ * @throws the error of the last call, when the 60 s are over, the error is not temporary, or
+ *   `signal` is aborted
  */
 export async function withRepeats<T>(
   work: () => Promise<T>,

@@ -123,8 +123,8 @@ export class OffsetTracker {
   }
 
   /**
-   * The offset to commit: the lowest one in progress, or the next one to read when none is in
-   * progress.
+   * The offset to commit: the lowest offset in progress or, if no record is in progress, the next
+   * offset to read.
    */
   get committable(): number {
     return this.#offsets.peek() ?? this.#received

@@ -12,7 +12,7 @@ export interface SpanStart {
   readonly parent?: TraceContext | undefined
   /**
    * An earlier span that this span links to, for a span without a parent. The new trace is sampled
-   * if the trace of the earlier span is. Hours may lie between the two spans.
+   * if the trace of the earlier span is sampled. Hours may lie between the two spans.
    */
   readonly follows?: TraceContext | undefined
 }

@@ -98,7 +98,8 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
     async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
-      // A commit would hide from the next owner of the partition that unread records may be lost.
+      // The pause prevents commits. A commit would hide from the next owner of the partition that
+      // unread records may be lost.
       if (isUncommitted === true) processor.pause('loss')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return

@@ -122,7 +122,7 @@ class View {
   }
 
   /**
-   * Adds the objects of an earlier view of which the topic has no record. Returns their number.
+   * Adds those objects of an earlier view that have no record in the topic. Returns their number.
    */
   keep(earlier: View): number {
     const lost = [...earlier.log.all()].filter(known => this.log.get(known) === undefined)

@@ -62,7 +62,7 @@ export class DestinationLimits {
     this.#deps = deps
   }
 
-  /** Whether the limits permit an attempt of `next` now, by default of the first in the queue. */
+  /** Whether the limits permit an attempt now: of `next`, by default the queue's first delivery. */
   permission(target: DestinationState, next?: Delivery): Permission {
     const { plan, slowDown } = target
     // Return early for destinations without limits. This method runs for each delivery, and few
@@ -81,8 +81,8 @@ export class DestinationLimits {
 
   /**
    * Returns a decision that defers the delivery when a limit of its destination requires this.
-   * Returns `wait` when the delivery must wait in its queue: a reload may have added a limit after
-   * the delivery was taken. Otherwise returns `undefined`.
+   * Returns `wait` when the delivery must return to its queue, for example because a reload added a
+   * limit after the delivery was taken. Otherwise returns `undefined`.
    */
   deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | 'wait' | undefined {
     const permission = this.permission(delivery.target, delivery)

@@ -218,8 +218,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Removes and returns the wanted deliveries of one destination and partition, in order: by default
-   * all deliveries. It stops after about `max` deliveries. It may remove more, because all wanted
+   * Removes and returns the wanted deliveries (by default all) of one destination and partition, in
+   * order. It stops after about `max` deliveries. It may remove more, because all wanted
    * deliveries of a key are removed together.
    */
   drainMatching(

@@ -105,8 +105,8 @@ export function createCountResults({
       metrics.deferrals.inc({ cause })
     },
     refused(event, reason, destination) {
-      // A destination that is not configured is not a label: an event or a header may name any
-      // destination, so the number of series would be unlimited.
+      // A destination that is not configured is not used as a label. An event or a header may name
+      // any destination, so the number of series would be unlimited.
       if (destination !== undefined && routing().destinations.has(destination))
         countDeadLetter(destination, reason, results.of(destination))
       else metrics.deadLetters.inc({ destination: noDestination, reason })

@@ -32,8 +32,8 @@ export interface StatusView {
    */
   isCurrent(): boolean
   /**
-   * Begins to read the topic, and returns before it is read. So the operator API also works while
-   * the topic cannot be read.
+   * Begins to read the topic, and returns without waiting for the read. So the operator API also
+   * works while the topic cannot be read.
    */
   start(): void
   stop(): Promise<void>

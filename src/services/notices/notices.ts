@@ -65,8 +65,8 @@ export interface Notices {
 /*
  * The path of a notice. A process that sees a fact about a destination writes it to the events
  * topic. The process that owns the partition of the destination reads the facts of all processes,
- * decides, and writes a notice to the events topic. The notice is then delivered like any other
- * event.
+ * and decides whether a notice is due. It writes the notice to the events topic. The notice is then
+ * delivered like any other event.
  *
  *   observer --every 5 s--> Outbox --facts--> events topic --> factsRead
  *   factsRead, every 5 s --DestinationNotices--> Outbox --notice--> events topic --> destination
