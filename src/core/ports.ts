@@ -349,8 +349,8 @@ export interface Portion {
   /** The first offset to read in each partition, by partition. Absent: the beginning. */
   readonly from?: readonly number[]
   /**
-   * The offset in each partition before which reading stops, by partition. A partition without an
-   * entry is not read. Absent: up to the current end.
+   * The offset before which reading stops, by partition. A partition without an entry is not read.
+   * Absent: up to the current end.
    */
   readonly to?: readonly number[]
   /** Called before each record, and possibly more often. When it returns true, reading stops. */

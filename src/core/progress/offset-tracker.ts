@@ -45,7 +45,7 @@ export interface RecordEntries {
  * dropped, or was written to a retry or dead-letter topic. Records finish in any order, but the
  * committed offset must not pass a record in progress. So the metadata of the commit lists the done
  * records above the committed offset. For a record that is done for only some of its destinations,
- * the metadata lists these destinations. The next owner of the partition does not deliver to them.
+ * the metadata lists these destinations, and the next owner of the partition skips them.
  *
  * Operations that do not read the metadata are O(1) amortised, even if there are large gaps between
  * offsets.

@@ -129,7 +129,7 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
   }
 }
 
-/** Matches the end of a certificate. OpenSSL also reads the older labels TRUSTED and X509. */
+/** Matches the position after a certificate. OpenSSL also reads the labels TRUSTED and X509. */
 const afterCertificate = /(?<=-----END (?:TRUSTED |X509 )?CERTIFICATE-----[^\n]*\n)/
 
 /**

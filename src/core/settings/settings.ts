@@ -67,7 +67,7 @@ export interface Destination {
   readonly lifecycle?: DestinationLifecycle
   /** Set when Hookline has disabled the destination by its `lifecycle`. `enabled` is then false. */
   readonly disabledAutomatically?: AutomaticDisabling
-  /** The client certificate and CAs for the destination's endpoints; `undefined` without both. */
+  /** The client certificate and CAs of the destination; `undefined` when it has neither. */
   readonly tlsIdentity?: TlsIdentity | undefined
 }
 
@@ -213,8 +213,8 @@ export interface Settings {
   readonly collector: {
     readonly listen: ListenAddress
     /**
-     * The key of the operator API at the collector's address (`listen`), which is deprecated.
-     * `undefined` when this address has no operator API.
+     * Deprecated: the key of the operator API at the collector's address (`listen`). `undefined`
+     * when this address has no operator API.
      */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number

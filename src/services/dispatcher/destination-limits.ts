@@ -142,7 +142,7 @@ export class DestinationLimits {
    * limit. Returns `undefined` if fewer than `minPerSecond` attempts per second are possible.
    */
   #nextTurn(target: DestinationState, now: number, pausedMs = 0): DurationMs | undefined {
-    // Without a rate, for example with only `maxConcurrency`, count the recent deliveries.
+    // Without a rate, for example with only `maxConcurrency`, use the rate of recent deliveries.
     const perSecond = this.#rateOf(target, now) ?? target.slowDown.deliveredPerSecond(now)
     if (perSecond < minPerSecond) return undefined
     const latest = now + maxTurnMs

@@ -13,8 +13,8 @@ const maxRecordAgeMs = 60_000
 interface OpenReplay {
   readonly job: ReplayJob
   /**
-   * Whether an operator service copies the dead letters of the job now, or will soon: the job
-   * has a record that is at most one minute old.
+   * Whether an operator service copies the dead letters of the job now, or will soon: the job has
+   * a record that is at most one minute old.
    */
   readonly isActive: boolean
 }

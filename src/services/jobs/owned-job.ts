@@ -36,7 +36,7 @@ interface Deps {
 
 /**
  * A job (a replay or a resend) that this process runs. The process writes a progress record at
- * least every second. A record has no effect if another process has written to the job first. The
+ * least every second. A record has no effect if another process has written its record first. The
  * process holds the lease of the job for 5 s from the sending of each record that takes effect. The
  * producer writes replayed or resent events only while the process holds the lease. So a process
  * that was suspended for longer than the lease writes no further events: another process may have
