@@ -103,9 +103,9 @@ interface KnownIds {
    */
   readonly ids: ReadonlySet<string> | undefined
   /**
-   * Whether some ids come from the directories in `destinationsFrom`. Other people own these
-   * directories and may remove or rename destinations. Then an unknown id is reported, but the rest
-   * of the configuration is still used.
+   * Whether some ids come from the directories in `destinationsFrom`, whose owners may remove or
+   * rename destinations. If true, an unknown id is reported, but the rest of the configuration is
+   * used.
    */
   readonly areOthers: boolean
 }

@@ -65,8 +65,8 @@ const encryptionKeyPath: Path = ['operator', 'encryptionKeyFile']
 const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, index) => path[index] === part)
 
 /**
- * What reads the files: a service, or a command that reads the config topic. This command needs the
- * encryption keys of the topic, and no other file of a service.
+ * What reads the files: a service or, as `config_topic`, a command that reads the config topic. Of
+ * the files of services, the command needs only the encryption keys of this topic.
  */
 export type FileReader = ServiceName | 'config_topic'
 

@@ -12,8 +12,8 @@ import type { ObjectStore } from './object-store.ts'
  * force. The copy must follow the ignored record, because Kafka's compaction keeps only the last
  * record of a key. With this wait, several ignored records of one object need only one copy.
  *
- * It is also the time after which a process writes the objects whose records Kafka has lost. It is
- * short, because only the processes have these objects.
+ * A process also waits for this time before it writes the objects whose records Kafka has lost. The
+ * wait is short, because only the processes have these objects.
  */
 const copyOwnAfter = durationMs(1_000)
 /**

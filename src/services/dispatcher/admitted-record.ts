@@ -85,8 +85,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Counts a delivery as begun: as `admitted`, or, if a replay wrote the event, as `taken` and
-   * `replayed`. The ledger has counted the original event as `admitted` before.
+   * Counts a new delivery in the ledger: as `admitted` or, if a replay wrote the event, as `taken`
+   * and `replayed`. The ledger has already counted the original event as `admitted`.
    */
   countAdmitted(destination: string): void {
     if (!this.#isReplayedEvent) return this.count(destination, 'admitted')

@@ -47,8 +47,8 @@ export class SpilloverController {
   readonly #watched = new Set<PartitionProcessor>()
   /**
    * Partitions whose deliveries are being spilled, over several ticks if there are many. The value
-   * is the number of deliveries that may still move although all records of the partition in memory
-   * are for one destination.
+   * limits the further deliveries that move while all records of the partition in memory are for
+   * one destination.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void
