@@ -4,10 +4,10 @@ import { sleep } from '../core/sleep.ts'
 import { durationMs } from '../core/time.ts'
 
 /**
- * Maximum delay, in ms, for which the pacer compensates. If promises resolve late, for example
- * because timers fire late, the next ones resolve without a wait until the mean rate is reached
- * again. The pacer does not compensate for the rest of a longer delay, so that no large burst
- * follows.
+ * Maximum delay, in ms, for which the pacer compensates. If promises of the pacer resolve late, for
+ * example because timers fire late, the next promises resolve without a wait until the mean rate is
+ * reached again. The pacer does not compensate for the rest of a longer delay, so that no large
+ * burst follows.
  */
 const maxBurstMs = 100
 

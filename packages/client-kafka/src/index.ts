@@ -50,8 +50,8 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     close: () => producer.stop(),
     now: clock.now,
     // Before the first response of a broker, this function returns `undefined`, so that the
-    // transport does not correct timestamps. `clock` ignores steps of the machine's clock until
-    // then, so the difference between the two clocks would shift correct timestamps.
+    // transport does not correct timestamps. Until that response, `clock` ignores steps of the
+    // machine's clock, so a correction by `clock` would change correct timestamps.
     machineTime: () => (systemTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })

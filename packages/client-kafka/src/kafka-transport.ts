@@ -166,8 +166,8 @@ function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<re
     let hasFailed = false
     const maySend = (): boolean => !hasFailed
     // Without records, nothing is written. The promise must still resolve in a later iteration of
-    // the event loop. Otherwise, a callback `onFailure` of the client that queues rejected messages
-    // again would block the event loop.
+    // the event loop. Otherwise the client's callback `onFailure` would block the event loop if it
+    // queues rejected messages again.
     if (pending === 0) setImmediate(resolve, notStored)
     for (const record of records)
       topic.append(record.key, record.value, maySend, error => {

@@ -18,7 +18,10 @@ export interface ClientClock {
   id(): string
 }
 
-/** The maximum delay of a Node timer. A timer with a longer delay fires immediately. */
+/**
+ * The maximum delay of a Node timer, in milliseconds. A timer with a longer delay fires
+ * immediately.
+ */
 export const longestTimerMs = 2 ** 31 - 1
 
 export const systemClock: ClientClock = {

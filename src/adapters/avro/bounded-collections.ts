@@ -39,8 +39,9 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
       if (++items > maxItems) throw new Error(`a list has more than ${maxItems} items`)
       const { pos } = tap
       next()
-      // An item without bytes, for example a null, says nothing about the end of the record, so the
-      // block ends here. This happens only while skipping: Hookline's own arrays have no such items.
+      // An item without bytes, for example a null, does not move the position, so the end of the
+      // record cannot end this loop. The block therefore ends here. This happens only in skipped
+      // fields: the arrays that Hookline reads have items with bytes.
       if (tap.pos === pos) break
       // A damaged length can make the position NaN, which compares as false.
       if (!(tap.pos <= tap.buf.length)) return

@@ -32,9 +32,9 @@ export interface AvroCodec<Value, Read, Context> {
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
    * Fetches the schema with this id from the registry, so that `decode` can read values that were
-   * written with it. Resolves with false when the registry does not have the id. For a new id, asks
-   * again each second for up to 10 s before that. Rejects with RegistryUnavailable when the registry
-   * cannot be used; the caller can call `learn` again later.
+   * written with it. Resolves with false when the registry does not have the id. If the id is
+   * probably new, the function first asks again each second for up to 10 s. Rejects with
+   * RegistryUnavailable when the registry cannot be used; the caller can call `learn` again later.
    */
   learn(schemaId: number): Promise<boolean>
 }

@@ -13,9 +13,10 @@ export interface RegistryResponse {
 }
 
 /**
- * Sends a request to the registry, and up to twice again after a failure or a 5xx response. `path`
- * begins with a slash. Rejects if the last try fails, or if there is no complete response within the
- * time limit. If the limit ends a repetition, resolves with the 5xx response before it.
+ * Sends a request to the registry, with up to two retries after a failure or a 5xx response. `path`
+ * begins with a slash. Resolves with the response of the last try, and rejects if that try fails.
+ * When the time limit ends a try, resolves with the latest 5xx response, or rejects if there was
+ * none.
  */
 export type CallRegistry = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<RegistryResponse>
 
@@ -68,7 +69,7 @@ export function createRegistryHttp(url: string, { auth, ca }: Settings['registry
       return await send(method, path, body, signal)
     } catch (error) {
       if (!signal.aborted) throw error
-      // The limit ended a repetition. The response before it says more than a timeout.
+      // The time limit has ended a try. An earlier 5xx response says more than a timeout.
       if (last !== undefined) return last
       throw new Error(`no response within ${limitMs} ms`, { cause: error })
     }

@@ -170,8 +170,9 @@ interface StoredSchema {
 const isReference = (value: unknown): value is Reference => typeof value === 'object' && value !== null
 
 /**
- * Reads all schemas to which a schema refers, directly or not, each after the schemas to which it
- * refers. The result is `undefined` if the registry does not have one of them.
+ * Reads all schemas to which a schema refers, directly or not. In the result, each schema comes
+ * after the schemas to which it refers. The result is `undefined` if the registry does not have one
+ * of them.
  */
 async function referencesOf(
   { references }: StoredSchema,
@@ -213,8 +214,8 @@ const hasStatus =
     statuses.includes(status)
 
 /**
- * A 400 without a message of a registry. It says nothing about the request, because a proxy
- * probably sent it.
+ * Whether a response with status 400 has no `message` of a registry. A proxy has probably sent it,
+ * so it says nothing about the request.
  */
 const isFromProxy = ({ status, body }: RegistryResponse): boolean => status === 400 && body['message'] === undefined
 

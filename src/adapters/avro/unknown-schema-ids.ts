@@ -54,8 +54,8 @@ export class UnknownSchemaIds {
 
   noteKnown(id: number): void {
     this.#until.delete(id)
-    // The registry now has a new schema, so the next new id may begin another wait. Invented ids
-    // never become known, so they cannot cause this.
+    // The registry now has a new schema, so the next new id may begin another wait. Random ids of
+    // values that are not Avro never become known, so they cannot cause this.
     if (id > this.#highestKnown) this.#waitBegan = Number.NEGATIVE_INFINITY
     this.#highestKnown = Math.max(this.#highestKnown, id)
   }
@@ -77,9 +77,9 @@ export class UnknownSchemaIds {
 
   /**
    * Returns whether to ask again for an id that the registry does not have: the id is probably new.
-   * The first new id begins a wait of 10 s, and all new ids share it. If none of them becomes known,
-   * the next wait begins a minute after this one, so that invented ids can pause a partition only
-   * for a part of the time.
+   * The first new id begins a wait of 10 s, and all new ids share this wait. If none of them
+   * becomes known, the next wait begins at the earliest a minute after the start of this one. So
+   * random ids of values that are not Avro can pause a partition only for a part of the time.
    */
   isAwaited(id: number): boolean {
     if (id <= this.#highestKnown || id > this.#highestKnown + newLead || this.#until.has(id)) return false

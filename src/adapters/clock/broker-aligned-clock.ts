@@ -41,7 +41,8 @@ const toleratedSlew = 0.001
 /**
  * The correction changes only if the brokers' reports differ from the corrected time by more than
  * this, in milliseconds. Clocks that a time server sets differ by less, so they get no correction.
- * The brokers' reports fluctuate more than these clocks.
+ * A correction would make these clocks less exact, because the brokers' reports fluctuate more than
+ * the clocks.
  */
 const toleratedSkewMs = 500
 /**

@@ -3,7 +3,10 @@ import { uptime } from 'node:os'
 import type { Clock } from '../../core/ports.ts'
 import { createBootTime, createBrokerAlignedClock } from './broker-aligned-clock.ts'
 
-/** The longest delay that a Node timer supports. A timer with a longer delay fires immediately. */
+/**
+ * The longest delay that a Node timer supports, in milliseconds. A timer with a longer delay fires
+ * immediately.
+ */
 const longestTimerMs = 2 ** 31 - 1
 
 const sources = { wall: () => Date.now(), monotonic: () => performance.now(), uptime: () => uptime() * 1_000 }

@@ -75,8 +75,8 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
  * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
  * in use. `lastAccepted`, the last successful load, has that destination.
  *
- * If `lastDigests`, the digests of an earlier snapshot, are given, a file or directory whose content
- * has changed since counts as unreadable.
+ * `lastDigests` has the digests of an earlier snapshot. The caller passes it when files change all
+ * the time. A file or directory that has changed since that snapshot then counts as unreadable.
  */
 export async function loadConfigFile(
   path: string,

@@ -121,8 +121,9 @@ export async function readConfigFiles(
     const limitFile = limitTokens()
     for (const [position, name] of listed.names.entries()) {
       const file = join(directory, name)
-      // Of the files above the limit, only the first is reported, because 100,000 reports would block
-      // the process for seconds. Those that may have a last valid destination keep it.
+      // Of the files above the limit, only the first one and the files in `known` are reported,
+      // because 100,000 reports would block the process for seconds. The files in `known` may have
+      // a last valid destination, which then stays in use.
       if (position > maxFiles && !known.has(file)) continue
       const prefix = ['destinations', own.length + files.length]
       const from = { within: directory, countToken: limitFile() }

@@ -68,9 +68,10 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // The configuration names each id in `missing`, but no file that could be read has its
-  // destination. So each id counts as one more excluded file. If an unusable file has no readable
-  // id (`unnamed`), that file may have the missing destination, and `bad` already counts it.
+  // The number of excluded files. The configuration names each id in `missing`, but no readable
+  // file has its destination, so each id counts as one more excluded file. If an unusable file has
+  // no readable id (`unnamed`), that file may have the missing destination, and `bad` already
+  // counts it.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }

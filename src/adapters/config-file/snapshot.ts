@@ -47,8 +47,9 @@ const maxFileBytes = 8 * 1_048_576
 const maxNestedFileBytes = 262_144
 
 /**
- * Creates a snapshot. If the digests of an earlier snapshot are given, a file or directory that has
- * another digest, or none, counts as unreadable. Its digest is kept for the next snapshot.
+ * Creates a snapshot. If the digests of an earlier snapshot (`previous`) are given, a file or
+ * directory that is new or has changed since then counts as unreadable. Its new digest is kept for
+ * the next snapshot.
  */
 export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): ConfigSnapshot {
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
@@ -70,8 +71,9 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
   return {
     async text(path, within) {
       const content = await read(path, () => readText(path, within), within)
-      // The configuration file is read first. If it has changed, no other file is read now, and their
-      // digests are kept.
+      // The configuration file is read first. If it has changed, this snapshot reads no other file.
+      // The digests of the other files are copied from the earlier snapshot, so that these files do
+      // not count as new in the next one.
       if (content === changed && seen.size === 1)
         for (const [key, digest] of previous ?? []) if (!digests.has(key)) digests.set(key, digest)
       return content
@@ -83,9 +85,10 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
         return found
       })
       if (content !== changed) return content
-      // A renamed file must appear under its new name when its old name disappears. So the digests
-      // of the listed files are computed now. The secrets that the files name are not read now, and
-      // their digests are kept.
+      // The directory has changed, so its files are not used now. The digests of its listed files
+      // are computed nevertheless. So a renamed file does not count as new in the next snapshot,
+      // and appears under its new name when its old name disappears. The digests of the secrets
+      // that the files name are copied from the earlier snapshot.
       const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
       const isListed = (file: string): boolean =>
         names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))
@@ -189,9 +192,9 @@ const timeLimitMs = 5_000
  */
 const maxBlockingReads = 3
 /**
- * The paths of these reads; for a file of a `destinationsFrom` directory, the path of the directory.
- * Nothing at these paths is read until the read ends, so that one disk of one team blocks only one
- * thread.
+ * The paths of the reads that exceed the time limit and still block a thread. For a read in a
+ * `destinationsFrom` directory, this is the path of the directory. Nothing at these paths is read
+ * until the read ends, so that one disk of one team blocks only one thread.
  */
 const blocking = new Set<string>()
 

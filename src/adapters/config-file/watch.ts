@@ -90,7 +90,10 @@ export function watchConfigFile(watch: {
   let isApplied = true
   /** Number of consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
-  /** Whether the next check decides about a change. It then follows after the minimum time. */
+  /**
+   * Whether the next check decides about a change. That check follows after `interval`, without a
+   * longer pause.
+   */
   let isPending = false
 
   async function checkOnce(isClosed: () => boolean): Promise<void> {
@@ -104,7 +107,8 @@ export function watchConfigFile(watch: {
       handle(seen.result)
     } catch (error) {
       changedChecks = 0
-      // If the last valid content is restored, it must be handled again to end the report of a load.
+      // If the load has failed, the previous result must be handled again when its content is
+      // restored. This ends the report of the error.
       seen.handled = isLoaded
       reportBug(error)
     }
@@ -121,8 +125,8 @@ export function watchConfigFile(watch: {
   }
 
   /**
-   * Reports an error, which is a bug, like an invalid file, because the content of a file of another
-   * team may cause it. If this error ended the process, it would end every process.
+   * Reports an unexpected error, which is a bug, like an invalid file. The content of a file of one
+   * team may cause the error, and must not end the processes that all teams use.
    */
   function reportBug(error: unknown): void {
     if (!isBugReported) watch.onRefused([problemOfBug(path)], framesOf(error))
@@ -196,9 +200,9 @@ function repeatChecks({
 }
 
 /**
- * Returns a function that selects the problems of a result that are reported. A file that changes
- * once while other files change all the time counts as unreadable in one check, and applies at the
- * next one. So the problems of a partial result are reported only if the result before has them too,
+ * Returns a function that selects which problems of a result are reported. While other files change
+ * all the time, a file that changes once counts as unreadable in one check, and is applied at the
+ * next check. So a problem of a partial result is reported only if the previous result has it too,
  * and only once. `isIncomplete` is true if a problem waits for the next result.
  */
 function createProblemFilter() {

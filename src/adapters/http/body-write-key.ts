@@ -3,7 +3,7 @@ import type { BodyBuffer } from './body-memory.ts'
 import type { HttpResponse } from './responses.ts'
 
 /**
- * Finds the source of a request with its write key in the body, and not in the headers or the
+ * Finds the source of a request whose write key is in the body, and not in the headers or the
  * query. Limits the size of the body until the source is known.
  */
 export interface WriteKeySearch {

@@ -25,10 +25,11 @@ export function limitConnections(
 }
 
 /**
- * Protects a connection while the server processes a request: from the end of the request until the
- * whole response was handed to the socket, the limiter does not close the connection in favour of a
- * new one. A client that sends its request slowly, or does not read its responses, gets no
- * protection. So a response that waits behind another one does not protect the connection.
+ * Protects a connection while the server processes a request: the limiter then does not close the
+ * connection in favour of a new one. The protection begins when the whole request has arrived and
+ * all earlier responses on the connection were sent. It ends when the whole response was handed to
+ * the socket. So a client that sends its request slowly, or does not read its responses, gets no
+ * protection.
  */
 export function protectRequests(server: Server, limiter: ConnectionLimiter<Socket>): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {

@@ -113,8 +113,9 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       else if (state.requestsInProgress === 0) refuse(socket, error)
     })
     server.on('connect', (_request, socket: Socket) => {
-      // Requests in progress get no response: Node no longer tracks a connection after CONNECT, so
-      // it would close the connection neither after an error nor after `limits.silence`.
+      // After CONNECT, Node no longer tracks the connection, and would not close it after an error
+      // or after `limits.silence`. So the connection is destroyed, and requests in progress get no
+      // response.
       if (states.get(socket)?.requestsInProgress === 0) farewell(socket, connectRefused())
       else socket.destroy()
     })

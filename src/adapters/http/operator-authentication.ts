@@ -9,8 +9,8 @@ import { deleteCookie, isOfOtherOrigin, sessionTokenIn } from './session-cookie.
 
 interface Deps {
   /**
-   * Returns the function that finds the configured key which a client sent. It is called for each
-   * request, because keys change at runtime.
+   * Returns the function that finds the configured operator key by the text that a client sent. It
+   * is called for each request, because keys change at runtime.
    */
   readonly findKey: () => FindOperatorKey
   /**

@@ -106,9 +106,9 @@ async function newestEvent(
     from: Math.max(beginning, first[partition] ?? 0),
     to: Math.min(end, last?.[partition] ?? end),
   }))
-  // Avro encodes texts in UTF-8, so an event with this id contains these bytes. Almost every record
-  // contains a very short id, and copies of all these records could fill the memory. So only the
-  // offset of a match is kept, and the newest match is read again.
+  // Avro encodes texts in UTF-8, so an event with this id contains these bytes. A very short id,
+  // for example `1`, is in almost every record, and copies of all these records could fill the
+  // memory. So only the offset of a match is kept, and the newest match is read again.
   const bytes = Buffer.from(text)
   const select = ({ value }: LogRecord) => (value?.includes(bytes) ? true : undefined)
   let searchedSince: EpochMs | undefined
@@ -169,10 +169,9 @@ function normalised(event: Event, place: string): Event | undefined {
 /**
  * Reads the record at an offset; `undefined` when the partition has no record with this offset. The
  * value is a copy: the original is a view of the fetch response, and would keep the whole response
- * in memory. The key is left out: it is the user, which a timeline does not show.
+ * in memory. The result has no key: the key is the user, which a timeline does not show.
  * @throws the KafkaError `OFFSET_OUT_OF_RANGE` when retention has removed the record since the
- * offset ranges were read. `WithLogSession` then repeats the search with new ranges, if its
- * connection was open before.
+ * offset ranges were read. `WithLogSession` may then repeat the search with new ranges.
  */
 async function recordAt(
   session: LogSession,

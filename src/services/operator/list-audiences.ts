@@ -18,8 +18,9 @@ import type { MembershipSource } from './read-memberships.ts'
  */
 const maxWait = durationMs(1_500)
 /**
- * Maximum time of the first reading. After it the reading is cancelled, and a later request begins
- * a new one, which may take twice as long: the topic may be large.
+ * Maximum time of the first reading of the memberships topic. A reading that exceeds its maximum
+ * time is cancelled. The next reading may then take twice as long, up to `maxReadTime`, because the
+ * topic may be large.
  */
 const firstReadTime = durationMs(120_000)
 const maxReadTime = durationMs(3_600_000)

@@ -14,8 +14,8 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
  * none is visited. The second read visits the dead letters.
  *
  * To limit the memory, more than 500,000 dead letters are visited in parts. The topic is then read
- * twice for each part, and `begin` gets an estimate. `live` has the keys of one part. With its
- * `ends`, only earlier records can be dead letters.
+ * twice for each part, and `begin` gets an estimate. `live` keeps the keys of one part at a time.
+ * If `live` was created with `ends`, only records before these offsets can be dead letters.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
@@ -95,8 +95,8 @@ const byTime = (a: DeadLetter, b: DeadLetter): number => a.at - b.at || (a.key <
 export type ReadEvent = (record: LogRecord, deadLetter: DeadLetter) => Promise<Event | undefined>
 
 /**
- * Creates a `ReadEvent`. It calls `onUnavailable` once, when the schema registry cannot be reached,
- * and does not ask the registry again after that.
+ * Creates a `ReadEvent` function. When the schema registry cannot be reached, the function calls
+ * `onUnavailable`. It does this only once, and does not ask the registry again after that.
  */
 export function createReadEvent(codec: EventCodec, onUnavailable: (error: unknown) => void): ReadEvent {
   const unknown = new Set<number>()

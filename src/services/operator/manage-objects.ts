@@ -49,8 +49,8 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   }
 
   /**
-   * Makes a change that may overwrite the change of another client. If the object exists, the
-   * request must have a precondition (the expected version). Otherwise it is refused.
+   * Makes a change that may overwrite the change of another client. If the object exists, a request
+   * without a precondition (the expected version) is refused.
    */
   async function guarded(target: ObjectTarget, next: Next): Promise<ObjectChanged | ObjectRefusal> {
     if (target.precondition.kind !== 'none') return change(target, next)
@@ -153,8 +153,8 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
 }
 
 /**
- * How to undo a rotation whose response was lost. Nobody has the new secret then, so requests that
- * it signs would be refused.
+ * How to undo a rotation whose response was lost. Nobody then has the new secret, so receivers
+ * would refuse requests that are signed with this secret.
  */
 const wayBack =
   'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)", with the fingerprint of "sharedSecret[0]" in the object. Only the old secret then stays in use, and you can rotate it again.'

@@ -15,11 +15,11 @@ interface Deps {
 
 /**
  * Creates the function that returns the public keys. Each key is computed once, at the first call
- * that needs it. That takes about 50 µs, so each tick of the event loop computes only one. For all
- * destinations, the function returns the same object until the configuration changes.
+ * that needs it. This takes about 50 µs, so each tick of the event loop computes only one key.
+ * Calls for all destinations get the same object until the configuration changes.
  *
- * Anyone may request the keys, so the result must not show which destinations exist. It has no ids
- * of destinations, and is the same for an unknown id as for a destination without keys.
+ * Anyone may request the keys, so the result must not show which destinations exist. The result has
+ * no ids of destinations, and is the same for an unknown id as for a destination without keys.
  */
 export function createPublishedKeys({ destinations, clock }: Deps): PublishedKeys {
   let known = new Map<string, PublicSigningKey | undefined>()

@@ -63,7 +63,8 @@ export async function readLedgerParts(
 
 /**
  * Counts the records that wait in retry topics: the records after the committed offset whose
- * deliveries are not done. A topic that is not in the current schedule may have been deleted.
+ * deliveries are not done. A topic that is not in the current schedule may have been deleted, and
+ * then counts as empty.
  */
 async function readWaiting(
   { reader, topics, tiers, earlierTiers }: LedgerSource,

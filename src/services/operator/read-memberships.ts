@@ -89,8 +89,8 @@ class KeptPartition {
   }
 
   /**
-   * Passes all memberships to the visitor. After each `visitsPerTurn` of them, other work of the
-   * process runs.
+   * Passes all memberships to the visitor. After each `visitsPerTurn` memberships, other work of
+   * the process runs.
    */
   async handOver({ onMembership, onMark }: MembershipVisitor, clock: Pick<Clock, 'soon'>): Promise<void> {
     let visits = 0

@@ -35,9 +35,8 @@ interface Wanted<T> {
   /** Maximum number of selected records that one call returns. */
   readonly limit: number
   /**
-   * Called with each record. Returns the value for the result; `undefined` leaves the record out.
-   * The records do not come in order of time: a partition is read in chunks from its end backwards,
-   * but the records of a chunk come in offset order.
+   * Called after a chunk was read, with the number of its records. The chunks of a partition are
+   * read backwards, so each chunk ends where the chunk that was read before it begins.
    */
   readonly select: (record: LogRecord) => T | undefined
   /**
@@ -45,7 +44,12 @@ interface Wanted<T> {
    * where the chunk that was read before it begins.
    */
   readonly onChunk?: (chunk: Part, records: number) => void
-  /** Called before a record is returned; `false` leaves it out. */
+  /**
+   * Numbers of offsets in a chunk. The first chunk of a partition has only `first`, because the
+   * size of the records is not known yet. Each further chunk has `growth` times as many as the
+   * previous one, at least `minNext` and at most `max`. If the records are large, a chunk has fewer
+   * (`maxChunkBytes`). So a read of few records stays short, and a long read needs few requests.
+   */
   readonly isWanted?: (found: Found<T>) => boolean
 }
 
@@ -80,7 +84,7 @@ interface Reading<T> {
   span: number
   /**
    * The append time of the oldest record that was read of the partition. The unread records are
-   * older, so it is an upper bound of their times.
+   * older, so this time is an upper bound of their times.
    */
   floor: number
   found: Found<T>[]
@@ -114,8 +118,9 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     }
   }
 
-  // The newest record is unknown until the first chunk of each partition was read. So the budget
-  // does not end the read earlier: otherwise the next page would begin at the same offsets again.
+  // The newest record is unknown until the first chunk of each partition was read. So a budget that
+  // is spent before this does not end the read. Otherwise the read would return nothing, and the
+  // next page would begin at the same offsets again.
   const unbegun = new Set(budget.isSpent ? [] : unread())
   while (found.length < limit && (unbegun.size > 0 || !budget.isSpent)) {
     const newestFirst = unbegun.size > 0 ? [...unbegun] : unread().toSorted((a, b) => b.floor - a.floor || 0)

@@ -23,9 +23,9 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
   }
 
   /**
-   * Ends the automatic disabling of a destination. It is called after the call that sets `enabled`
-   * in the document of the destination. `before` is the answer to that call. For a destination of
-   * the configuration file, `before` is a refusal, because the API cannot change the document.
+   * Ends the automatic disabling of a destination, after `switchTo` has tried to set `enabled` in
+   * its document. `before` is the answer to that change. For a destination of the configuration
+   * file, `before` is a refusal, because the API cannot change the document.
    */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)

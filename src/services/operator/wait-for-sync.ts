@@ -53,8 +53,8 @@ export interface DeliveryCounts {
 export interface WaitReport extends DeliveryCounts {
   /**
    * The id of another sync of this audience whose time is in the future, because the clock of its
-   * process was ahead. The awaited sync counts as older than that sync, so it has no effect. Absent
-   * when there is no sync in the future.
+   * process was ahead. Hookline regards the awaited sync as older than that sync, so the awaited
+   * sync has no effect. Absent when no sync is in the future.
    */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'

@@ -36,8 +36,8 @@ export interface DeletionDeps {
  * - Store the records from which the status of the deletion is read.
  * - Write the delete messages.
  *
- * After a crash, it may be called again with the same record. It then writes the same records under
- * the same ids, but the suppressions get the time of the second call. So events that the users sent
+ * After a crash, this function may be called again with the same record. It then writes the same
+ * records under the same ids, but the suppressions get the time of the second call. So events that the users sent
  * between the two calls are stopped too. Rejects when Kafka does not store a record; the records
  * stored before that stay in effect.
  */

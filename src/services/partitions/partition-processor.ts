@@ -62,7 +62,10 @@ export class PartitionProcessor implements TopicPartition {
   admitted = 0
   /** When the partition's last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
-  /** All records below the offset `below` were in the log at the monotonic time `at`, in ms. */
+  /**
+   * Whether the clock of a broker was ahead, so that a retry record was due before its timestamp
+   * says. Only the first of these records is logged.
+   */
   knownInLog = { below: 0, at: Number.NEGATIVE_INFINITY }
   /** Whether a record was due although its timestamp was too late. Only the first one is logged. */
   hasLateTimestamp = false
@@ -77,7 +80,10 @@ export class PartitionProcessor implements TopicPartition {
   readonly #pauses = new Set<PauseReason>()
   readonly #lastRouted = new LastOffsetOfOthers()
   #openBytes = 0
-  /** The number of deliveries in memory. The last one of each record does not count. */
+  /**
+   * The number of deliveries in memory, without the last one of each record: that delivery counts
+   * as the record itself.
+   */
   #deliveries = 0
   #inProgress = 0
   #idle: PromiseWithResolvers<void> | undefined
@@ -196,7 +202,7 @@ export class PartitionProcessor implements TopicPartition {
     this.#deliveries++
   }
 
-  /** Notes that a delivery has ended that is not the last one of its record in memory. */
+  /** Notes that a delivery has ended whose record still has other deliveries in memory. */
   deliveryEnded(): void {
     this.#deliveries--
     this.#resumeBelowLimits()

@@ -92,7 +92,10 @@ export interface Partitions {
 }
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
-/** A retry that starts this number of milliseconds before its timestamp says is logged. */
+/**
+ * A retry is logged if it starts more than this number of milliseconds before its due time by the
+ * timestamp of its record. The clock of the broker was then ahead.
+ */
 const clockAheadMs = 60_000
 
 /**
@@ -249,9 +252,10 @@ interface NotDue {
 /**
  * Returns the milliseconds until a record is due; 0 or less when it is due.
  *
- * If the clock of a broker was ahead, the timestamps of its records are too late. So the wait of a
- * record ends at the latest when as much time has passed since the record was known to be in the
- * log. This time is monotonic: a correction of the clock does not change it.
+ * If the clock of a broker was ahead, the timestamps of its records are too late. So a record never
+ * waits longer than its planned wait (`due` minus its timestamp), counted from the moment at which
+ * it was known to be in the log. This wait is measured with the monotonic clock, so a correction of
+ * the clock does not change it.
  */
 function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due }: NotDue): number {
   const now = clock.monotonic()
@@ -261,8 +265,9 @@ function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due
 }
 
 /**
- * Pauses the partition until the record is due. Later records wait too. Only if the clock of a
- * broker was ahead can one of them be due earlier. It then waits at most as long as this record.
+ * Pauses the partition until the record is due. Later records wait too. A later record can be due
+ * earlier only if the clock of a broker was ahead. That record then waits at most as long as this
+ * one.
  */
 function waitUntilDue(
   { consumer, clock, logger }: Deps,

@@ -33,9 +33,9 @@ export type WriteDeadLetter = (
 ) => void
 
 /**
- * Creates a function that writes dead letters. A dead letter is longer than its record, so the
- * topic may refuse it for its size. Then, and for a Kafka batch that cannot be read, only the
- * beginning is written. Otherwise the record would block its partition forever.
+ * Creates a function that writes dead letters. A dead letter is longer than its record, so it may
+ * be too large for the topic. Only the first 64 KiB are then written, also for a Kafka batch that
+ * cannot be read. Otherwise the record would block its partition forever.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {

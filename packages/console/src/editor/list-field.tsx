@@ -4,8 +4,8 @@ import { entriesOf } from './document-text.ts'
 
 /**
  * A field for a list of texts, separated by commas. `value` is the list of the document. While the
- * typed text has the same entries, the field shows the typed text. Otherwise the field would remove
- * a comma at the end, before the user has typed the next entry.
+ * typed text has the same entries as `value`, the field shows the typed text. Otherwise the field
+ * would remove a comma at the end, before the user has typed the next entry.
  */
 export function ListField({ value, onInput, ...props }: TextFieldProps) {
   const [typed, setTyped] = useState(value)

@@ -64,9 +64,9 @@ async function checkOf(text: string, send: (body: unknown) => Promise<ChangeResu
 }
 
 /**
- * Whether the operator service refused the document, or the stored object has another version than
- * `expects`. Other errors are about the session, the rate of requests, or a service that does not
- * respond.
+ * Whether an error is about the document: the operator service refused the document, or the stored
+ * object has another version than `expects`. Other errors are about the session, the rate of
+ * requests, or a service that does not respond.
  */
 const isAboutDocument = ({ status }: ApiError): boolean =>
   status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status)

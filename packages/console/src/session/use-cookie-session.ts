@@ -62,7 +62,8 @@ export function useCookieSession(): CookieSession {
       failure => {
         const error = toApiError(failure)
         if (error.status === 401 || isOutdated()) return
-        // The page stays while there is a session, also one that has ended, and keeps the typed text.
+        // A page with a session stays, even if the session has ended, so that the typed text is
+        // kept.
         setState(current => ('session' in current ? current : { kind: 'failed', error }))
       },
     )

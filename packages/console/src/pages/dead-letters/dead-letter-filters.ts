@@ -50,8 +50,9 @@ export function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
 }
 
 /**
- * The notice above a partial list. With `hasMore`, the list may lack dead letters, for which the
- * next page continues the search. Without it, the list may contain replayed dead letters.
+ * The notice above a partial list. If `hasMore` is true, the list may lack dead letters, and the
+ * next page continues the search for them. If `hasMore` is false, the list may contain replayed
+ * dead letters.
  */
 export const partialText = (hasMore: boolean): string =>
   hasMore

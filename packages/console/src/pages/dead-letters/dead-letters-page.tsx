@@ -28,8 +28,9 @@ export function DeadLettersPage() {
   const after = new URLSearchParams(query).get('after') ?? undefined
   const loaded = useData<Answer>(pathWith('/v1/dead-letters', { limit, ...filters, after }), 10_000)
   /**
-   * The filters of the dialog; `undefined` while it is closed. The filters of the address can change
-   * while the dialog is open, for example with the Back button of the browser.
+   * The filters of the dialog; `undefined` while the dialog is closed. The dialog has its own
+   * filters, because those of the address can change while it is open, for example with the Back
+   * button of the browser.
    */
   const [asked, setAsked] = useState<DeadLetterFilters>()
   const [replay, setReplay] = useState<string>()

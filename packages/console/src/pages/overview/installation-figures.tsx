@@ -7,7 +7,8 @@ const sum = (counts: readonly number[]): number => counts.reduce((total, count) 
 /** The rates and the backlog of the installation in one row. */
 export function InstallationFigures({ status }: { readonly status: InstallationStatus }) {
   const { rates, groups, waiting, partial, openBreakers, openBreakerCount = openBreakers?.length ?? 0 } = status
-  // The lag is that of the events topic: the retry topics also have records that are not due.
+  // Show only the lag of the events topic, because the retry topics also have records that are not
+  // due.
   const lag = groups.flatMap(({ topics }) => topics).find(({ topic }) => topic.endsWith('.events'))?.lag
   const isWaitingUnknown = partial === true && waiting.length === 0
   const rate = (value: number | undefined) => (value === undefined ? undefined : rateText(value))
