@@ -11,7 +11,7 @@ const folder = import.meta.dirname
 const target = resolve(folder, '../../dist/console')
 /**
  * Maximum size in bytes of all files of the console, compressed with gzip. The build fails above
- * it, so that the console stays fast to load.
+ * this size, so that the console stays fast to load.
  */
 const maxBytes = 200 * 1_000
 

@@ -77,8 +77,8 @@ export function withoutFiles(
 }
 
 /**
- * Reports each usable file with an id that a file in another directory had when that other file was
- * last valid. The other file is now unusable or cannot be read, and its destination keeps the id.
+ * Reports each usable file with an id of a file in another directory that is now unusable or cannot
+ * be read. That other file had the id when it was last valid, and its destination stays in use.
  */
 export function takenIds(
   configFiles: ConfigFiles,

@@ -27,8 +27,9 @@ export function createReservation(api: Pick<TrackingApi, 'reserve' | 'release'>)
 }
 
 /**
- * The memory for the chunks of a body. `canEverHold` says whether one body may need this much
- * memory. Without `canEverHold`, a failed `take` always means that other requests use the memory.
+ * The memory for the chunks of a body. `canEverHold` says whether `take` could succeed if no other
+ * request held memory. Without `canEverHold`, a failed `take` always means that other requests use
+ * the memory.
  */
 export type ChunkMemory = Pick<BodyMemory, 'take'> & Partial<Pick<BodyMemory, 'canEverHold'>>
 

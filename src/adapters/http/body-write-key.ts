@@ -28,8 +28,9 @@ interface Deps {
 }
 
 /**
- * Size in bytes at which a body that is still arriving is searched for its write key, once. A body
- * that stays smaller is searched when it is complete, by `accept` of the tracking API.
+ * Size in bytes at which a body that is still arriving is searched for its write key. This search
+ * happens once. A body that stays smaller is searched when it is complete, by `accept` of the
+ * tracking API.
  */
 const searchedBytes = 65_536
 /**

@@ -26,8 +26,8 @@ interface Deps {
 }
 
 /**
- * Responses of at most this number of bytes do not count towards the memory budget for request
- * bodies. Only a response that lists rejected messages can be longer.
+ * The refusal of a body that was sent as a form. Programs that send forms change the list: `curl
+ * -d` removes the line breaks of a file.
  */
 const shortResponse = 1_024
 
@@ -185,8 +185,8 @@ function basicUser(authorization: string | undefined): string | undefined {
 
 /**
  * The first value of a header that may occur several times. Node joins the values with `, `, but a
- * single value may also contain `, `. So if the text contains it, the first value is taken from
- * `headersDistinct`, in which the values are separate.
+ * single value may also contain `, `. So a text with `, ` is not used: the first value is taken
+ * from `headersDistinct`, in which the values are separate.
  */
 function firstOf(request: IncomingMessage, name: string): string | undefined {
   const joined = request.headers[name]

@@ -6,7 +6,7 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import { durationMs, epochMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
-/** Number of hours that each reading of the ledger covers, the current one included. */
+/** Number of hours that each reading of the ledger covers, the current hour included. */
 const hours = 24
 /**
  * Time between two readings of the ledger. A reading takes at most some seconds of CPU time. The
@@ -15,7 +15,7 @@ const hours = 24
  */
 const readEvery = durationMs(300_000)
 /**
- * Time until the first reading. The dispatchers commit every 250 ms, so those that start together
+ * Time until the first reading. Dispatchers commit every 250 ms, so dispatchers that start together
  * with this process have committed their offsets by then.
  */
 const firstAfter = durationMs(5_000)

@@ -8,8 +8,8 @@ import type { StatusView } from '../live-status/status-view.ts'
 const maxBreakers = 100
 
 /**
- * Returns the part of the installation status that comes from the status topic. Of the
- * destinations, it contains only those that exist.
+ * Returns the part of the installation status that comes from the status topic. The result names
+ * only destinations that exist.
  */
 export function liveInstallation(
   { sums }: StatusView,

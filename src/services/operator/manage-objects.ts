@@ -71,7 +71,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
     const answer = await guarded(target, current =>
       current === undefined && !mayCreate ? undefined : { ...document, id },
     )
-    // If-Match is false when there is no object (RFC 9110 13.1.1), so the answer is
+    // If-Match is false for an absent object (RFC 9110, section 13.1.1), so the answer is
     // `precondition_failed`.
     return answer === notFound
       ? objectRefusal(

@@ -17,7 +17,8 @@ export interface LedgerLimits {
   /** Time after which the reading stops. The answer then contains only a part of the counts. */
   readonly time: DurationMs
   /**
-   * Maximum time of an answer, even when Kafka does not respond. After it, the answer has no rows.
+   * Maximum time of an answer, even when Kafka does not respond. After this time, the answer has no
+   * rows.
    */
   readonly answerWithin: DurationMs
 }

@@ -115,7 +115,7 @@ const stateIn = (object: ConfigObject) => ({
 
 /**
  * Resolves with the result of `read`, or with `undefined` at the time `until`. If the rest of the
- * time is too short for `read`, it is not called, because it would only delay later requests.
+ * time is too short, `read` is not called, because it would only delay later requests.
  */
 async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>): Promise<T | undefined> {
   const left = until - clock.monotonic()

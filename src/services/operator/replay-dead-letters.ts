@@ -11,9 +11,9 @@ import { visitDeadLetters } from './list-dead-letters.ts'
 import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-plan.ts'
 
 /**
- * Maximum number of dead letters that one replay has in progress: enough for full batches. After a
- * crash, the next replay repeats at most this number of dead letters: those that were replayed but
- * have no tombstone yet.
+ * Maximum number of dead letters that one replay has in progress: enough for full Kafka batches.
+ * After a crash, the next replay repeats at most this number of dead letters: those that were
+ * replayed but have no tombstone yet.
  */
 const maxInFlight = 256
 
@@ -207,8 +207,8 @@ class Writing {
   replayed = 0
   unmarked = 0
   /**
-   * The first failed append, except of a copy that is too large. After it, no further dead letter
-   * is replayed, because further appends would fail too.
+   * The error of the first failed append. A copy that is too large does not count. After this
+   * error, no further dead letter is replayed, because further appends would fail too.
    */
   failure: Error | undefined
 

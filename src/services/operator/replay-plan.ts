@@ -12,8 +12,8 @@ export interface ReplayTargetDeps {
   readonly context: ReplayContext
   /**
    * Creates the codec of events. It is called at the first dead letter of a delivery, so that a
-   * replay without deliveries needs no schema registry. `inputs` is called at the first dead letter
-   * of a membership update, for the same reason.
+   * replay without deliveries needs no schema registry. Likewise, `inputs` creates the codec of
+   * audience inputs at the first dead letter of a membership update.
    */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>

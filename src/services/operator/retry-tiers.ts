@@ -8,8 +8,8 @@ export interface RetryTiers {
   /** The waits of these topics, shortest first. */
   readonly tiers: readonly DurationMs[]
   /**
-   * Those of `tiers` that are not in the current schedule. When no delivery waits in their topics
-   * any longer, they may be deleted at any time.
+   * The tiers that are not in the current schedule. When no delivery waits in their topics any
+   * longer, these topics may be deleted at any time.
    */
   readonly earlierTiers: readonly DurationMs[]
 }

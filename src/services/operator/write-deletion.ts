@@ -37,9 +37,9 @@ export interface DeletionDeps {
  * - Write the delete messages.
  *
  * After a crash, this function may be called again with the same record. It then writes the same
- * records under the same ids, but the suppressions get the time of the second call. So events that the users sent
- * between the two calls are stopped too. Rejects when Kafka does not store a record; the records
- * stored before that stay in effect.
+ * records under the same ids, but the suppressions get the time of the second call. So events that
+ * the users sent between the two calls are stopped too. Rejects when Kafka does not store a record;
+ * the records stored before that stay in effect.
  */
 export async function writeDeletion(
   { producer, topics, suppressions, brokersNow, encodeEvent, encodeInput, headers = {} }: DeletionDeps,

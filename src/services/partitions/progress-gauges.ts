@@ -20,8 +20,9 @@ interface Progress {
 }
 
 /**
- * Returns a function that shows for each partition when it last advanced or had nothing to do. The
- * function compares the progress with the progress at its previous call (the previous scrape).
+ * Returns a function that sets the metric `partitionProgress`: for each partition, the time at
+ * which it last advanced or had nothing to do. The function compares the progress with the progress
+ * at its previous call (the previous scrape).
  */
 export function createShowProgress(
   metrics: Pick<Metrics, 'partitionProgress'>,
@@ -46,8 +47,9 @@ export function createShowProgress(
 }
 
 /**
- * Shows for each topic of `processors` when the oldest of the records in progress was appended, or
- * the current time when none is in progress. Returns these times in ms.
+ * Sets the metric `oldestRecord` for each topic of `processors`: the time at which the oldest of
+ * its records in progress was appended, or the current time when none is in progress. Returns these
+ * times in ms.
  */
 export function showOldest(
   metrics: Pick<Metrics, 'oldestRecord'>,

@@ -1,8 +1,8 @@
 import type { PartitionProcessor } from './partition-processor.ts'
 
 /**
- * The record counts of one consumer of this process. Each is for the time since the previous call
- * of `take`.
+ * The record counts of one consumer of this process. Each count is for the time since the previous
+ * call of `take`.
  */
 export interface RecordCounts {
   /** Number of admitted records. */
