@@ -77,8 +77,9 @@ export function withoutFiles(
 }
 
 /**
- * Reports each usable file with an id of a file in another directory that is now unusable or cannot
- * be read. That other file had the id when it was last valid, and its destination stays in use.
+ * Reports each usable file that has the id of a file in another directory, if that other file is
+ * now unusable or cannot be read. The other file had the id when it was last valid, and its
+ * destination keeps the id.
  */
 export function takenIds(
   configFiles: ConfigFiles,

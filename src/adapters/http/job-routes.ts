@@ -14,7 +14,6 @@ interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app'> {
   readonly guard: Guard
 }
 
-/** Adds the routes for replays and resends. */
 export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
   const readObjectBody = createReadObjectBody(deps)
   const guarded = (route: string, handle: Handler, action?: string) =>

@@ -13,7 +13,6 @@ interface Deps extends Pick<HttpServer, 'app'> {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Adds the route of the ledger. */
 export function addLedgerRoute({ app, guard, readLedger, clock }: Deps): void {
   const ledger: Handler = async ({ request }) => {
     const read = ledgerQueryOf(request.query as JsonObject, clock.now())

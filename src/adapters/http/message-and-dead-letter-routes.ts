@@ -18,7 +18,6 @@ interface Deps extends Pick<HttpServer, 'app'> {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Adds the routes that read messages and dead letters. */
 export function addMessageAndDeadLetterRoutes({ app, guard, log, clock }: Deps): void {
   const message: Handler = async ({ request }) => {
     const read = messageQueryOf(idIn(request), request.query as JsonObject, clock.now())

@@ -63,7 +63,6 @@ export interface Connections {
   closeAfterNextResponse(): Promise<void>
   /** Closes connections without a request in progress, and without data that waits to be parsed. */
   closeIdle(): void
-  /** Destroys all connections. */
   closeAll(): void
 }
 

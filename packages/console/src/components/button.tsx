@@ -10,7 +10,6 @@ export interface ButtonProps {
   readonly label?: string
 }
 
-/** A button in the style of the console. */
 export function Button({ children, onClick, kind = 'plain', type = 'button', isDisabled = false, label }: ButtonProps) {
   return (
     <button type={type} class={`button button-${kind}`} onClick={onClick} disabled={isDisabled} aria-label={label}>

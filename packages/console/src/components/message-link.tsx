@@ -10,7 +10,6 @@ export interface MessageLinkProps {
   readonly at: string
 }
 
-/** A link to the timeline of a message. */
 export function MessageLink({ id, at }: MessageLinkProps) {
   return (
     <Link href={messageAddress(id, spanBefore(at))} class="id">

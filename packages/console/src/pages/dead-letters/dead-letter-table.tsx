@@ -6,7 +6,6 @@ import { MessageLink } from '../../components/message-link.tsx'
 import { Time } from '../../components/time.tsx'
 import { hasDestination } from './dead-letter-filters.ts'
 
-/** One row for each dead letter. */
 export function DeadLetterTable({ letters }: { readonly letters: readonly DeadLetter[] }) {
   return (
     <DataTable

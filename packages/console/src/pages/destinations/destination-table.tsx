@@ -10,7 +10,6 @@ export interface DestinationTableProps {
   readonly openBreakers: readonly string[]
 }
 
-/** One row for each destination. */
 export function DestinationTable({ destinations, openBreakers }: DestinationTableProps) {
   const open = new Set(openBreakers)
   return (
