@@ -20,9 +20,9 @@ export interface JobOptions extends OperatorOptions {
   readonly cancel?: string
 }
 
-/** Time between two requests. */
+/** Time between two requests for the state of a job. */
 const pollEvery = durationMs(1_000)
-/** The codes of temporary failures. */
+/** The codes of temporary failures, after which the command repeats a request. */
 const temporary: ReadonlySet<string> = new Set(['unreachable', 'no_response', 'timeout', 'unavailable'])
 
 /** Adds `--follow` and `--cancel`. */
@@ -58,9 +58,10 @@ interface JobOfCommand {
 }
 
 /**
- * Creates a job through the operator API and shows its progress until it ends. With `--follow` or
- * `--cancel` it shows an existing job. A signal ends only the command, and the job continues.
- * @throws CommandFailed when the job is refused, fails or is cancelled, or after a signal
+ * Creates a job through the operator API and shows the progress of the job until it ends. With
+ * `--follow` or `--cancel`, shows an existing job. A signal ends only the command, not the job.
+ * @throws CommandFailed when the job is refused or fails, or after a signal. Without `--cancel`,
+ *   also when the job is cancelled
  */
 export async function runJob(
   kind: JobKind,
@@ -178,9 +179,9 @@ function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
 }
 
 /**
- * Checks the result of a job.
- * @throws CommandFailed when the job was not completed. Without `--dry-run`, also when dead letters
- *   were not replayed, or events were too large
+ * Checks the result of a job that has ended.
+ * @throws CommandFailed when the job failed. Without `--cancel`, also when the job was cancelled.
+ *   Without `--dry-run`, also when dead letters were not replayed, or events were too large
  */
 function judge(job: ShownJob, { cancel }: JobOptions): void {
   const { kind, id, state, error, dryRun } = job

@@ -21,8 +21,8 @@ export class Lifecycle {
   }
 
   /**
-   * Starts a component. If that fails, stops it, because a part of it may run, and all earlier ones,
-   * and rethrows the error.
+   * Starts a component. If the start fails, stops this component, because a part of it may run.
+   * Then stops all earlier components, and rethrows the error.
    */
   async start(part: Component): Promise<void> {
     this.#components.push(part)

@@ -102,8 +102,8 @@ export const refusalText = ({ code, message, problems }: Refused): string =>
 
 /**
  * The error for a refused request of a command whose options are query parameters. If the API finds
- * a problem in the options, it is a UsageError, so the exit code is 2 as for problems that the
- * command itself finds.
+ * a problem in the options, the error is a UsageError, so the exit code is 2 as for problems that
+ * the command itself finds.
  */
 export const refusalError = (refused: Refused): CommandFailed | UsageError =>
   refused.code === 'invalid_query' ? new UsageError(refusalText(refused)) : new CommandFailed(refusalText(refused))

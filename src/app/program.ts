@@ -143,8 +143,8 @@ export async function runProgram(
 }
 
 /**
- * The program with the requested command loaded. The others have only a name and a summary, for the
- * help text and for suggestions after a typing error.
+ * The program with the requested command loaded. The other commands have only a name and a summary,
+ * for the help text and for suggestions after a typing error.
  */
 async function programFor(argv: readonly string[], io: CommandIo, entries: readonly CommandEntry[]): Promise<Command> {
   const program = createCommand('hookline', 'Delivers customer-data events from Kafka to webhooks', io)

@@ -18,8 +18,8 @@ interface SignalTarget {
  * next one ends the process immediately.
  *
  * The process ends by the default action of the signal, so that a shell script that runs commands
- * also ends at Ctrl-C. The process of a container has the id 1, and Linux ignores signals to this
- * process if it has no handler. So it exits, with 128 plus the number of the signal as in a shell.
+ * also ends at Ctrl-C. The process of a container has the id 1, for which Linux has no default
+ * action. So a process with this id exits, with 128 plus the number of the signal as in a shell.
  */
 export function handleStopSignals(target: SignalTarget): () => AbortSignal {
   const stopping = new AbortController()

@@ -19,8 +19,8 @@ interface Channel {
   readonly description: string
   readonly messages: readonly MessageName[]
   /**
-   * A summary of what Hookline writes to the topic (`sends`), and of what it reads from it
-   * (`receives`).
+   * A summary of what Hookline writes to the topic (`sends`), and of what Hookline reads from the
+   * topic (`receives`).
    */
   readonly sends: string
   readonly receives?: string

@@ -54,8 +54,8 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  // The cost of a retry record does not depend on the HTTP client. It is read from the measurements
-  // with the cheapest client, because the CPU time of the requests distorts these the least.
+  // The cost of a retry record does not depend on the HTTP client. The figures are those with the
+  // client that needs the least CPU time for a request, because this time distorts the cost.
   const [cheapest, retried] = [variantOf.delivery('hookline undici', 20), variantOf.retries('hookline undici')]
   const ofReference = measured('retries', retried, 'CPU of a retry, relative to a delivery of the reference loop')
   const [collected, restored] = [variantOf.collector('hookline', 20), variantOf.audiences(1_000_000)]

@@ -22,7 +22,7 @@ const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
 const ports = list(port)
 /** A base URL. The chart appends a path to it. */
 const baseUrl: Schema = { type: 'string', pattern: '^$|/$' }
-/** Labels of pods, without those that the chart sets. */
+/** The labels that the chart itself sets on pods. `podLabels` must not have them. */
 const ownLabels = ['name', 'instance', 'version', 'component'].map(label => `app.kubernetes.io/${label}`)
 const podLabels: Schema = { ...texts, propertyNames: { not: { enum: ownLabels } } }
 const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }

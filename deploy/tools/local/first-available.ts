@@ -1,6 +1,6 @@
 /**
- * The result of trying one option, that is, one way to get a service such as Kafka. It is the
- * service, or why the option is unavailable and how to change that.
+ * The result of one option: the service, or why the option is unavailable and how to change that.
+ * An option is one way to get a service, for example Kafka in a container.
  */
 export type Availability<T> =
   | { readonly kind: 'available'; readonly value: T }

@@ -38,8 +38,8 @@ export interface GuardDeps extends Pick<HttpServer, 'send' | 'fail'> {
   readonly takeTraced: RunInSpan
   readonly clock: Pick<Clock, 'id'>
   /**
-   * The authentication and the audit log of the API. If the API is off on this listener, this field
-   * is the error response that all its routes send instead.
+   * The authentication and the audit log of the operator API. If the operator API is off on this
+   * listener, this field is the error response of all routes of the API.
    */
   readonly operator: OperatorGate | HttpResponse
 }

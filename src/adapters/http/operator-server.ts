@@ -140,7 +140,7 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
 /**
  * The response with the public signing keys. Receivers may cache it for five minutes, so a new key
  * must be published at least five minutes before it signs. Clients need no operator key for this
- * response, and it may have megabytes. So it is built once for each object with keys.
+ * response, and it may have megabytes. So the response is built once for each object with keys.
  */
 function createKeysAnswer(): (keys: Awaited<ReturnType<PublishedKeys>>) => HttpResponse {
   const built = new WeakMap<object, HttpResponse>()

@@ -12,22 +12,22 @@ import { socketAddressOf } from './client-address.ts'
 const parseMs = 2
 /**
  * Maximum number of requests without a response on all connections of a server together. Above this
- * maximum, a connection with an unanswered request parses no further requests. The limit bounds the
- * work at the end of an outage of Kafka: the responses to all these requests are then sent at about
- * the same time.
+ * maximum, a connection with an unanswered request parses no further requests. At the end of an
+ * outage of Kafka, the responses to all unanswered requests are sent at about the same time. The
+ * maximum bounds this work.
  */
 const maxUnansweredInTotal = 5_000
 /** Maximum number of lines of a body that are parsed together. A chunk of a body has two lines. */
 const linesPerPiece = 64
 /**
- * Maximum bytes that may wait on a connection without counting towards `maxWaiting`. The bytes must
- * wait for the next iteration of the event loop, and none of them may be parsed yet. So a small
- * request, which waits only briefly, does not cause the close of a connection.
+ * Maximum bytes with which a waiting connection does not count towards `maxWaiting`. This applies
+ * only to unparsed data that waits for the next iteration of the event loop. So a small request,
+ * which waits only briefly, does not cause the close of a connection.
  */
 const smallData = 16_384
 /**
- * Maximum number of connections of a server that wait, without those that `smallData` exempts. It
- * limits the memory: with the `highWaterMark` of node-server.ts, each of these connections holds up
+ * Maximum number of connections of a server that wait, without those that `smallData` exempts. The
+ * maximum bounds the memory: with the `highWaterMark` of node-server.ts, each connection holds up
  * to 80 KiB of data that has arrived, or that Node has read in advance.
  */
 const maxWaiting = 1_000
@@ -141,9 +141,9 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     })
   })
 
-  // Whether the connection must wait before more of its data is parsed. With the maximum number of
-  // unanswered requests, it does not wait while the body of the latest request is incomplete,
-  // because the rest of this body must still be parsed. The piece with the end of the body may also
+  // Whether the connection must wait before more of its data is parsed. A connection with the
+  // maximum number of unanswered requests must wait, unless the body of its latest request is
+  // incomplete: the rest of this body must be parsed. The piece with the end of the body may also
   // have the head of the next request, so `unanswered` can become one more than the maximum.
   function isFull({ unanswered, current }: ParseState): boolean {
     const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1

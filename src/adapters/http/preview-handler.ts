@@ -5,8 +5,8 @@ import type { Handler } from './operator-guard.ts'
 import { objectProblem, ok } from './responses.ts'
 
 /**
- * Creates the handler of the route that previews a message. It changes nothing, but the audit log
- * has a line for it, as for a test message.
+ * Creates the handler of the route that previews a message. A preview changes nothing, but writes a
+ * line to the audit log, as a test message does.
  */
 export function createPreviewHandler({ api, ...deps }: RequestBodyDeps & { readonly api: ObjectsApi }): Handler {
   const readObjectBody = createReadObjectBody(deps)

@@ -38,8 +38,8 @@ interface Limits {
 }
 
 /**
- * Unpacks gzip off the main thread. It stops when the limit is exceeded, so a compression bomb
- * costs no more than a normal body.
+ * Unpacks gzip off the main thread. The unpacking stops when the limit is exceeded, so a
+ * compression bomb costs no more than a normal body.
  */
 export function gunzip(packed: Buffer, limits: Limits, memory: ChunkMemory): Promise<Unpacked> {
   const store = new BodyBuffer({

@@ -4,8 +4,8 @@ import { type ObjectRefusal, type ObjectRefusalCode, objectRefusalStatus } from 
 import { etagOf } from '../../core/operator/precondition.ts'
 
 /**
- * The HTTP status of each error code that concerns a session of the console. Only the operator
- * listener sends these codes.
+ * The HTTP status of each error code that concerns a session of the console. Only the listener of
+ * the operator API sends these codes.
  */
 export const sessionStatus = { invalid_session: 401, invalid_csrf_token: 403, cross_origin: 403 } as const
 
@@ -88,9 +88,9 @@ export function problem(
       ...json,
       ...((status === 429 || status === 503) && { 'retry-after': wholeSeconds(retryAfter) }),
       ...(allow !== undefined && { allow }),
-      // RFC 9110 11.6.1 requires this header in a 401 response. It is left out for
-      // `invalid_write_key`: with `Basic`, the scheme of write keys, a browser would ask the visitors
-      // of a website for a password.
+      // RFC 9110 11.6.1 requires this header in a 401 response. A response for `invalid_write_key`
+      // does not have the header: with `Basic`, the scheme of write keys, a browser would ask the
+      // visitors of a website for a password.
       ...(status === 401 && code !== 'invalid_write_key' && { 'www-authenticate': 'Bearer' }),
     },
     body: JSON.stringify({

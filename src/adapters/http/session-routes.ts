@@ -54,7 +54,8 @@ export function addSessionRoutes({
     if (body.kind === 'refused') return body.answer
     const { key, ...others } = body.value
     if (typeof key !== 'string' || Object.keys(others).length > 0) return notOneKey
-    // Checked after the body was read, so that concurrent sign-ins cannot exceed the limit.
+    // The limit of failed sign-ins is checked after the body was read. An earlier check would let
+    // concurrent sign-ins exceed the limit.
     const retryAfter = throttle.secondsToWait(address, clock.monotonic())
     if (retryAfter > 0) return inObjectForm(tooManyFailures(retryAfter))
     const id = clock.id()

@@ -218,8 +218,8 @@ function refuse(response: ServerResponse, status: number, headers: Record<string
 }
 
 /**
- * Reads the body. Returns `undefined` when it is too large, but still reads to its end, so that the
- * client can read the response.
+ * Reads the body of a request. Returns `undefined` when the body is too large. A body that is too
+ * large is also read to its end, so that the client can read the response.
  */
 async function readBody(request: IncomingMessage): Promise<{ readonly text: string } | undefined> {
   const chunks: Buffer[] = []

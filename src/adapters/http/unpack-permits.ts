@@ -11,10 +11,9 @@ import type { HttpResponse } from './responses.ts'
 const permits = { known: 12, unknown: 4 } as const
 
 /**
- * The minimum cost of a body in packed bytes, by which the permits are divided. It represents the
- * fixed work of a small body. The cost of a larger body is its number of packed bytes. Unpacked
- * bytes do not show the cost: empty blocks of deflate need the most time per packed byte, but
- * unpack to nothing.
+ * The minimum cost of a body. The permits are divided by cost, and the cost of a body is its number
+ * of packed bytes. The minimum represents the fixed work of a small body. Unpacked bytes do not
+ * show the cost: empty blocks of deflate need the most time per packed byte, but unpack to nothing.
  */
 const minCost = 1_024
 

@@ -51,7 +51,7 @@ interface Deps {
   readonly help: string
   /** Label names, in the order of the exposition. */
   readonly names: readonly string[]
-  /** The labels whose values may be replaced by `_other`. */
+  /** The labels whose values are replaced by `_other` when there are too many series. */
   readonly folding: readonly string[]
   readonly budget: SeriesBudget
 }

@@ -31,8 +31,8 @@ export interface MetricsRegistry extends Exposition {
 }
 
 /**
- * Sampling interval for the event loop delay. The default of 10 ms wakes an idle process a hundred
- * times a second, which was half of its CPU use.
+ * Sampling interval for the event loop delay. The default of 10 ms wakes a process a hundred times
+ * a second, which caused half of the CPU use of an idle process.
  */
 const eventLoopSampleMs = 50
 

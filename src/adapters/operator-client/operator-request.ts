@@ -70,7 +70,7 @@ export interface RequestLimits {
    * response or an error within this time.
    */
   readonly timeoutMs?: number
-  /** Cancels the request when it is aborted. */
+  /** The request is cancelled when this signal is aborted. */
   readonly signal: AbortSignal
 }
 
@@ -106,8 +106,8 @@ export async function sendToOperator(
     })
     text = await response.text()
   } catch (error) {
-    // A GET request changes nothing, so the error need not say that the request may have taken
-    // effect.
+    // After an interruption, the error of other methods says that the service may have carried out
+    // the request. A GET request changes nothing, so the reason of the signal is enough.
     if (method === 'GET') signal.throwIfAborted()
     if (signal.aborted)
       throw new OperatorApiFailed('interrupted', `interrupted before the response from ${url}${advice}`, error)

@@ -98,8 +98,8 @@ class LineSplitter {
   }
 
   /**
-   * The text of a line; `undefined` if the line is not UTF-8 text. A line with null bytes is
-   * probably UTF-16, which can be valid UTF-8. A line that was cut is not checked, because it may
+   * The text of a line; `undefined` if the line is not UTF-8 text. A line with null bytes counts as
+   * UTF-16, even if its bytes are valid UTF-8. A line that was cut is not checked, because it may
    * end within a character.
    */
   #decoded(line: Buffer): string | undefined {

@@ -119,7 +119,7 @@ function samplerOf(sample: number): Sampler {
   const kept = { decision: SamplingDecision.RECORD_AND_SAMPLED }
   return {
     // A span with a parent or a link is always sampled here, because the parent or the linked span
-    // was sampled. Otherwise `start` does not create the span.
+    // was sampled. If that span was not sampled, `start` does not create this span.
     shouldSample: (context, traceId, _name, _kind, _facts, links) =>
       links.length > 0 || trace.getSpanContext(context) !== undefined ? kept : ratio.shouldSample(context, traceId),
     toString: () => `Beginner{${ratio}}`,

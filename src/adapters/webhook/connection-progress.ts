@@ -98,7 +98,7 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
     isUntouchedReuse(request) {
       if (!request?.reusedSocket) return false
       // A request without a socket has received no byte: the connection broke before Node assigned
-      // it to the request.
+      // the socket to the request.
       return !request.socket || known.get(request.socket)?.received === 0
     },
   }

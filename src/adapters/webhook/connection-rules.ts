@@ -198,7 +198,7 @@ function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureCont
   return createSecureContext({
     minVersion: 'TLSv1.2',
     // Renegotiation is off without a client certificate. Some servers, for example IIS, need a
-    // renegotiation to request the client certificate. `TlsEndpoints` limits their number.
+    // renegotiation to request the client certificate. `TlsEndpoints` limits the renegotiations.
     ...(identity?.cert === undefined && { secureOptions: constants.SSL_OP_NO_RENEGOTIATION }),
     // DHE is off. The server chooses its prime, and a prime of 10,000 bits would block the event
     // loop for up to 0.4 s in each handshake. Nearly all servers with DHE also offer ECDHE.

@@ -98,7 +98,7 @@ class GotExchange implements Exchange {
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
     stream.on('response', (response: IncomingMessage) => this.#receive(stream, response))
-    // Node emits `upgrade` instead of `response` for a 101 that names a protocol.
+    // Node emits `upgrade`, not `response`, for a response with the status 101 and a protocol.
     stream.on('upgrade', (response: IncomingMessage) => {
       this.#note(response)
       this.#drop()
@@ -168,8 +168,8 @@ class GotExchange implements Exchange {
     const { keepBodyBytes } = this.#call
     const { 'content-length': length, 'content-encoding': encoding } = response.headers
     if (keepBodyBytes !== undefined) this.#kept = new KeptBody(keepBodyBytes, encoding)
-    // The connection cannot be reused: the bytes after a 101 are not HTTP, and a long body is not
-    // read.
+    // The connection cannot be reused: the bytes after a response with the status 101 are not HTTP,
+    // and a long body is not read.
     if (response.statusCode === 101 || (Number(length) > maxBodyBytes && keepBodyBytes === undefined)) {
       this.#drop()
       return

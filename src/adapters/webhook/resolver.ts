@@ -173,7 +173,10 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   }
 }
 
-/** Whether a name is for the machine itself (RFC 6761 6.3). It is never sent to a name server. */
+/**
+ * Whether a name is `localhost` or ends with `.localhost` (RFC 6761 6.3). Hookline never sends
+ * these names to a name server.
+ */
 export function isLoopbackName(name: string): boolean {
   return /(^|\.)localhost\.?$/i.test(name)
 }

@@ -10,7 +10,7 @@ export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host.r
 
 /**
  * No connection was opened, because the certificate of the endpoint was refused several times just
- * before. The code is that of the last refusal, so the request has the same outcome as then.
+ * before. `code` is the code of the last refusal, so the request has the outcome of that refusal.
  */
 export class CertificateRefusedBefore extends Error {
   readonly code: string
@@ -86,7 +86,7 @@ export class TlsEndpoints {
     this.#monotonic = monotonic
   }
 
-  /** The error for a new connection while connections to the endpoint pause. */
+  /** The error for a connection during a pause; `undefined` if the connection may be opened. */
   refuse(host: string, port: number): CertificateRefusedBefore | undefined {
     const endpoint = this.#endpoints.get(`${host}:${port}`)
     if (endpoint?.lastRefusal === undefined || endpoint.refusals < refusalsBeforePause) return undefined
@@ -103,8 +103,8 @@ export class TlsEndpoints {
   }
 
   /**
-   * Stores the TLS session of a socket, or that its certificate was refused. Call it when the
-   * socket starts to connect.
+   * Follows a connection: stores its TLS session, or counts the refusal of its certificate. Call it
+   * when the socket starts to connect.
    */
   follow(socket: TLSSocket, host: string, port: number): void {
     const endpoint = this.#of(`${host}:${port}`)

@@ -98,7 +98,7 @@ function receive(request: ClientRequest, end: (answer: TokenAnswer) => void, fai
       fail(new ResponseTooLong(`the token endpoint sent more than ${maxInterimResponses} interim (1xx) responses`))
   })
   request.on('error', fail)
-  // Node emits `upgrade` instead of `response` for a 101 that names a protocol.
+  // Node emits `upgrade`, not `response`, for a response with the status 101 and a protocol.
   request.on('upgrade', response => end(answerOf(response, '')))
   request.on('response', response => {
     const chunks: Buffer[] = []

@@ -76,8 +76,8 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
 /** An operation with a deadline. */
 export interface Expiring {
   /**
-   * Whether the request was sent, so that its response may have arrived already. With undici, it is
-   * true from the beginning of the sending, because undici does not report the end.
+   * Whether the request was sent, so that its response may have arrived already. With undici,
+   * `isSent` is true when the sending begins, because undici does not report the end.
    */
   readonly isSent: boolean
   /** Ends the operation because its deadline has passed. `after` is the time limit as text. */

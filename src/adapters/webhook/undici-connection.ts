@@ -77,16 +77,16 @@ export class UndiciConnection {
   }
 
   /**
-   * Call it when undici begins to send the request: all bytes that arrive after this call belong to
-   * the response.
+   * Prepares the response filter for the next response. Call it when undici begins to send the
+   * request: all bytes that arrive after this call belong to the response.
    */
   expectAnswer(): void {
     this.#responseFilter?.expectAnswer()
   }
 
   /**
-   * Call it when the connection is kept for reuse. From then on, the server may close the idle
-   * connection.
+   * Marks the connection as reused. Call it when the connection is kept for reuse: from then on,
+   * the server may close the idle connection.
    */
   noteReuse(): void {
     this.#isReused = true
@@ -105,8 +105,8 @@ export class UndiciConnection {
   }
 
   /**
-   * The phase of the connection. Before it starts to connect, the phase is `exchange`, because an
-   * error is then about the request, not about the connection.
+   * The phase of the connection. Before the first connection attempt, the phase is `exchange`,
+   * because an error is then about the request, not about the connection.
    */
   get phase(): ConnectionPhase {
     return this.#progress?.phase ?? this.#tunnel?.phase ?? 'exchange'
@@ -131,8 +131,9 @@ export class UndiciConnection {
 
   /** Closes the connection immediately, even during a request. */
   drop(): void {
-    // All three calls are needed. Destroying only the client would let a connection attempt
-    // continue; destroying only the socket would let a waiting request reconnect.
+    // All three calls are needed. If only the client were destroyed, an attempt to open a tunnel or
+    // a connection would continue. If only the socket were destroyed, a waiting request would
+    // reconnect.
     void this.#client.destroy()
     this.#tunnel?.cancel()
     this.#socket?.destroy()

@@ -80,7 +80,7 @@ export class ResponseFilter {
   }
 }
 
-/** Whether the bytes begin with a 1xx head other than 101. The bytes after a 101 are not HTTP. */
+/** Whether the bytes begin with a 1xx head, except 101: the bytes after status 101 are not HTTP. */
 function isInterim(bytes: Buffer): boolean {
   if (bytes.length < statusEnd || bytes[statusEnd - 3] !== 0x31) return false
   const start = bytes.toString('latin1', 0, statusEnd)

@@ -165,9 +165,9 @@ async function run(
 }
 
 /**
- * Prevents that this command replays dead letters while a replay job is active, because both would
- * replay the same ones. Prints a warning for a replay job that waits for an operator service. The
- * command does not notice a replay job that is created later.
+ * Checks that no replay job is active, because the job and this command would replay the same dead
+ * letters. Prints a warning for a replay job that waits for an operator service. The command does
+ * not notice a replay job that is created later.
  * @throws CommandFailed while a replay job is active
  */
 async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, io: CommandIo): Promise<void> {

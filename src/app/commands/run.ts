@@ -89,7 +89,10 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   })
 }
 
-/** @throws UsageError when HOOKLINE_LOG_LEVEL is not a log level. An empty value is not used. */
+/**
+ * The log level in HOOKLINE_LOG_LEVEL; `undefined` when the variable is empty or not set.
+ * @throws UsageError when its value is not a log level
+ */
 function logLevelIn({ env }: CommandIo): LogLevel | undefined {
   const level = env['HOOKLINE_LOG_LEVEL'] ?? ''
   return level === '' ? undefined : choice('HOOKLINE_LOG_LEVEL', level, logLevels)

@@ -124,10 +124,10 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
 }
 
 /**
- * Rejects the id of a destination or source that is not configured: it is probably misspelt, and no
- * new attempt can match it. With `--since`, earlier attempts can match it, so this is only a
- * warning.
- * @throws UsageError
+ * Rejects the id of a destination or source that is not configured: the id is probably misspelt,
+ * and no new attempt can match it. With `--since`, earlier attempts can match the id, so the
+ * function only prints a warning.
+ * @throws UsageError without `--since`
  */
 function checkId(
   option: string,

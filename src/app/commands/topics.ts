@@ -95,7 +95,7 @@ async function applyTopics(admin: TopicAdmin, settings: Settings, options: Optio
   io.stderr.write(`hookline: misconfigured existing topics: ${unfit.size}; see: hookline topics check\n`)
 }
 
-/** @throws CommandFailed when the replication factor exceeds the number of running brokers */
+/** Creates a topic. @throws CommandFailed when fewer brokers run than the topic has replicas */
 async function create(admin: TopicAdmin, topic: Parameters<TopicAdmin['create']>[0]): Promise<void> {
   try {
     await admin.create(topic)

@@ -46,7 +46,7 @@ interface CollectorLimits {
 
 /**
  * Returns the maximum memory of a collector process for each purpose. With `maxBodyBytes` above
- * 8 MiB, all together may grow by seven bytes for each byte of `maxBodyBytes`.
+ * 8 MiB, the sum of these maximums rises by up to seven bytes per byte of `maxBodyBytes`.
  */
 export function collectorMemory({ maxBodyBytes, bodyBytesPerAddress }: CollectorLimits): CollectorMemory {
   const authenticated = Math.max(bodiesBytes, minBodies * maxBodyBytes)

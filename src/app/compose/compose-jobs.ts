@@ -14,8 +14,8 @@ import { awaitKafka } from './await-kafka.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /**
- * Follows the jobs topic and starts the job runner. The operator processes of an installation share
- * its jobs.
+ * Follows the jobs topic and starts the job runner. The processes with the operator service share
+ * the jobs of the installation.
  */
 export async function startJobs(
   shared: SharedDependencies,

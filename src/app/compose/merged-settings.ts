@@ -36,7 +36,7 @@ export interface MergedSettings {
   file(): Settings
   /**
    * Returns the age of the objects in ms: this process has read all records of the config topic
-   * that are older (`ObjectStore.age`). Returns 0 before `follow` is called.
+   * that are older than this age (`ObjectStore.age`). Returns 0 before `follow` is called.
    */
   objectsAge(): DurationMs
   /** Replaces the settings of the file, and merges them immediately. */
@@ -75,9 +75,9 @@ function readingAfter(settings: Settings, before: ReadingContext | undefined): R
 }
 
 /**
- * The part of the reading context that can change without a restart. It is needed if the file no
- * longer has operator keys and encryption keys, because its settings then have no `given`. If the
- * context lacked `network`, an object could have a URL that the file forbids.
+ * The part of the reading context that can change without a restart. A file without operator keys
+ * and encryption keys has settings without `given`, so this part is then taken from `network` and
+ * `payload`. If the context lacked `network`, an object could have a URL that the file forbids.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },

@@ -42,9 +42,9 @@ function showDestinations(metrics: Metrics, { destinations }: Settings): void {
 }
 
 /**
- * Sets the gauges of all services. Two gauges are reset before, which removes the series of revoked
- * partitions. The services do not reset these two themselves, because each would also remove the
- * series of the other services. A topic to which several services cannot write counts once.
+ * Sets the gauges of all services. The function first resets two gauges, which removes the series
+ * of revoked partitions. The services do not reset these two gauges, because each service would
+ * also remove the series of the others. A topic to which several services cannot write counts once.
  */
 export function refreshServices(metrics: Metrics, services: readonly Omit<StartedService, 'health'>[]): void {
   metrics.partitionProgress.reset()
