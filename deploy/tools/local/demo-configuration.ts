@@ -30,7 +30,7 @@ export const web: DemoSource = {
   messages: webMessagesOfEachType * messageTypes.length,
 }
 export const app: DemoSource = { id: 'app', writeKey: 'demo-app-key', messages: appTypes.length }
-/** A source without messages. Its users are the members of the audience, and one is deleted. */
+/** A source without messages. The members of the audience are its users; one user is deleted. */
 export const shop: DemoSource = { id: 'shop', writeKey: 'demo-shop-key', messages: 0 }
 
 /** A destination with the behaviour of its endpoints and the expected result of each message. */

@@ -60,7 +60,8 @@ interface ParseState {
  * - After `parseMs`, data that arrives also waits for the next iteration, behind the data that
  *   already waits.
  * - While a connection has `maxUnanswered` requests without a response, its further requests wait.
- *   While all connections together have `maxUnansweredInTotal`, each may have only one.
+ *   While all connections together have `maxUnansweredInTotal`, each connection may have only one
+ *   request without a response.
  * - At most `maxWaiting` connections wait, without those that `smallData` exempts. If one more must
  *   wait, a connection of the client address with the most waiting connections is closed.
  */
@@ -163,8 +164,9 @@ function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): voi
     const { onClose = [] } = states.get(socket) ?? {}
     states.delete(socket)
     socket.removeAllListeners('data')
-    // Node has removed its listener of `close`. Without it, the responses to earlier requests of the
-    // connection would emit no `close`, and what these requests hold would never be released.
+    // Node has removed its listener of `close`. Without this listener, the responses to earlier
+    // requests of the connection would emit no `close`, and `unansweredInTotal` would stay too
+    // high.
     const present = socket.rawListeners('close')
     for (const listener of onClose) if (!present.includes(listener)) socket.on('close', listener as () => void)
     // Node has removed its listener of `error`. Without a listener, an error of this connection, for

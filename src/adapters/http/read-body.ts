@@ -81,8 +81,8 @@ interface Deps {
   /** Searches the body for the write key. `undefined` when the source is already known. */
   readonly probe?: WriteKeySearch | undefined
   /**
-   * The permit to unpack the body. `undefined` when the body need not wait for one, because the
-   * sender is an operator.
+   * The permit to unpack the body. `undefined` when the body needs no permit, because the sender is
+   * an operator.
    */
   readonly permit?: UnpackPermit | undefined
   readonly progress: HttpLimits['progress']

@@ -58,8 +58,8 @@ export interface HttpLimits {
    */
   readonly connections: number
   /**
-   * Maximum number of open connections of one client address. When a proxy's header names the
-   * client address, this is the maximum number of requests in progress of the address instead.
+   * Maximum number of open connections of one client address. When a header of a proxy names the
+   * client address, the maximum applies to the requests in progress of this address.
    */
   readonly connectionsPerAddress: number
   /** Maximum unanswered requests on one connection. Further requests wait (paced-parsing.ts). */

@@ -3,7 +3,7 @@ import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metr
 
 export type Labels = Readonly<Record<string, string>>
 
-/** The labels whose values `_other` replaces if there are too many series, as they are defined. */
+/** The labels of a metric whose values `_other` may replace, in the order of their definition. */
 export const foldingLabels = (labels: LabelSet): readonly string[] =>
   Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
 
@@ -64,7 +64,7 @@ export class SeriesBudget {
 export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
   const shown = new Set<string>()
   let hidden = new Set<string>()
-  /** The label sets that were hidden before the last reset. Each one is reported only once. */
+  /** The label sets that were hidden before the last reset: `folded` was called for them. */
   let counted = new Set<string>()
   const admit = (key: string): boolean => {
     if (shown.has(key)) return true

@@ -80,7 +80,7 @@ export function createTracer(processor: SpanProcessor, sample: number, version: 
       const before = parent ?? follows
       const place = before && placeOf(before)
       // The span that the caller names (`parent` or `follows`) was not sampled, so no span is
-      // created. The caller gets the context of that span instead, so that its further spans are
+      // created. The caller gets the context of that span, so that further spans of the caller are
       // not sampled either.
       if (before !== undefined && place?.traceFlags === TraceFlags.NONE) return unkept(before)
       const isPart = parent !== undefined && place !== undefined

@@ -36,8 +36,8 @@ export function failureOf(error: Error, phase: ConnectionPhase): Failed {
 
 /**
  * Maps error codes of the HTTP clients (got and undici) to Node's codes, so that operators see the
- * same codes with both clients. The exception is a response with a syntax error. got reports which
- * error it is. undici does not, so with undici the code is `HPE_INVALID_RESPONSE`.
+ * same codes with both clients. The exception is a response with a syntax error: got reports which
+ * syntax error the response has, but undici does not. So the code is `HPE_INVALID_RESPONSE`.
  */
 const nodeCodes: ReadonlyMap<string, string> = new Map([
   // The connection closed inside the response head. The parser calls that a syntax error.

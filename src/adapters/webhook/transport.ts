@@ -200,8 +200,8 @@ class TimeLimit {
    * because a new timer for each request would cost more than a timer that fires without need.
    */
   #arm(delay: DurationMs): void {
-    // Cancel the timer that is already set, if any. There can be one when `onEnd` of an expired
-    // request has started another request, and `add` has set a timer for that request.
+    // Cancel the timer that is already set, if any. `add` sets a timer when `onEnd` of an expired
+    // request has started another request.
     this.#cancelTimer?.()
     this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
   }

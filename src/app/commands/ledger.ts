@@ -73,9 +73,9 @@ async function run(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * Rejects a value of `--destination` that is not the id of a destination, because it is probably
- * misspelt. Call it only if the ledger has no counts for the value: the ledger can have counts for
- * a destination that was removed.
+ * Rejects a value of `--destination` that is not the id of a destination, because the value is
+ * probably misspelt. Call this function only if the ledger has no counts for the value: a value
+ * with counts can be the id of a destination that was removed.
  * @throws UsageError when there is no destination with this id
  */
 async function rejectUnknown(typed: string | undefined, options: Options, io: CommandIo): Promise<void> {

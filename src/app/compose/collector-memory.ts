@@ -2,9 +2,10 @@ import type { CollectorMemory } from '../../services/collector/collector.ts'
 
 const mebibyte = 1_048_576
 /**
- * Maximum memory of a process for request bodies with a known write key, their rejected messages
- * and long responses; `minBodies` can raise it. It has room for 10 000 small requests or 65 of the
- * largest SDK batches (512 000 bytes), and is small enough for a container with 512 MiB.
+ * Maximum memory of a process for request bodies with a known write key, the rejected messages of
+ * these bodies, and long responses. `minBodies` can raise this maximum. 32 MiB have room for 10 000
+ * small requests or 65 of the largest SDK batches (512 000 bytes), and fit into a container with
+ * 512 MiB.
  */
 const bodiesBytes = 32 * mebibyte
 /**

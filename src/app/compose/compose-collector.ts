@@ -22,9 +22,9 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
     ratePerSource,
     memory: collectorMemory(settings.collector),
   })
-  // Components stop in reverse order. The HTTP server starts after the collector, so it stops
-  // first. While it stops, the collector still works, and the server can respond to accepted
-  // requests.
+  // Components stop in reverse order. The HTTP server starts after the collector, so the server
+  // stops first. While the server stops, the collector still works, so that the server can respond
+  // to accepted requests.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
   const { operatorKey } = settings.collector
   const api = operatorKey && createOperatorApi(shared)

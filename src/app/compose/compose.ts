@@ -57,8 +57,8 @@ export interface Composition {
   readonly metrics: Metrics
   /**
    * Resolves when all services run.
-   * @throws an error of `awaitSetup` or of a component. All components are stopped before, also
-   *   the one that failed to start
+   * @throws an error of `awaitSetup` or of a component, after all components were stopped,
+   *   including the one that failed to start
    */
   start(): Promise<Addresses>
   /** Drains the services, commits offsets and stops all components. */

@@ -209,7 +209,7 @@ function judgeConfiguration({ settings, unreadObjects }: ExaminationInput): read
   ]
 }
 
-/** The origin of one or more webhook URLs, to which connections are made. */
+/** An endpoint to dial: the origin of one or more webhook URLs with the same TLS identity. */
 export interface Endpoint {
   /** The origin of the URL. The path is left out, because it may hold a secret. */
   readonly url: URL
