@@ -19,7 +19,8 @@ import { createSuppressionList, type SuppressionList } from '../services/deletio
 import { type CommandIo, commandLogger } from './command.ts'
 
 /**
- * Kafka clients and codecs for the commands that operate on topics. Each connects at its first use.
+ * Kafka clients and codecs for the commands that operate on topics. Each client connects at its
+ * first use.
  */
 export interface CommandClients {
   readonly clock: Clock
@@ -31,11 +32,11 @@ export interface CommandClients {
    * within 5 s. After an answer, `clock.now()` follows the broker's time.
    */
   brokerTime(): Promise<EpochMs>
-  /** @throws SchemaNotRegistered, RegistryUnavailable */
+  /** The codec of events. @throws SchemaNotRegistered, RegistryUnavailable */
   events(): Promise<EventCodec>
-  /** @throws the same errors as `events` */
+  /** The codec of audience inputs. @throws the same errors as `events` */
   inputs(): Promise<ValueCodec<AudienceInput>>
-  /** @throws the same errors as `events` */
+  /** The codec of memberships. @throws the same errors as `events` */
   memberships(): Promise<ValueCodec<MembershipRecord>>
   /**
    * Reads the whole suppression list and then follows its topic. Rejects if the topic cannot be

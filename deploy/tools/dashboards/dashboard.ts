@@ -115,7 +115,7 @@ function variableJson({ name, label, of }: Variable): VariableModel {
     hide: 0,
     multi: true,
     includeAll: true,
-    // Matches series without the label too, because not every Prometheus sets a namespace.
+    // This value also matches series without the label: not every Prometheus sets a namespace.
     allValue: '.*',
     current: { text: ['All'], value: ['$__all'], selected: true },
   }

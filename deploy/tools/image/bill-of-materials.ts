@@ -108,7 +108,7 @@ const unique = <T>(list: readonly T[], key: (each: T) => string): T[] => [
   ...new Map(list.map(each => [key(each), each])).values(),
 ]
 
-/** Derives a UUID from a text: equal texts get the same UUID. It has the form of version 5. */
+/** Derives a UUID from a text. Equal texts get the same UUID, which has the form of version 5. */
 const identifier = (text: string): string =>
   createHash('sha256')
     .update(text)

@@ -9,7 +9,7 @@ import { assertFree, freePorts } from './ports.ts'
 import { metaProperties, newId, serverProperties } from './server-properties.ts'
 
 export interface BrokerOptions {
-  /** The data directory. It survives a restart. */
+  /** The data directory, which survives a restart of the broker. */
   readonly dataDir: string
   /** Port of the broker on 127.0.0.1. */
   readonly port: number

@@ -13,7 +13,7 @@ export interface HttpLimits {
    * on a kept connection, with the first byte of the next request.
    */
   readonly headTimeout: DurationMs
-  /** Maximum time until the body is complete. It starts at the same moment as `headTimeout`. */
+  /** Maximum time until the body is complete, from the same start as that of `headTimeout`. */
   readonly requestTimeout: DurationMs
   /** How often `headTimeout` and `requestTimeout` are checked. */
   readonly checkEvery: DurationMs

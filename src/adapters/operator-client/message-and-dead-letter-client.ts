@@ -33,7 +33,7 @@ const page = z.object({
 
 export interface ListedDeadLetters {
   readonly deadLetters: readonly ListedByApi[]
-  /** Whether the list may have dead letters that were replayed. */
+  /** Whether replayed dead letters may be listed, because an index of the service is full. */
   readonly isPartial: boolean
 }
 

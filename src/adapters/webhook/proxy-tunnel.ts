@@ -41,14 +41,14 @@ export interface OpeningTunnel {
 
 /** One of the two callbacks is called once, after `open` has returned. */
 export interface TunnelCallbacks {
-  /** The socket is connected to the endpoint. */
+  /** Called when the socket is connected to the endpoint. */
   onOpen(socket: Socket): void
   onError(error: Error): void
 }
 
 /** Opens tunnels to endpoints through the proxy, with the method CONNECT (RFC 9110 9.3.6). */
 export interface ProxyTunnels {
-  /** @param host a host name or an IP address that the connection rules have checked */
+  /** Opens a tunnel. `host` is a host name, or an IP address that the connection rules allow. */
   open(host: string, port: number, callbacks: TunnelCallbacks): OpeningTunnel
 }
 

@@ -52,7 +52,7 @@ interface Refusal {
 
 interface Endpoint {
   session: Buffer | undefined
-  /** When the certificate behind `session` was checked, in monotonic milliseconds. */
+  /** When the certificate of `session` was checked, in monotonic milliseconds. */
   checkedAt: number
   /** Number of refused certificates since the last trusted one. */
   refusals: number

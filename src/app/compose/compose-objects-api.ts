@@ -64,7 +64,7 @@ export async function startObjectsApi(
   }
 }
 
-/** The retry topics that existed when this process started. */
+/** The tiers whose topics existed when this process started, and those of earlier schedules. */
 export function retryTiers({ existingTopics, topics, settings }: SharedDependencies): RetryTiers {
   const tiers = existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)
   const current = tiersOf(settings.delivery.schedule)

@@ -85,7 +85,10 @@ export interface StartedService {
   unwritableTopics?(): readonly string[]
 }
 
-/** Waits for Kafka, then connects. @throws an error of `awaitSetup` or of an adapter */
+/**
+ * Waits for Kafka, and then creates the shared dependencies.
+ * @throws an error of `awaitSetup` or of an adapter
+ */
 export async function createSharedDependencies(
   context: ProcessContext,
   services: ReadonlySet<ServiceName>,
@@ -123,8 +126,8 @@ export async function createSharedDependencies(
 }
 
 /**
- * Starts tracing if it is configured. Only then is the library loaded, because that takes 25 MB and
- * 0.2 s.
+ * Starts tracing if it is configured. The tracing library is loaded only in this case, because it
+ * takes 25 MB and 0.2 s.
  */
 async function startTraces({ settings, lifecycle, logger, metrics }: ProcessContext): Promise<Tracer | undefined> {
   if (settings.traces === undefined) return undefined
