@@ -50,7 +50,8 @@ it('a page that cannot show its data names the error, and the other pages still 
 
 it('filters of the address that no field can show are used unchanged', async () => {
   const { page, show } = await console.open()
-  // The overview, which is open before, also requests dead letters, but those of all messages.
+  // The overview is open before `show`, and requests the dead letters of all messages. So the test
+  // waits for a request with `message=`.
   const request = page.waitForRequest(
     sent => new URL(sent.url()).pathname === '/v1/dead-letters' && sent.url().includes('message='),
   )

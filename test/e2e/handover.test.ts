@@ -14,7 +14,7 @@ const count = users * each
 const partitions = 4
 const timeout = 180_000
 
-/** Events of ten users in turn. The events of one user must stay in order. */
+/** Events that alternate between ten users. The events of one user must stay in order. */
 const events = trackEvents(count).map((event, index) => ({
   ...event,
   message: trackMessage(`m-${String(index).padStart(4, '0')}`, { userId: `u-${index % users}` }),

@@ -15,10 +15,10 @@ import { peakMb } from '../tools/bench/process-usage.ts'
 const closing = closingAfterEach()
 
 /**
- * Number of single requests. The first `systematicRequests` have each shape with and without a write key, and the
- * others are random. For each 1,000 single requests, the test sends every crowd (a group of
- * concurrent requests) once. A long run has 10,000 single requests (test/README.md). Another SEED
- * gives other requests.
+ * Number of single requests. The first `systematicRequests` requests have each shape (see
+ * `hostileRequests`) once with and once without a write key. The others are random. For each 1,000
+ * single requests, the test sends every crowd (a group of concurrent requests) once. A long run has
+ * 10,000 single requests (test/README.md). Another SEED gives other requests.
  */
 const count = Number(process.env['HOSTILE_REQUESTS'] ?? 120)
 const rounds = Math.ceil(count / 1_000)

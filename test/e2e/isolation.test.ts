@@ -12,9 +12,9 @@ const { slowAfterMs } = flowLimits.spillover
 const closing = closingAfterEach()
 
 /**
- * Time in ms in which the others must get more than `minRequests` requests. A hanging request holds
- * its permit (slot for a concurrent request) for longer, 5 s. If the hanging destination held all
- * permits, the others would get about 60 requests in this time.
+ * Time in ms in which the other destinations must get more than `minRequests` requests. A hanging
+ * request holds its permit (slot for a concurrent request) for 5 s, which is longer. If the hanging
+ * destination held all permits, the others would get about 60 requests in this time.
  */
 const hangMs = 4_500
 const minRequests = 150
@@ -71,8 +71,9 @@ describe('a destination that accepts connections but never responds', () => {
     for (const id of others) {
       expect(results(id, 'delivered')).toBe(count)
       const slowAt = slowFrom(attemptsOf(id), sentAt + slowAfterMs)
-      // While the hanging destination holds its permits, a delivery moves only if attempts are
-      // slow. test/unit/services/dispatcher/slow-endpoints.test.ts proves it with a manual clock.
+      // While the hanging destination holds its permits, a delivery of another destination moves to
+      // a retry topic only if the attempts of that destination are slow.
+      // test/unit/services/dispatcher/slow-endpoints.test.ts proves this with a manual clock.
       const unexpected = moved.filter(
         ({ headers, timestamp }) => headers['destination'] === id && isDuringHang(timestamp) && timestamp < slowAt,
       )

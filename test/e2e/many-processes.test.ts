@@ -83,7 +83,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
         const wasCommitted = isCommitted(await fleet.progress())
         kills.push({ what: 'SIGKILL', name: victim.name, at: performance.now(), wasCommitted })
         await victim.service.kill()
-        // The two other processes must own all partitions before the third one is replaced.
+        // The two other processes must own all partitions before a new process starts.
         await fleet.balanced()
         await fleet.eachPartitionDelivers()
         await fleet.start()

@@ -5,7 +5,7 @@ import type { LogSession } from '../../../src/core/log-session.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { afterwards, appendAll, kafka, newTopic, numbered, plainAdmin, producer, uniqueName } from './support.ts'
 
-/** Sessions whose connection is closed after the test, and the number of opened connections. */
+/** Returns log sessions, which are closed after the test, and the number of opened connections. */
 function newSessions() {
   const client = kafka()
   const count = { opened: 0 }

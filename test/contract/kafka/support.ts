@@ -96,7 +96,7 @@ export async function growTo(count: number, topic: string): Promise<void> {
   )
 }
 
-/** Resolves when the record is stored. */
+/** Appends a record to a topic. Resolves when the record is stored. */
 export function append(to: LogProducer, topic: string, record: Partial<OutgoingRecord> = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     to.append(topic, { key: null, value: null, headers: {}, ...record }, error =>

@@ -70,8 +70,8 @@ async function survivors(
         rulesWith(mutant, alert),
         `${alert}-${nameOf(mutant.rule)}-${index}`.replaceAll(':', '-'),
       )
-      // A mutant that Prometheus cannot parse also causes an error, but no test has detected that
-      // mutant.
+      // If Prometheus cannot parse a mutant, promtool fails before it runs a test. So no test has
+      // detected that mutant.
       expect(text).not.toMatch(/parse error|error parsing|yaml:/)
       isNoticed ||= code !== 0 && text.includes('FAILED')
       if (isNoticed) break

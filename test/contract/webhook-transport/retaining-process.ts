@@ -18,7 +18,7 @@ function post(): Promise<unknown> {
 }
 
 await Promise.all(Array.from({ length: 50 }, post))
-// A weak reference keeps its target until the end of the current turn of the event loop.
+// A weak reference keeps its target until the end of the current iteration of the event loop.
 for (let turn = 0; turn < 3; turn++) await setImmediate()
 ;(globalThis as unknown as { gc(): void }).gc()
 process.stdout.write(String(bodies.filter(body => body.deref() !== undefined).length))

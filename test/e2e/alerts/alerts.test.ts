@@ -30,8 +30,9 @@ beforeAll(async () => {
   prometheus = await startPrometheus()
   watch = new AlertWatch(prometheus)
   const stage = { prometheus, watch, outcomes }
-  // The alert HooklineRecordsLost, the second one of the first installation, fires for ten seconds
-  // only. A start of all installations at the same time could delay its evaluation for longer.
+  // The other installations start when the alert HooklineRecordsLost has cleared. This alert fires
+  // for ten seconds only. A start of all installations at the same time could delay the evaluation
+  // of the alert for longer.
   const isOver = outcomes.of('HooklineRecordsLost').cleared.promise.catch(() => undefined)
   playing = Promise.all([first.run(stage), ...others.map(play => isOver.then(() => play.run(stage)))])
 })

@@ -33,7 +33,7 @@ interface Outcome {
   readonly cleared: PromiseWithResolvers<void>
 }
 
-/** The outcome of each alert. Tests await its promises. */
+/** Two promises for each alert, which tests await: that the alert has fired, and has cleared. */
 export class Outcomes {
   readonly #outcomes: ReadonlyMap<string, Outcome>
 
@@ -78,8 +78,8 @@ export interface Stage {
 export interface Play {
   readonly faults: readonly Pick<Fault<never>, 'cause' | 'cure' | 'alerts'>[]
   /**
-   * Starts the installation, runs all rounds of faults and stops it. It never rejects: it passes
-   * errors to the outcomes of the alerts.
+   * Starts the installation, runs all rounds of faults and stops the installation. Never rejects:
+   * an error rejects the promises of the alerts in `outcomes`.
    */
   run(stage: Stage): Promise<void>
 }

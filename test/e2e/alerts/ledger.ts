@@ -65,7 +65,10 @@ class Ledger {
     await this.#start()
   }
 
-  /** Makes the ledger topic refuse all records, and fills the commits of all partitions. */
+  /**
+   * Makes the ledger topic refuse all records. Then sends events whose counts do not fit into the
+   * metadata of commits, so Hookline needs ledger records.
+   */
   async refuseCounts(): Promise<void> {
     await this.#asAdmin(admin => admin.setTopicConfig(this.#installation.topics.ledger, { 'max.message.bytes': '10' }))
     await this.#installation.send(trackEvents(20, 'gap'))
@@ -111,7 +114,10 @@ const unwritable: Fault<Ledger> = {
   end: ledger => ledger.acceptCounts(),
 }
 
-/** An installation that loses deliveries, which only the ledger shows, and then loses counts. */
+/**
+ * An installation that first loses deliveries, which only the ledger shows. Later it cannot store
+ * the counts of the ledger.
+ */
 export const ledger: Installation<Ledger> = {
   job,
   rounds: [[lost], [unwritable]],

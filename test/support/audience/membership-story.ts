@@ -24,8 +24,8 @@ export interface Told {
  * - `sweep 20/7`: sets the watermark of the audience. Syncs with an id up to 20 are closed, and a
  *   removed membership had at most the version 7. Without `/7`, it had at most the version 20.
  * - `again …`: this input has the offset of the previous one. `wait 5h`: time passes.
- * - `off`, `on`: the destination leaves or joins the list. `disabled`: it is on the list, but
- *   disabled. `removed`: it is no longer configured.
+ * - `off`, `on`: the destination leaves or joins the audience's list of destinations. `disabled`:
+ *   the destination is on the list, but disabled. `removed`: it is no longer configured.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined

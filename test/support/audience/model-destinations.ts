@@ -96,7 +96,7 @@ export class ModelDestinations {
     this.#known.set(messageId, change)
     this.#copies.push(event)
     // If the user was deleted, the suppression of the user drops all copies of this message. Then
-    // the message needs no cause.
+    // the message may repeat the last value without a cause.
     const isStopped = this.#marks.stops({ ...event, ...event.message }, this.#now()) !== undefined
     if (before === undefined && !isStopped) this.#checkCause(event, key)
   }

@@ -226,9 +226,9 @@ export class AudienceModel {
     },
     // A record that cannot be decoded: it may be an observation of any open sync.
     lose: () => this.#service.append({ kind: 'lost' }),
-    // The deletion begins with the suppression, and `forgotten` is appended later. Results and the
-    // end of a sync can be appended between the two. This is left out if the clock of a sync was
-    // ahead, because this sync seems to begin after the deletion.
+    // The deletion begins with the suppression, and ends when `forgotten` is appended. Between the
+    // two, the command appends results, and sometimes the end of a sync. It does not if a sync whose
+    // clock was ahead has listed the user, because this sync seems to begin after the deletion.
     forget: (a, b) => {
       const userId = pick(this.#users, a)
       const deletedAt = this.#now
@@ -256,7 +256,10 @@ export class AudienceModel {
     if (!this.#isListedAfter(deletedAt, userId, origin?.id)) throw new Error(`sent to the deleted user ${userId}`)
   }
 
-  /** Whether a sync that began after this time has listed the user, in any or in one audience. */
+  /**
+   * Whether a sync that began after this time has listed the user. With `audience`, only syncs of
+   * this audience count.
+   */
   #isListedAfter(time: EpochMs, userId: string, audience?: string): boolean {
     return this.#service.input.some(
       ({ input }) =>

@@ -6,16 +6,16 @@ import { ManualClock } from '../manual-clock.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { settled } from './sender-harness.ts'
 
-/** Outcome of a produce request. `unanswered`: the records are stored, but the request fails. */
+/** How a produce request ends. `unanswered`: the records are stored, but the request fails. */
 export type Outcome = 'stored' | 'failed' | 'unanswered' | 'too large'
 
 const temporary = { type: 'LEADER_NOT_AVAILABLE', retriable: true }
 const tooLarge = { type: 'MESSAGE_TOO_LARGE', retriable: false }
 
 /**
- * The Kafka transport on the producer of the services, with scripted outcomes of the produce
- * requests. `outcomeOf` gets the number of records of a request and the number of the request.
- * Every record has `recordBytes` bytes.
+ * The Kafka transport on the producer of the services. `outcomeOf` decides how each produce request
+ * ends: it gets the number of records of the request, and the number of the request. Every record
+ * has `recordBytes` bytes.
  */
 export function transportOnProducer(outcomeOf: (records: number, turn: number) => Outcome, recordBytes = 1) {
   const clock = new ManualClock()

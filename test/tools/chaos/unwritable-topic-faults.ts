@@ -50,8 +50,8 @@ export const forbidden: TopicFault = {
 }
 
 /**
- * A topic to which Hookline writes records of failed deliveries, and the status with which the
- * endpoint must respond to make them fail.
+ * A topic to which Hookline writes records of failed deliveries. When the endpoint responds with
+ * `status`, deliveries fail and need this topic.
  */
 export interface OverflowTopic {
   readonly topicOf: (world: World) => string
@@ -59,15 +59,17 @@ export interface OverflowTopic {
 }
 
 /**
- * Id of the destination whose endpoint fails. Each of its messages without a success counts as a
- * record that waits for the topic. So its requests must not fail for any other reason.
+ * Id of the destination whose endpoint fails. A message without a successful request to this
+ * destination counts as waiting for the topic that rejects records. So its requests must not fail
+ * for any other reason.
  */
 const failing = 'moody'
 const metricTimeoutMs = 30_000
 
 /**
- * Makes a topic reject records, while one message in twenty fails at its first attempt and so needs
- * the topic. For `seconds`, no partition may be committed beyond a record that waits for the topic.
+ * Makes a topic reject records. One message in twenty fails at its first attempt, so Hookline must
+ * write it to the topic. For `seconds`, no partition may be committed beyond a record that waits
+ * for the topic.
  * The metric `hookline_unwritable_topics` must report the topic, and return to 0 after the repair.
  */
 export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTopic, seconds: number): Fault => ({

@@ -7,7 +7,7 @@ import { emptyImage } from './kafka-pods.ts'
 import { program } from './programs.ts'
 import { withLogs } from './steps.ts'
 
-/** A way to remove what was installed. It does not wait until the pods have ended. */
+/** Removes the installed programs. Does not wait until their pods have ended. */
 export type Removal = () => Promise<void>
 
 /**
@@ -68,7 +68,7 @@ export async function installMetricsServer({ shell, directory }: Installation): 
 interface Overlay {
   /** The namespace of the programs. */
   readonly namespace: string
-  /** Directories next to the overlay, and objects. */
+  /** The manifests: objects, and names of directories with manifests next to the overlay. */
   readonly resources: readonly (string | object)[]
   readonly patches: readonly object[]
   /** Commands that wait until the programs are ready. */

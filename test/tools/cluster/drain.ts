@@ -3,8 +3,8 @@ import type { Installation } from './installation.ts'
 import type { Done } from './scenario.ts'
 
 /**
- * Drains the only node of the pods of `services`, which have two pods each, and uncordons it. Fails
- * if a service had no ready pod.
+ * Evicts the pods of `services`, two of each service, from the only node. Then uncordons the node.
+ * Fails if a service had no ready pod.
  */
 export async function drain(on: Installation, services: readonly string[]): Promise<Done> {
   const fewest = new Map<string, number>()

@@ -8,7 +8,7 @@ import type { Installation } from './installation.ts'
 import { nodeAddress } from './node-files.ts'
 
 export interface IngressAnswer {
-  /** 0 without a response. */
+  /** The HTTP status, or 0 if there was no response. */
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly text: string
@@ -24,7 +24,7 @@ interface IngressRequest {
   readonly body?: object
 }
 
-/** Every host name leads to the node. */
+/** Resolves every host name to the address of the node. */
 const lookup: LookupFunction = (_, { all }, callback) =>
   all ? callback(null, [{ address: nodeAddress, family: 4 }]) : callback(null, nodeAddress, 4)
 

@@ -17,7 +17,7 @@ import type { Done, Scenario } from './scenario.ts'
 import { repository } from './shell.ts'
 import { inHookline, latestMs, until } from './steps.ts'
 
-/** The hosts in the examples of the pages. */
+/** The hosts in the Ingresses of deploy-on-kubernetes.md and use-the-console.md (docs/how-to). */
 const collectorHost = 'events.example.com'
 const operatorHost = 'hookline.internal.example'
 const classes = ['public', 'internal']
@@ -34,7 +34,7 @@ const perAddress = 100
 
 type Result = Required<Pick<Done, 'measured' | 'failures'>>
 
-/** Adds the operator service, an Ingress controller, and the Ingresses of the pages. */
+/** Adds the operator service, an Ingress controller, and the Ingresses of the two how-to guides. */
 async function addIngresses(on: Installation): Promise<void> {
   const authority = createAuthority()
   const { cert, key } = authority.issue({ names: [collectorHost, operatorHost] })

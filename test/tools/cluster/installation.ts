@@ -17,7 +17,7 @@ import { openShell, repository, type Shell } from './shell.ts'
 import { type JavaFiles, versionsOf } from './versions.ts'
 
 /**
- * The destinations of the installation. The endpoint of the second one responds after
+ * The destinations of the installation. The endpoint of `warehouse` responds after
  * `slowLatencyMs`.
  */
 export const destinations = ['crm', 'warehouse'] as const

@@ -59,7 +59,7 @@ export async function startNetworkPlugin(options: PluginOptions): Promise<() => 
   }
   return async () => {
     await started.stop()
-    // The chains of kube-router refer to its sets, so they are deleted first.
+    // The chains are deleted before the sets, because chains of kube-router refer to its sets.
     for (const words of [
       ['iptables', '--flush'],
       ['iptables', '--delete-chain'],
@@ -71,7 +71,8 @@ export async function startNetworkPlugin(options: PluginOptions): Promise<() => 
 
 /**
  * The environment in which kube-router finds the programs of the packages. The package of iptables
- * has them under other names, to which Debian links when it installs the package.
+ * has one program, `xtables-nft-multi`, for all of these names. At an installation, Debian creates
+ * links with these names. This function creates the links in `links`.
  */
 async function environment(packages: string, links: string): Promise<NodeJS.ProcessEnv> {
   await mkdir(links, { recursive: true })

@@ -86,7 +86,7 @@ function expectations({ peers, receiverPort, privatePort, publicPort }: Place): 
       ['monitoring', `${address}:${opsPort}`, 'open'],
       ['ingress', `${address}:${opsPort}`, 'closed'],
       ['other', `${address}:${opsPort}`, 'closed'],
-      // The names also show that DNS works.
+      // These two targets are host names, so the connections also need DNS.
       [service, kafka, 'open'],
       [service, registry, 'open'],
       [service, `${machineAddress}:${receiverPort}`, 'open'],

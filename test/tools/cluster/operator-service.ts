@@ -23,9 +23,9 @@ const count = 10
 /** Messages a second for the changed destinations. Each message goes to all of them. */
 const perSecond = 6
 const changePatienceMs = 60_000
-/** Time for a new destination to be in force in every process. */
+/** Time, in ms, after which every process uses a new destination. */
 const inForceMs = 2_000
-/** Content of the files that the operator service needs, by the names that the page uses. */
+/** Content of the files in the Secret `hookline` that the scenarios add, by file name. */
 const secrets = {
   'operator-key': operatorKey,
   'encryption-key': '0123456789abcdef'.repeat(4),
@@ -44,7 +44,10 @@ export async function addOperator(on: Installation, change: Parameters<typeof co
   await on.rolledOut()
 }
 
-/** Adds the operator service, and opens the console with the command of the page. */
+/**
+ * Adds the operator service, and opens the console with the `port-forward` command of
+ * docs/how-to/deploy-on-kubernetes.md.
+ */
 export async function enableOperator(on: Installation): Promise<void> {
   const source = { id: changedSource, writeKeyFile: '../secrets/changed-write-key' }
   await addOperator(on, config => ({ ...config, sources: [...(config['sources'] as readonly object[]), source] }))

@@ -78,8 +78,9 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
 }
 
 /**
- * Returns the arguments of `go build` that say what to build. A list of tools in `goMod` goes to
- * the directory `path`. A single tool, or without tools the package, goes to the file `path`.
+ * Returns the arguments of `go build` for what to build and where to write it. If `goMod` has a
+ * list of tools, Go writes them to the directory `path`. Otherwise, Go writes one program to the
+ * file `path`: the only tool, or the package if `goMod` has no tool.
  */
 export function targetOf(goMod: string, path: string): readonly string[] {
   if (/^tool \(/m.test(goMod)) return ['-o', `${path}/`, 'tool']

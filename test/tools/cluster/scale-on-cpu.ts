@@ -15,7 +15,10 @@ const perSecond = 500
 const maxReplicas = 3
 /** CPU use, relative to the request, above which a collector is added: the default of the chart. */
 const targetShare = 0.7
-/** Factor on the CPU use before the additional load. Up to this use, one collector is enough. */
+/**
+ * One collector is enough up to 1.2 times the CPU use that all collectors have before the
+ * additional load. The CPU request is set accordingly.
+ */
 const useOfOne = 1.2
 /** Shortens the wait before a pod is removed, which is five minutes by default. */
 const behavior = { scaleDown: { stabilizationWindowSeconds: 15 } }
@@ -45,7 +48,10 @@ async function scaleOnCpu(on: Installation): Promise<Done> {
   }
 }
 
-/** Resolves with the figures, as texts. `ledger` gets the further messages. */
+/**
+ * Adds load until three collectors are ready, and stops this load until one is left. Resolves with
+ * the figures, as texts. `ledger` gets the messages of the additional load.
+ */
 async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonly string[]> {
   const measured: string[] = []
   const counts = followPods(on, 'collector')
@@ -90,7 +96,7 @@ interface PodMetrics {
 
 const begunAt = ({ timestamp, window }: PodMetrics): number => Date.parse(timestamp) - Number.parseFloat(window) * 1_000
 
-/** Resolves with the previous values of the chart. */
+/** Enables the autoscaler of the collector. Resolves with the previous values of the chart. */
 async function enableAutoscaling(on: Installation, request: number): Promise<Values> {
   const before = await on.upgrade(values => {
     const { config } = values

@@ -16,21 +16,24 @@ const slow = 'slow'
 const slowLatencyMs = 3_500
 const fastLatencyMs = 10
 /**
- * More than the usual lag, and less than half of the lag with slow responses. So KEDA adds two
- * pods.
+ * Number of records of lag per dispatcher that KEDA permits. It is more than the usual lag, and
+ * less than half of the lag with slow responses. So KEDA adds two pods.
  */
 const lagThreshold = 80
 const maxReplicas = 3
 /** Concurrent requests of a process. One dispatcher must be able to wait for all slow responses. */
 const concurrency = 1_024
-/** With the chart's settings, KEDA would wait five minutes, and remove a pod every two minutes. */
+/**
+ * Waits before the removal of a pod. With the chart's settings, KEDA would wait five minutes, and
+ * remove a pod every two minutes.
+ */
 const scaleDown = {
   stabilizationWindowSeconds: 30,
   policies: [{ type: 'Pods', value: 1, periodSeconds: 30 }],
 }
 const object = 'scaledobject/hookline-dispatcher'
 
-/** Resolves with the previous values of the chart. Restores them after an error. */
+/** Enables KEDA. Resolves with the previous values of the chart. Restores them after an error. */
 export async function enableKeda(on: Installation): Promise<Values> {
   on.receiver.slow(slow, fastLatencyMs)
   const before = await on.upgrade(values => {
@@ -75,7 +78,10 @@ async function scaleOnLag(on: Installation, before: Values): Promise<Done> {
   return { measured, failures: length > 0 ? [`duplicates to ${slow}: ${length}`] : [] }
 }
 
-/** Resolves with the figures, as texts. */
+/**
+ * Makes responses slow until three dispatchers deliver, and fast until one dispatcher is left.
+ * Resolves with the figures, as texts.
+ */
 async function scaleUpAndDown(on: Installation): Promise<readonly string[]> {
   const { receiver, ledger } = on
   const counts = followPods(on, 'dispatcher')

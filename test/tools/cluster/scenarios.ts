@@ -243,6 +243,6 @@ export const scenarios: readonly Scenario[] = [
   networkPolicyScenario,
   upgradeScenario,
   ingressScenario,
-  // It is the last one, because it may evict the registry, which then has no schemas.
+  // This scenario is the last one: it may evict the registry, which then has no schemas.
   nodePressureScenario,
 ]

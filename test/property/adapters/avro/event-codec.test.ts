@@ -74,7 +74,8 @@ describe('the event codec', () => {
   const damaged = fc
     .record({
       place: fc.nat(),
-      // A byte of at least 128 makes a number of the byte and the bytes that follow it.
+      // In Avro, a number continues in the next byte if its byte is 128 or more. So inserted bytes
+      // can become part of a number with the bytes after them.
       inserted: fc.uint8Array({ minLength: 1, maxLength: 10 }),
       removed: fc.nat({ max: 10 }),
       id: fc.constantFrom(1, withCollections),
@@ -86,7 +87,7 @@ describe('the event codec', () => {
       value.splice(5 + (place % (value.length - 4)), removed, ...inserted)
       return Buffer.from(value)
     })
-  /** A valid beginning, and then the count of a list of destinations or tags. */
+  /** Events in which random bytes replace the length of a list, of destinations or of tags. */
   const counts = fc
     .tuple(fc.uint8Array({ maxLength: 12 }), fc.boolean())
     .map(([count, isTags]) =>

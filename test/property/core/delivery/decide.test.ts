@@ -197,7 +197,10 @@ function throughKafka(carried: DeliveryState): DeliveryState {
 const isRefusal = (call: CallOutcome): boolean => isOneOf(refusedOutcomes, call.outcome)
 const isRetry = (call: CallOutcome): boolean => isOneOf(retryableOutcomes, call.outcome)
 
-/** The minimum wait after an attempt, from the schedule and from Retry-After, in ms. */
+/**
+ * The minimum wait after an attempt, in ms: the wait of the schedule, or the shortest Retry-After
+ * if that is longer.
+ */
 function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
   const asked = calls
     .filter(isRetry)

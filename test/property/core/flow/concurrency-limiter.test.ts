@@ -8,8 +8,8 @@ import {
 
 const perHost = fc.integer({ min: 1, max: 64 })
 /**
- * With fewer than eight permits, a destination that is alone may hold all of them, and may take
- * each permit again when one of its requests ends.
+ * Permits of a host in the test of equal shares, at least eight. With fewer, a destination that is
+ * alone may hold all of them, and may take each permit again when one of its requests ends.
  */
 const sharedPerHost = fc.integer({ min: 8, max: 64 })
 const destinations = fc.integer({ min: 1, max: 12 })

@@ -27,7 +27,7 @@ const carriers: readonly ((v4: number) => string)[] = [
 ]
 const carrier = fc.constantFrom(...carriers)
 
-/** The forbidden IPv4 blocks of the specification: the first address and the prefix length. */
+/** IPv4 blocks that Hookline refuses by default: the first address and the prefix length. */
 const blocks: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],

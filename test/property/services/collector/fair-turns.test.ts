@@ -5,7 +5,7 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 
 /** The work of a usual turn, in characters. */
 const usual = 65_536
-/** The minimum number of characters that a request counts. */
+/** The minimum cost of a request, in characters, even if the request has less work. */
 const minCost = 1_024
 const sourceIds = ['web', 'app', 'shop', undefined]
 const sourceId = fc.constantFrom(...sourceIds)

@@ -46,7 +46,7 @@ export class ProcessorOracle {
   #prefetchesDeeper = false
   #needsSchema = false
   #dueAt: number | undefined
-  /** When this assignment of the partition read its first record. */
+  /** When the first record of this assignment was read, in ms since 1970. */
   #knownAt: number | undefined
 
   constructor(given: Given) {

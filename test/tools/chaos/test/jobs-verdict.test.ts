@@ -17,7 +17,7 @@ const records = new Map([
   ['resent a', { events: 1, copies: 1, due: 1 }],
   ['resent b', { events: 1, copies: 0, due: 0 }],
 ])
-/** Positions of `a` and `b`, which are messages of one user. */
+/** Positions of `a` and `b`, two messages of one user, at these offsets of partition 0. */
 const placesAt = (...offsets: readonly number[]) =>
   new Map(
     [a, b].flatMap(({ id }, index) => {

@@ -5,7 +5,10 @@ import type { Fault } from '../scenario.ts'
 import { createChance } from '../seeded-random.ts'
 import type { World } from '../world.ts'
 
-/** A hundred processes, of which only the newest owns partitions, and those that a fault ends. */
+/**
+ * Returns a world with 100 processes, of which only the newest owns partitions. `ended` has the
+ * names of the processes that a fault ends.
+ */
 function mostlyIdle() {
   const members = Array.from({ length: 100 }, (_, index) => ({ name: `p${index}` }) as Member)
   const ended: string[] = []
