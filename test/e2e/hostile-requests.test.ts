@@ -44,7 +44,8 @@ async function postPage({ collector }: RunningService, messageId: string): Promi
 
 /**
  * Sends the requests of a crowd, and 60 requests of another source: 30 while the collector waits
- * for the last bytes of the crowd, and 30 after these bytes. Returns the statuses of both.
+ * for the last bytes of the crowd, and 30 after these bytes. Returns the statuses of the crowd's
+ * requests, and those of the other source's requests.
  */
 async function beset(service: RunningService, crowd: HostileCrowd) {
   const honest: number[] = []

@@ -5,8 +5,8 @@ import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-ap
 import { startOperator } from '../../support/operator/server.ts'
 
 /*
- * A misspelt or repeated query parameter is an error on every path, because ignoring it would
- * return other objects or make another change than the client meant.
+ * A misspelt or repeated query parameter is an error on every path. If the service ignored the
+ * parameter, it could return other objects, or make another change, than the client meant.
  */
 
 let server: Awaited<ReturnType<typeof startOperator>>

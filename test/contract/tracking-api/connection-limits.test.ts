@@ -55,8 +55,8 @@ describe('at the maximum of connections', () => {
     for (let client = 10; client < 30; client += 1) honest.push(await connection(collector.url, client))
     await expectServed(honest)
     await expectServed(patient)
-    // The server has closed 20 connections of the crowd, so that the others can connect. Each
-    // address of the crowd keeps only its newest four or five connections.
+    // The server has closed 20 connections of the crowd, so that the honest clients can connect.
+    // Each address of the crowd keeps only its newest four or five connections.
     await Promise.all(crowd.flatMap((wires, index) => wires.slice(0, [6, 5, 5, 4][index]).map(wire => wire.closed)))
     expect(await collector.connectionsClosed()).toBe(20)
     await collector.stop()

@@ -57,7 +57,7 @@ const short = gzipSync(`[${'{},'.repeat(9_990)}{}]`)
 
 /**
  * The bits of a block of deflate without content and with dynamic Huffman codes. Inflate builds
- * tables for each block, so these blocks cost it more time than any others of their size.
+ * tables for each block, so these blocks cost more time than all other blocks of the same size.
  */
 function emptyBlock(): string {
   const bits = (value: number, count: number): string => [...value.toString(2).padStart(count, '0')].reverse().join('')

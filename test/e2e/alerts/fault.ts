@@ -6,8 +6,8 @@ export interface Fault<Site> {
   readonly cause: string
   readonly cure: string
   /**
-   * Expected alerts by name, with the labels that identify the alert if several of the same name
-   * can fire.
+   * Expected alerts by name, with labels. If several alerts of the same name can fire, the labels
+   * identify the expected one.
    */
   readonly alerts: Readonly<Record<string, Readonly<Record<string, string>>>>
   begin(site: Site): Promise<void>

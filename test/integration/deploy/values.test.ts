@@ -16,8 +16,8 @@ import { deploymentsIn, ofKind } from '../../support/deploy/manifests/workloads.
 import { createAuthority } from '../../support/network/certificates.ts'
 
 /*
- * Checks that the values which the chart repeats from the code are equal to those in the code, and
- * that the chart rejects the same values as the code.
+ * The chart repeats some values of the code. These tests check that they are equal in the chart and
+ * in the code. They also check that the chart rejects the same values as the code.
  */
 
 const checkout = resolve(import.meta.dirname, '../../..')

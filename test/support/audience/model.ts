@@ -201,8 +201,8 @@ export class AudienceModel {
       this.#syncs = []
       this.#receivers.vanishAll()
     },
-    // Before the list changes, all inputs are read, because a crash would otherwise read them again
-    // under another configuration.
+    // All inputs are read before the audience's list of destinations changes. After a crash, the
+    // new process would read unfinished inputs again, with another configuration.
     connect: (a, b) => {
       this.#readAll()
       const { name } = pick(audienceCases, a)
@@ -227,8 +227,8 @@ export class AudienceModel {
     // A record that cannot be decoded: it may be an observation of any open sync.
     lose: () => this.#service.append({ kind: 'lost' }),
     // The deletion begins with the suppression, and ends when `forgotten` is appended. Between the
-    // two, the command appends results, and sometimes the end of a sync. It does not if a sync whose
-    // clock was ahead has listed the user, because this sync seems to begin after the deletion.
+    // two, the command appends results, and sometimes the end of a sync. It appends nothing if a
+    // sync whose clock was ahead has listed the user: this sync seems to begin after the deletion.
     forget: (a, b) => {
       const userId = pick(this.#users, a)
       const deletedAt = this.#now

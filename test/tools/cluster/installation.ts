@@ -22,7 +22,7 @@ import { type JavaFiles, versionsOf } from './versions.ts'
  */
 export const destinations = ['crm', 'warehouse'] as const
 const slowLatencyMs = 300
-/** The path of the chart in the Helm command of the page about deployment. */
+/** The path of the chart in the Helm command of docs/how-to/deploy-on-kubernetes.md. */
 const chart = 'deploy/helm/hookline'
 
 /** The values of the chart. */
@@ -39,7 +39,7 @@ export interface Installation {
   readonly node: Node
   /** Returns the versions of the programs of the cluster, as text. */
   versions(): Promise<string>
-  /** The commands and values of the page about deployment. */
+  /** The commands and values of docs/how-to/deploy-on-kubernetes.md. */
   readonly page: DeployPage
   readonly ledger: Ledger
   readonly receiver: Receiver
@@ -49,9 +49,9 @@ export interface Installation {
   collectorUrl(): Promise<string>
   writeKey(): Promise<string>
   /**
-   * Runs the page's `helm upgrade --install` with changed values. Later upgrades keep the change.
-   * Resolves with the previous values. `chart` is the path of another chart than that of the
-   * repository.
+   * Runs the `helm upgrade --install` of `page` with changed values. Later upgrades keep the
+   * change. Resolves with the previous values. `chart` is the path of the chart, by default the one
+   * of the repository.
    */
   upgrade(change: (values: Values) => Values, chart?: string): Promise<Values>
   /** Runs `helm rollback` to the revision before the last upgrade, whose values apply again. */
@@ -69,7 +69,7 @@ export interface Opened {
 
 /**
  * Prepares an installation in an existing directory: images, Kafka and the registry as pods, the
- * endpoint, and the values of the page. Does not install the chart yet.
+ * endpoint, and the values of docs/how-to/deploy-on-kubernetes.md. Does not install the chart yet.
  */
 export async function openInstallation(cluster: Cluster, directory: string): Promise<Opened> {
   const ledger = new Ledger()
@@ -143,9 +143,9 @@ export const webhooksOf = (receiver: Pick<Receiver, 'url'>, destination: string)
 ]
 
 /**
- * Returns the values of the page, changed for this cluster: the image in the node, one broker, the
- * path of the schema registry's API, and endpoints on this machine. Each request to an endpoint has
- * the name of its pod in a header.
+ * Returns the values of docs/how-to/deploy-on-kubernetes.md, changed for this cluster: the image in
+ * the node, one broker, the path of the schema registry's API, and endpoints on this machine. Each
+ * request to an endpoint has the name of its pod in a header.
  */
 function valuesFor(values: PageValues, receiver: Receiver): Values {
   const { config } = values

@@ -20,8 +20,8 @@ export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'co
 
 /**
  * Posts one message per request to the collector, at an even rate. A request without a 200 is not
- * repeated, so each message has one result. The only exception is a request on an idle connection
- * that the collector closed at the same time.
+ * repeated. The only exception is a request that begins while the collector closes its idle
+ * connection: this request is sent again.
  */
 export async function startMessageLoad(target: Target, perSecond: number): Promise<Load> {
   const { ledger, partitions, agent = new Agent({ keepAlive: true }) } = target

@@ -42,8 +42,8 @@ interface PolicyValues {
 }
 
 /**
- * The values of the page about deployment, which also permit connections with this machine: it has
- * the load, the DNS server of the cluster, and the endpoints.
+ * The network policy values of docs/how-to/deploy-on-kubernetes.md. This function adds rules for
+ * this machine, which has the load, the DNS server of the cluster, and the endpoints.
  */
 export function policyValues({ networkPolicy }: DeployPage, receiverPort: number): PolicyValues {
   const values = parse(networkPolicy).networkPolicy as PolicyValues

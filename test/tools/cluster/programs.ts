@@ -52,8 +52,8 @@ async function digestOf(directory: string): Promise<string> {
 }
 
 /**
- * Builds the program from a copy of its directory, because Go changes `go.mod` and writes `go.sum`,
- * and the repository must not change.
+ * Builds the program from a copy of its directory. Go changes `go.mod` and writes `go.sum`, which
+ * must not happen in the repository.
  */
 async function build(directory: string, file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), 'hookline-go-'))

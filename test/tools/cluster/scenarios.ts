@@ -112,8 +112,8 @@ async function makeMistakes(on: Installation): Promise<Done> {
   const good = data['hookline.yaml']
   const put = async (text: string): Promise<void> => {
     const changed = { ...configMap, metadata: { name, labels, annotations }, data: { ...data, 'hookline.yaml': text } }
-    // An apply with the name of Helm leaves Helm as the only manager of the fields, so later
-    // upgrades have no conflict. After a patch, a change of the field would be a conflict.
+    // With `--field-manager=helm`, Helm stays the only manager of the fields. After a
+    // `kubectl patch`, a later change of the field by Helm would be a conflict.
     const command = `${inHookline} apply --server-side --force-conflicts --field-manager=helm --filename -`
     await on.shell(`${command} <<'END'\n${JSON.stringify(changed)}\nEND`)
   }

@@ -47,7 +47,7 @@ export const configOf =
   (change: (config: Values['config']) => Values['config']) =>
   (values: Values): Values => ({ ...values, config: change(values.config) })
 
-/** The services that run with the values of the page about deployment. */
+/** The services that run with the values of docs/how-to/deploy-on-kubernetes.md. */
 export const services = ['collector', 'dispatcher', 'audiences']
 
 /**

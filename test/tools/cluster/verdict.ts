@@ -4,9 +4,9 @@ import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger
 
 /**
  * Maximum number of repeated deliveries for each pod that was killed or lost its connection to
- * Kafka. A dispatcher makes 60 judged deliveries per second. It commits every 250 ms, but only
- * records whose earlier records are done, so the deliveries of about a second may be uncommitted.
- * The rest is tolerance.
+ * Kafka. A dispatcher makes 60 judged deliveries per second, and commits every 250 ms. It commits a
+ * record only when all earlier records are done. So the deliveries of about a second, 60, may be
+ * uncommitted. The rest is tolerance.
  */
 const inProgressOfOne = 75
 
@@ -110,9 +110,9 @@ export function judge(evidence: Evidence): Figures {
 }
 
 /**
- * Returns how often the collector accepted each message that was sent again. The mark of a delivery
- * is the time at which the collector received the message. Some destinations have other marks, so
- * marks are compared only within a destination.
+ * Returns how often the collector accepted each message that was sent again: the number of
+ * different marks of its deliveries. A mark is the time at which the collector received the message.
+ * Some destinations have other marks, so marks are compared only within a destination.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))

@@ -47,8 +47,8 @@ const waits = ['paused', 'breaker_open', 'lane_full'] as const
 type Obstacle = (typeof waits)[number] | 'none'
 
 /**
- * What a delivery meets when it is admitted: an obstacle to an attempt, or the outcomes of an
- * attempt.
+ * What happens to a delivery each time a dispatcher reads its record: an obstacle prevents an
+ * attempt, or an attempt has these outcomes.
  */
 const step = fc.record({
   obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
@@ -103,8 +103,8 @@ interface Life {
 }
 
 /**
- * Runs a delivery from its first admission to its end. A retry topic can release a record late, but
- * never early.
+ * Runs a delivery from the first read of its event to its end. A retry topic can release a record
+ * late, but never early.
  */
 function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[], rest: Step): Life {
   const destination = destinationOf({ webhooks: Array.from({ length: webhookCount }, (_, index) => webhookOf(index)) })

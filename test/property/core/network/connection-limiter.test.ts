@@ -58,7 +58,10 @@ describe('the limiter of connections', () => {
     )
   })
 
-  /** Opens a connection, checks the decision, and returns all connections that are then open. */
+  /**
+   * Opens a connection, and checks whether the limiter accepts it and which other connection closes
+   * for it. Returns all connections that are then open.
+   */
   function afterOpening(
     limiter: ConnectionLimiter<number>,
     { id, address, few }: { readonly id: number; readonly address: string; readonly few: number },

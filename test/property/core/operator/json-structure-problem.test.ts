@@ -42,6 +42,6 @@ describe('structureProblem', () => {
   })
 })
 
-/** The same key with all characters escaped. */
+/** A key as JSON, with all of its characters escaped. */
 const escaped = (name: string): string =>
   `"${[...Array(name.length).keys()].map(at => `\\u${name.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`
