@@ -33,7 +33,7 @@ const secrets = {
 }
 const limits = { restarts: 2, refused: 0, latestMs }
 
-/** Adds the operator service, with one operator key. `change` makes further configuration changes. */
+/** Adds the operator service, with one operator key. `change` changes further configuration. */
 export async function addOperator(on: Installation, change: Parameters<typeof configOf>[0]): Promise<void> {
   await on.shell(`${inHookline} patch secret hookline --patch '${JSON.stringify({ stringData: secrets })}'`)
   const operator = {

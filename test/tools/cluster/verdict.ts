@@ -111,8 +111,8 @@ export function judge(evidence: Evidence): Figures {
 
 /**
  * Returns how often the collector accepted each message that was sent again: the number of
- * different marks of its deliveries. A mark is the time at which the collector received the message.
- * Some destinations have other marks, so marks are compared only within a destination.
+ * different marks of its deliveries. A mark is the time at which the collector received the
+ * message. Some destinations have other marks, so marks are compared only within a destination.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))
