@@ -28,7 +28,7 @@ import {
   uniqueName,
 } from './support.ts'
 
-/** Makes the log cleaner start its next compaction without a delay. */
+/** Makes the log cleaner start its next compaction after at most 100 ms. */
 const properties = { 'log.cleaner.backoff.ms': '100' }
 let dataDir: string
 let port: number

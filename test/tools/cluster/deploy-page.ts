@@ -13,7 +13,7 @@ export interface DeployPage {
   readonly networkPolicy: string
   /** The text of ingress.yaml, an Ingress in front of the collector. */
   readonly ingress: string
-  /** Commands that create the Secret with its certificate, and the Ingress. */
+  /** Commands that create the Ingress, and the Secret with the certificate of the Ingress. */
   readonly createIngress: string
   /** Command that makes the console available on this machine until the command ends. */
   readonly portForward: string

@@ -16,8 +16,8 @@ const maxReplicas = 3
 /** CPU use, relative to the request, above which a collector is added: the default of the chart. */
 const targetShare = 0.7
 /**
- * One collector is enough up to 1.2 times the CPU use that all collectors have before the
- * additional load. The CPU request is set accordingly.
+ * With the CPU request of this scenario, one collector is enough up to this factor times the CPU
+ * use of all collectors before the additional load.
  */
 const useOfOne = 1.2
 /** Shortens the wait before a pod is removed, which is five minutes by default. */
@@ -49,8 +49,8 @@ async function scaleOnCpu(on: Installation): Promise<Done> {
 }
 
 /**
- * Adds load until three collectors are ready, and stops this load until one is left. Resolves with
- * the figures, as texts. `ledger` gets the messages of the additional load.
+ * Adds load until three collectors are ready. Then stops the additional load, and waits until one
+ * collector is left. Resolves with the figures, as texts. `ledger` gets the additional messages.
  */
 async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonly string[]> {
   const measured: string[] = []

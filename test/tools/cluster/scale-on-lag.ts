@@ -79,8 +79,8 @@ async function scaleOnLag(on: Installation, before: Values): Promise<Done> {
 }
 
 /**
- * Makes responses slow until three dispatchers deliver, and fast until one dispatcher is left.
- * Resolves with the figures, as texts.
+ * Makes responses slow until three dispatchers deliver. Then makes responses fast, and waits until
+ * one dispatcher is left. Resolves with the figures, as texts.
  */
 async function scaleUpAndDown(on: Installation): Promise<readonly string[]> {
   const { receiver, ledger } = on

@@ -4,9 +4,9 @@ import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger
 
 /**
  * Maximum number of repeated deliveries for each pod that was killed or lost its connection to
- * Kafka. A dispatcher makes 60 judged deliveries per second, and commits every 250 ms. It commits a
- * record only when all earlier records are done. So the deliveries of about a second, 60, may be
- * uncommitted. The rest is tolerance.
+ * Kafka. A dispatcher makes 60 judged deliveries per second, so this is the number in 1.25 s. The
+ * dispatcher commits every 250 ms. The rest is tolerance for deliveries in progress and a slow
+ * machine.
  */
 const inProgressOfOne = 75
 

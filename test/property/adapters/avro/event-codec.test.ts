@@ -74,8 +74,8 @@ describe('the event codec', () => {
   const damaged = fc
     .record({
       place: fc.nat(),
-      // In Avro, a number continues in the next byte if its byte is 128 or more. So inserted bytes
-      // can become part of a number with the bytes after them.
+      // In an Avro number, a byte of 128 or more means that the number continues in the next byte.
+      // So inserted bytes can form a number with the bytes after them.
       inserted: fc.uint8Array({ minLength: 1, maxLength: 10 }),
       removed: fc.nat({ max: 10 }),
       id: fc.constantFrom(1, withCollections),

@@ -6,8 +6,8 @@ import { maskDocument } from '../../../../src/core/config-objects/mask.ts'
 import { unmask } from '../../../../src/core/config-objects/unmask.ts'
 
 /*
- * Tests that remove entries from the lists of a masked document, as a client can do that has read
- * the document.
+ * Tests that remove entries from the lists of a masked document. A client can do this after it has
+ * read the document.
  */
 
 interface Lists {

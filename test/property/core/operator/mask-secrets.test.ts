@@ -2,9 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { maskSecrets } from '../../../../src/core/operator/mask-secrets.ts'
 
-/*
- * Tests with texts that contain secrets, like the response of an endpoint that repeats its request.
- */
+/* Tests with texts that contain secrets, for example a response that repeats the request. */
 
 const secret = fc.string({ minLength: 8, maxLength: 40 }).filter(text => !text.includes('*'))
 const around = fc.constantFrom('', ' ', '"', '\n', 'Bearer ')
