@@ -76,7 +76,7 @@ async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
 describe('a real Prometheus that scrapes the real service', () => {
   it('fires no alert without a fault', async () => {
     await until(async () => ((await prometheus.query('hookline_build_info')).length > 0 ? true : undefined))
-    // `HooklineDown` may fire before the first scrape.
+    // `HooklineDown` may fire before the first scrape, so wait until no alert fires.
     await until(async () => ((await firing()).length === 0 ? true : undefined))
     const endAt = Date.now() + watchedMs
     const fired = new Set<string>()

@@ -12,7 +12,7 @@ import type { Installation } from './installation.ts'
 const giveUpMs = 30_000
 let next = 0
 
-/** The collector to which messages are sent, and the ledger of the messages. */
+/** The collector to which messages are sent, and the `Ledger` that records the messages. */
 export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'collectorUrl' | 'writeKey'> {
   /** Creates the connections. Default: an agent without TLS that reuses them. */
   readonly agent?: Agent

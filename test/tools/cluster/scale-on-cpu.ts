@@ -50,7 +50,7 @@ async function scaleOnCpu(on: Installation): Promise<Done> {
 
 /**
  * Adds load until three collectors are ready. Then stops the additional load, and waits until one
- * collector is left. Resolves with the figures, as texts. `ledger` gets the additional messages.
+ * collector is left. Resolves with the figures, as texts. `ledger` records the additional messages.
  */
 async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonly string[]> {
   const measured: string[] = []

@@ -6,7 +6,7 @@ import { startMessageLoad, type Target } from './message-load.ts'
 import { restartsBetween } from './pods.ts'
 import { type Figures, judge, type Limits } from './verdict.ts'
 
-/** What a scenario did. */
+/** What a scenario reports about its fault. */
 export interface Done {
   /** Names of pods whose process was killed, or could not commit its deliveries. */
   readonly victims?: readonly string[]

@@ -40,7 +40,7 @@ export interface Evidence {
   readonly posted: readonly Posted[]
   /** Successful deliveries of the run, in the order in which they arrived. See `copiesOf`. */
   readonly deliveries: readonly Delivery[]
-  /** When the fault began. */
+  /** When the fault began, in ms on the scale of `performance.now()`. */
   readonly at: number
   /** Pods whose process was killed, or could not commit its deliveries. */
   readonly victims: readonly string[]

@@ -5,7 +5,10 @@ import { Ledger } from '../../chaos/ledger.ts'
 import { reached } from '../../chaos/reached.ts'
 import { startMessageLoad } from '../message-load.ts'
 
-/** Sends messages to a server until it has responded to `posts`. Returns the load and ledger. */
+/**
+ * Sends messages to a server until `posts` requests have ended. Returns the different responses,
+ * and the ids of the messages that were sent again.
+ */
 async function postTo(onRequest: (socket: Socket, number: number) => void, posts: number) {
   const server = createServer(socket => {
     let number = 0
