@@ -80,7 +80,7 @@ interface Rule {
 
 /**
  * Starts endpoints by path. `/good` accepts all requests, `/late` responds to its first request
- * with a 503, and `/never` rejects all requests. Returns the accepted requests.
+ * with a 503, and `/never` rejects all requests. Returns the accepted requests and the URL.
  */
 async function startEndpoints() {
   const taken: string[] = []

@@ -95,7 +95,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 
 const logOf = (directory: string, name: string): string => join(directory, `${name}.log`)
 
-/** Writes the certificates, the keys and the tokens. Returns the authority and the tokens. */
+/** Writes the certificates, the keys and the tokens. Returns the CA certificate and the tokens. */
 async function writeFiles(directory: string, address: string) {
   await mkdir(directory, { recursive: true })
   const authority = createAuthority('hookline test cluster')

@@ -9,7 +9,10 @@ export interface Pod {
   readonly isReady: boolean
   /** How often the kubelet has restarted its container. */
   readonly restarts: number
-  /** Why and when the container ended before its last restart, for example with `OOMKilled`. */
+  /**
+   * Why the container ended before its last restart, for example `OOMKilled`, and when, in ms since
+   * 1970.
+   */
   readonly lastEnd: { readonly reason: string; readonly at: number } | undefined
 }
 
