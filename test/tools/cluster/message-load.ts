@@ -80,8 +80,8 @@ interface Post {
 }
 
 /**
- * Sends a POST. Resolves with the status, or `broken` without a response in time. Sends the request
- * again if its idle connection was closed. See `wasClosedBefore`.
+ * Sends a POST. Resolves with the status, or with `broken` if there was no response in time. Sends
+ * the request again if its idle connection was closed (see `wasClosedBefore`).
  */
 export async function post(url: string, options: Post): Promise<Pick<Posted, 'answer' | 'retryAfter' | 'sentAgain'>> {
   const { agent, headers, body, ids } = options

@@ -238,8 +238,8 @@ async function tryPolicies(on: Installation, ports: Omit<Place, 'peers'>): Promi
 }
 
 /**
- * Creates the policies while a connection to the ops port of a dispatcher is open. Returns whether
- * the connection still works when new connections are refused.
+ * Creates the policies while a connection to the ops port of a dispatcher is open. Returns the time
+ * in ms until new connections are refused, and whether the open connection then works.
  */
 async function arriveUnderConnection(on: Installation, receiverPort: number) {
   const [{ name }] = await podsOf(on, 'dispatcher')
