@@ -156,7 +156,9 @@ export const ledger = (destination: string): Ledger => {
   }
 }
 
-/** The requests that a replay would send, and the requests for a previewed message. */
+/**
+ * A preview of requests: those for a message, or those that the replay of a dead letter would send.
+ */
 export const requestPreview: RequestPreview = {
   requests: [
     {

@@ -5,9 +5,9 @@ import { consoleFile } from './built-console.ts'
 import { type Answer, type Call, createFakeRoutes, type FakeRoutes } from './fake-routes.ts'
 
 /*
- * A small server with the console and a fake operator API, for tests of the pages. Its responses
- * have fixed forms. It keeps in memory the changes that the pages make. The real listener has its
- * own tests.
+ * A small server with the console and a fake operator API, for tests of the pages. The fake API
+ * begins with fixed data, and keeps in memory the changes that the pages make. Other tests check
+ * the real operator API.
  */
 
 /** The operator keys of the fake server, by role. */

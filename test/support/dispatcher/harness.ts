@@ -69,7 +69,8 @@ interface Options {
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
   /**
-   * Monotonic time in ms up to which the CPU of the process was saturated. By default it never was.
+   * Monotonic time in ms up to which the CPU of the process was saturated. By default, the CPU was
+   * never saturated.
    */
   readonly cpuSaturatedUntil?: () => number
 }

@@ -32,7 +32,10 @@ export class MemoryFollower implements TopicFollower {
     return records.length > 0
   }
 
-  /** Continues at the beginning of the partitions that end before the position of the follower. */
+  /**
+   * If a partition ends before the follower's position, the follower continues at the beginning of
+   * the partition.
+   */
   #beginAgain(): void {
     for (const [partition, position] of this.#positions) {
       const last = this.#records().findLast(record => record.partition === partition)

@@ -95,8 +95,8 @@ export class MemoryTopicsProducer implements LogProducer {
 }
 
 /**
- * Calls `producer.step` until `work` has ended. `picks` are the arguments of these calls, used in
- * turn: each one selects a partition.
+ * Calls `producer.step` until `work` has ended. Each call gets the next number of `picks`, which
+ * selects a partition. After the last number, the first one follows.
  */
 export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Promise<T>, picks = [0]): Promise<T> {
   let isRunning = true
@@ -109,9 +109,9 @@ export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Prom
 }
 
 /**
- * Like `whileWriting`, but simulates a kill of the process after `writes` records: the last one is
- * stored and not acknowledged. Resolves with true after the kill, and with false if `work` ended
- * before it.
+ * Like `whileWriting`, but simulates a kill of the process after `writes` records. The last of
+ * these records is stored and not acknowledged. Resolves with true after the kill, and with false
+ * if `work` ended before the kill.
  */
 export async function killedAfter(
   producer: MemoryTopicsProducer,

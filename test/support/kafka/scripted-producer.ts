@@ -23,7 +23,10 @@ export class ScriptedProducer implements LogProducer {
     return this.#appended.filter(each => each.topic === topic).map(({ record }) => record)
   }
 
-  /** Acknowledges the oldest `count` records, by default all. With `error`, they fail instead. */
+  /**
+   * Acknowledges the oldest `count` records, by default all. With `error`, reports this error for
+   * them.
+   */
   answer(error?: Error, count = this.waiting.length): void {
     for (const { onAck } of this.waiting.splice(0, count)) onAck(error)
   }

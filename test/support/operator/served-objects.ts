@@ -24,11 +24,12 @@ export const crm = {
 }
 export const clock = new ManualClock()
 
-/** The current server, and its objects on an in-memory log. Each test gets new ones. */
+/** The current server, and its objects on an in-memory log. Each test gets a new server and log. */
 export const served = {} as { server: Awaited<ReturnType<typeof startOperator>>; memory: MemoryObjects }
 
 /**
- * Starts a server, which then is the current one. `serveObjectsForEach` calls it without options.
+ * Starts a server and makes it the current one. `serveObjectsForEach` calls this function without
+ * options.
  */
 export async function start(options: Parameters<typeof memoryObjects>[1] = {}): Promise<void> {
   served.memory = await memoryObjects(clock, options)

@@ -66,7 +66,7 @@ export async function startOperator(api: DeletionAndAudienceApi, options: Option
     sessions: () => operatorSessions,
     listAudiences: async () => ({ audiences: [] }),
     readLedger: async () => Promise.reject(new Error('no ledger')),
-    // As in the log, a field that is not on the allow-list is masked.
+    // Masks each field that is not on the allow-list, as Hookline does when it writes a log line.
     audit: line => void audited.push(loggable({ ...line })),
     ...options,
   })

@@ -4,7 +4,7 @@ import { type CommandEntry, runProgram } from '../../../src/app/program.ts'
 import { assertNoSecretsPrinted } from '../secret-scan/scan-output.ts'
 
 export interface TestIo extends CommandIo {
-  /** The text that was written to stdout up to now. `err` returns that of stderr. */
+  /** The text that was written to stdout up to now. `err` returns the text of stderr. */
   out(): string
   err(): string
 }

@@ -29,7 +29,7 @@ async function startEndpoints(): Promise<ReadonlyMap<string, RecordingReceiver>>
     const receiver = await RecordingReceiver.started({
       answers: [...own],
       ...(id === 'untrusted' && { tls }),
-      // The pause lasts for several scrapes.
+      // After a 429, Hookline pauses the destination for 5 s, so several scrapes see the pause.
       ...(id === 'limits' && { retryAfter: 5 }),
     })
     return [id, receiver] as const

@@ -174,8 +174,9 @@ describe('a listener that queues each failed message again', () => {
   const never: Respond = () => new Promise(() => {})
 
   /**
-   * A sender with this listener. `thrown` are the errors of the listener's calls. At the 101st
-   * failure, the listener throws an error, because the test would not end otherwise.
+   * A sender whose listener queues each failed message again. `thrown` are the errors that the
+   * listener's calls of `add` throw. At the 101st failure, the listener itself throws an error, so
+   * that the test ends.
    */
   function requeueing(respond: Respond, settings: Partial<QueueSettings>) {
     const thrown: unknown[] = []

@@ -91,7 +91,8 @@ function watched(value: unknown, path: string, seen: Looked[]): unknown {
 }
 
 /**
- * The fields of an object that its schema does not read. A schema that reads no fields permits all.
+ * The fields of an object that its schema does not read. A schema that reads no fields permits all
+ * fields.
  */
 function unknownFields({ path, object, asked, whole }: Looked): string[] {
   if (Array.isArray(object) || whole || asked.size === 0) return []

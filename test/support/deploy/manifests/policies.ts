@@ -158,8 +158,7 @@ const installationPolicies: readonly Policy[] = [
 ]
 
 /**
- * The policies that every rendering of the chart must satisfy: relevant checks of kube-linter, and
- * others.
+ * The policies that every rendering of the chart must satisfy. Some are checks of kube-linter.
  */
 export const policies: readonly Policy[] = [...podPolicies, ...installationPolicies]
 

@@ -21,7 +21,7 @@ class Machine {
   /**
    * Applies events, each `word:seconds`. `runs` lets time pass, and `fast` does it with a wall
    * clock that is 0.05 % too fast. `set` changes the wall clock, and `sleeps` suspends the machine.
-   * `look`, without seconds, calls the function.
+   * `look`, without seconds, calls the function `look`.
    */
   does(events: string, look?: () => void): void {
     for (const event of events.split(' ')) {
@@ -113,8 +113,8 @@ describe("the brokers' time", () => {
   it('is restored after the machine was paused from outside', () => {
     const { machine, time, runs, writes, error } = started(0)
     for (let count = 0; count < 5; count++) writes()
-    // After the pause, the wall clock is corrected. The other clocks of the machine do not show the
-    // pause.
+    // The machine was paused for an hour. After the pause, the wall clock is corrected. The
+    // monotonic clock and the uptime do not count this hour.
     time.broker += hour
     machine.wall += hour
     for (let count = 0; count < 3; count++) writes()

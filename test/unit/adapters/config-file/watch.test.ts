@@ -175,7 +175,8 @@ describe('a change is applied', () => {
         }),
       )
     })
-    // The file is replaced atomically: a check, every 2 ms, must not read an incomplete file.
+    // The file is replaced atomically. The watch checks the file every 2 ms, and must not read an
+    // incomplete file.
     await write('new.yaml', config({ source: 'app' }))
     await rename(join(folder, 'new.yaml'), path)
     expect((await changed).sources[0]?.id).toBe('app')

@@ -62,7 +62,8 @@ describe('CONNECT behind a request in progress', () => {
       }
       const wire = await connected(url)
       await wire.send(unanswered + connectMethod)
-      // The responses to another connection show that the server has parsed CONNECT.
+      // Each response on the other connection takes at least one iteration of the event loop. After
+      // three responses, the server has parsed CONNECT.
       for (let count = 0; count < 3; count += 1) await respondsToOther()
       wire.reset()
       await wire.closed

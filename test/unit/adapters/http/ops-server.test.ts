@@ -143,7 +143,8 @@ describe('connections of the ops server', () => {
     expect(performance.now() - startedAt).toBeLessThan(4_000)
     await Promise.all([idle, ...silent].map(({ closed }) => closed))
     for (const wire of [idle, ...silent]) wire.reset()
-    // The next longer limit, `silence`, closes a connection after 10 s.
+    // The time limit of this test is below 10 s, because the limit `silence` would then close the
+    // connections.
   }, 9_500)
 
   it('at the limit, also a connection with a request in progress is closed so that a probe is answered', async () => {

@@ -59,8 +59,8 @@ describe('a server', () => {
   }
 
   /**
-   * Counts calls of `count` in each turn of the event loop. `most` returns the largest number of
-   * calls in one turn.
+   * Counts calls of `count` in each iteration of the event loop. `most` returns the largest number
+   * of calls in one iteration.
    */
   function countPerTurn() {
     let inTurn = 0

@@ -185,7 +185,10 @@ describe('a change of the name servers', () => {
       await sources.query('crm.example.com', 4)
       return query.mock.contexts.at(-1)
     }
-    /** Reloads a file with this text, or fails to, and returns the resolver of the next query. */
+    /**
+     * Reloads a file with this text. Without a text, the reload fails. Returns the resolver of the
+     * next query.
+     */
     const resolverAfter = async (text: string | undefined) => {
       file = text
       await sources.reload()

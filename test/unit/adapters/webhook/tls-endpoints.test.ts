@@ -68,7 +68,7 @@ describe('a TLS session', () => {
     const { connect, resume, pass } = knownEndpoints()
     connect().trust()
     pass(1_800_000)
-    // The new ticket of a resumed session does not prolong it.
+    // A resumed session gets a new ticket. The hour still begins at the check of the certificate.
     connect(true).trust()
     pass(1_800_000)
     expect(resume()).toBe(session)

@@ -28,7 +28,10 @@ const dead = [4, 3, 2, 1, 0].map(number => ({
   ...(number === 4 && { reason: 'http_4xx' }),
 }))
 const asked: object[] = []
-/** Answers of the next requests for dead letters, before those with pages. */
+/**
+ * Responses to the next requests for dead letters. When none is left, the API responds with pages
+ * of `dead`.
+ */
 const answers: Awaited<ReturnType<MessageAndDeadLetterApi['deadLetters']>>[] = []
 const log: MessageAndDeadLetterApi = {
   async message(query) {

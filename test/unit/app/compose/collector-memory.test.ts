@@ -10,7 +10,8 @@ it.each([1, 4, 16, 20, 24, 28, 64])(
     const maxBodyBytes = mebibytes * mebibyte
     const records = new SharedMemory(collectorMemory({ maxBodyBytes, bodyBytesPerAddress: undefined }).records)
     expect(records.take('other', 8 * mebibyte)).toBe(true)
-    // The copies of the batch's `context` may add 8 MiB.
+    // Each message can get a copy of the batch's `context`. In the records of a body, these copies
+    // may take 8 MiB.
     expect(records.take('web', maxBodyBytes + 8 * mebibyte)).toBe(true)
   },
 )

@@ -154,7 +154,8 @@ describe('the merged settings', () => {
     }
     merged.applyFile(withNetwork({ httpsOnly: true }))
     expect(crm()).toMatchObject({ isHeld: true, paused: true, sources: ['web'], webhooks: [] })
-    // Without the filter, `crm` would later get the messages that its filter excludes.
+    // While it is paused, `crm` keeps its filter. Otherwise, the messages that the filter excludes
+    // would wait for `crm`, and Hookline would deliver them after the pause.
     expect(crm()?.filter).toEqual({ types: ['track'] })
     merged.applyFile(withNetwork({ httpsOnly: false }))
     expect(crm()).toMatchObject({ paused: false, webhooks: [{ label: '0' }] })

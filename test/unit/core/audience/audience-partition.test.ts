@@ -190,7 +190,7 @@ describe('a full list whose audience was missing from the configuration for a wh
     harness.directory = known
     expect(harness.take(observed('bob', 1))).toEqual(['sync_cancelled'])
     expect(harness.take(ended(1))).toEqual(['sync_cancelled'])
-    // No input of the next sync is lost, so this sync removes the users that are not in its list.
+    // No input of sync 2 is lost, so sync 2 removes the users that are not in its list.
     harness.take(observed('bob', 2))
     const out = harness.take(ended(2)).flatMap(each => /^(\w+) crm false/.exec(each)?.[1] ?? [])
     expect(out.toSorted()).toEqual(['ann', ...before.map(() => 'cem')])
@@ -220,7 +220,7 @@ it('an input that cannot be decoded cancels the full syncs that began before it,
   expect(harness.take({ kind: 'lost' })).toEqual([expect.stringMatching(/^mark/)])
   expect(harness.take(observed('cem', 3))).toEqual(['sync_cancelled'])
   expect(harness.take(ended(3))).toEqual(['sync_cancelled'])
-  // The lost input can be the only one of its sync in this partition.
+  // The lost input can be the only observation of sync 4 in this partition, so sync 4 is cancelled.
   expect(harness.take(ended(4))).toEqual(['sync_cancelled'])
   expect(harness.take(observed('dee', 4, 'true', 'partial'))).toContainEqual(expect.stringMatching(/^dee crm true/))
   expect(harness.take(observed('ann', 6))).toHaveLength(3)

@@ -160,7 +160,7 @@ describe('ConcurrencyLimiter', () => {
       const called = Array.from({ length: 4 }, () => {
         const { webhooks: found } = limiter.callable(share, webhooks)
         limiter.acquire(share, found[0]?.permits as PermitShares)
-        // A call without a permit does not change whose turn it is.
+        // A call of `callable` that finds no free permit does not change which webhook is next.
         expect(limiter.callable(share, webhooks).webhooks).toEqual([])
         limiter.release(share, found[0]?.permits as PermitShares)
         return found

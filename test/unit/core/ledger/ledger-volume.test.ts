@@ -7,7 +7,7 @@ const firstHour = 490_000
 
 interface Load {
   readonly destinations: number
-  /** Number of deliveries between two commits. They go to the destinations in turn. */
+  /** Number of deliveries between two commits. Each goes to the next destination of the list. */
   readonly perCommit: number
   readonly commitsPerHour: number
   readonly hours: number

@@ -114,7 +114,8 @@ describe('syncs', () => {
     }
     harness.write(ended(1))
     await harness.advance(1)
-    // Two turns for the end of the sync, and two for the removal of memberships.
+    // The service lets other work run four times: twice during the end of the sync, and twice during
+    // the removal of memberships.
     expect(turns).toBe(4)
   })
 
@@ -144,7 +145,7 @@ describe('the rate of identify messages', () => {
     expect(harness.sent().length).toBeLessThanOrEqual(33)
     await harness.advance(5_000)
     expect(harness.sent()).toHaveLength(60)
-    // Only the timers of the periodic checks are left: of the log and of the end offsets.
+    // Only two timers are left: one for the check of the log, one for the check of the end offsets.
     expect(harness.clock.timers).toBe(2)
   })
 

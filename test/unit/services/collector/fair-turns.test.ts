@@ -67,7 +67,10 @@ describe('short work', () => {
 })
 
 describe('sources whose requests wait at the same time', () => {
-  /** Returns the names of the turns and the short work that are given in this number of ticks. */
+  /**
+   * Functions that request turns and short work. `in` returns the names of those that the sources
+   * get in this number of iterations of the event loop, in order.
+   */
   function recorded() {
     const { next, short } = createFairTurns(new ManualClock())
     const given: string[] = []

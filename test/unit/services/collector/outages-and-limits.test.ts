@@ -100,7 +100,8 @@ describe('while Kafka stores nothing', () => {
       await collector.advance(100)
       collector.request(batch)
     }
-    // The first request reaches the limit of ten seconds, and then another one every 100 ms.
+    // The first request reaches its time limit of ten seconds. Every 100 ms, the next request
+    // reaches its time limit.
     await collector.advance(8_100)
     expect(first.answer).toMatchObject(unavailable)
     const probe = collector.request(batch)

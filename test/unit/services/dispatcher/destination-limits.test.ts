@@ -180,7 +180,7 @@ describe('maxConcurrency with several processes', () => {
     await harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
     await moved(6)
     send(harness, 20)
-    // In the first minute, each delivery moves every 10 s.
+    // In the first minute, each delivery moves to a retry topic about every 10 s.
     expect(await moved(60)).toBeGreaterThan(20 * 5)
     expect(await moved(20 * 60)).toBeLessThan(20 * 30)
     expect(['10s', '30s', '1m', '5m'].every(tier => harness.written(`hookline.retry.${tier}`).length >= 20)).toBe(true)

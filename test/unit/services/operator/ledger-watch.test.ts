@@ -76,7 +76,8 @@ it('logs at most 100 rows', async () => {
 it('keeps the last difference and its time when the ledger cannot be read or is partial', async () => {
   const { set, readAt, lines } = await watched([viewWith(2), new Error('no broker'), viewWith(undefined), viewWith(2)])
   expect(set).toEqual([2, 2])
-  // The first value is the time of the start. The failed and the partial reading set no value.
+  // The first value of `readAt` is the time of the start. The failed and the partial reading set no
+  // value.
   expect(readAt).toEqual([0, 5_000, 905_000])
   expect(lines.map(({ level }) => level)).toEqual(['error', 'warn', 'warn'])
 })

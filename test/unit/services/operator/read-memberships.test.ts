@@ -85,7 +85,8 @@ describe('visitMemberships', () => {
     isDone = true
     await counting
     expect(visits).toBe(4_500)
-    // A turn can have the last memberships of one partition and the first 1,000 of the next one.
+    // One iteration of the event loop can visit the last memberships of a partition, and the first
+    // 1,000 of the next partition.
     expect(longest).toBeLessThan(2_000)
   })
 

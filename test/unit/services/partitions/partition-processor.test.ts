@@ -53,7 +53,7 @@ it('a partition is paused while its records have too many deliveries in memory, 
   expect([processor.isPaused, resumes]).toEqual([false, 1])
   for (let index = 0; index < deliveries / 2; index++) first.release()
   second.release()
-  // Without a remaining record, no delivery counts.
+  // No record is left, so the number of deliveries in memory begins at 0 again.
   const third = admit(2)
   for (let index = 0; index < deliveriesPerRecord; index++) third.retain()
   expect(processor.hasRoomForNotDue).toBe(true)

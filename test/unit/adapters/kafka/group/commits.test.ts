@@ -40,7 +40,8 @@ describe('dueCommits', () => {
     const partition = owned(0, { isBeginningUnknown: true, next: 0 })
     partitions.add(partition)
     expect(dueCommits([at(0)], partitions)).toEqual([])
-    // A fetch has found the beginning. The first record is in progress, and later ones are done.
+    // A fetch has found the beginning of the log. The first record is in progress, and later
+    // records are done.
     partition.next = 3
     expect(dueCommits([at(0, 'done')], partitions)).toMatchObject([{ offset: 0, metadata: 'done' }])
   })

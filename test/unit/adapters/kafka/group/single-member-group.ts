@@ -26,12 +26,12 @@ export function setUp() {
   }
   /** The partitions that are paused in kafkajs. */
   const pausedInKafkajs = new Set<number>()
-  /** The offsets that kafkajs does not look up, by partition. */
+  /** The offsets that were passed to `markOffsetAsCommitted` of kafkajs, by partition. */
   const knownInKafkajs = new Map<number, string>()
   const state = {
     assigned: [0],
     canAsk: true,
-    /** `since` is the offset of the first new record, and `newAt` is its timestamp. */
+    /** `since` is the offset that a search by time finds. Its record has the timestamp `newAt`. */
     log: { beginning: 0, end: 100 } as { beginning: number; end: number; since?: number; newAt?: number },
     offsetsFail: undefined as Error | undefined,
     flush: async (): Promise<boolean> => true,

@@ -18,7 +18,7 @@ it('leaves it out of the fetches during a rebalance too', async () => {
   const { member, join, it: group, clock, owned, pausedInKafkajs } = setUp()
   await join()
   member.unreadable(group, [{ ...at, code: 'CORRUPT_MESSAGE' }])
-  // `RebalanceFetcher` does this before each fetch, and a join does it at its end.
+  // `RebalanceFetcher` calls `seekAndPause` before each fetch. A join calls it at its end.
   seekAndPause(group, owned.all())
   expect([...pausedInKafkajs]).toEqual([0])
   await clock.advance(1_000, settle)

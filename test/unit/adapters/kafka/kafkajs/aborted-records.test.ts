@@ -4,7 +4,8 @@ import type { FetchedMessage } from '../../../../../src/adapters/kafka/kafkajs/p
 
 /**
  * Parses the text of a record. `A12` is a record of producer A at offset 12, in a transaction.
- * `a12` is one outside a transaction. `A12!` is an abort marker, and `A12.` is a commit marker.
+ * `a12` is a record outside a transaction. `A12!` is an abort marker, and `A12.` is a commit
+ * marker.
  */
 function message(text: string): FetchedMessage {
   const [, producer = '', offset = '', ending = ''] = /^(\w)(\d+)([!.]?)$/.exec(text) ?? []

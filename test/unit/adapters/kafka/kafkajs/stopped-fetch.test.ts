@@ -10,8 +10,8 @@ interface Runner {
 }
 
 /**
- * A number of fetches that a fetcher cannot reach before it ends. Without this limit, a failing
- * test would never end.
+ * Limit for the number of calls of `getNodeIds`. Fetchers that end make fewer calls. Without this
+ * limit, a failing test would never end.
  */
 const endless = 1_000
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined }

@@ -72,7 +72,8 @@ it('reads all records of a topic that was created again with fewer partitions', 
   await started
   expect(followed.values.toSorted()).toEqual(['a', 'b', 'c'])
   expect(followed.truncated).toEqual([])
-  // More records than the follower has read of the first partition of the deleted topic.
+  // The new topic has one partition. This partition has more records than the follower has read of
+  // partition 0 of the deleted topic.
   logs = [['d', 'e', 'f']]
   await clock.advance(60_000, settle)
   expect(followed.values.slice(-3)).toEqual(['d', 'e', 'f'])

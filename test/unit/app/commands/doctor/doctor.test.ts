@@ -19,8 +19,8 @@ const file = `${await configFolder({ 'hookline.yaml': smallConfiguration() })}/h
 const settings = await loadSettings({ config: file }, createTestIo())
 
 /**
- * The functions with which `hookline doctor` examines Kafka, the registry and the endpoints. All
- * checks succeed with them. `change` replaces some of them.
+ * The functions with which `hookline doctor` examines Kafka, the registry and the endpoints. With
+ * these functions, all checks succeed. `change` replaces some of the functions.
  */
 function instruments(change: Partial<Instruments> = {}, clock = new ManualClock()): Instruments {
   const specs = topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor: 3 }, [durationMs(10_000)])

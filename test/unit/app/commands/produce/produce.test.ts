@@ -16,8 +16,8 @@ const brokersAhead = 3_600_000
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock })
 
 /**
- * A producer that acknowledges each record. From the `failsAt`th append on, it reports an error
- * instead.
+ * A producer that acknowledges each record. The `failsAt`th append and all later appends fail with
+ * an error.
  */
 class MemoryProducer implements LogProducer {
   readonly records: [topic: string, record: OutgoingRecord][] = []
