@@ -15,9 +15,9 @@ export class ScriptedTrackingApi implements TrackingApi {
   #reserved = 0
   #most = 0
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
-  /** Number of bytes that may be reserved at the same time. `reserve` returns false above it. */
+  /** Number of bytes that may be reserved at the same time. `reserve` refuses further bytes. */
   budget = Number.POSITIVE_INFINITY
-  /** Maximum bytes of one request, for `canEverHold`. `take` does not enforce it. */
+  /** Maximum bytes that `canEverHold` permits for a request. `take` does not check this maximum. */
   maxPerRequest = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
   readonly #open = new Set<() => void>()

@@ -4,7 +4,7 @@ import ajvModule from 'ajv'
 import { parse } from 'yaml'
 import { checkout } from './pages.ts'
 
-/** An object of the AsyncAPI document. Where a member is a text or a list, the caller casts it. */
+/** An object of the AsyncAPI document. The caller casts members that are texts or lists. */
 export interface Json {
   readonly [name: string]: Json
 }

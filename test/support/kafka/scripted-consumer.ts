@@ -114,8 +114,8 @@ export class ScriptedConsumer implements LogConsumer {
 }
 
 /**
- * Callbacks of a service that admits no records. The prefetch limits for stalled processes apply,
- * which are the higher ones.
+ * Callbacks of a service that admits no records. The prefetch limits are the higher ones, which
+ * apply to stalled processes.
  */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,

@@ -49,7 +49,6 @@ export function serveObjectsForEach(): void {
 
 export const ask = (line: string, ...more: [unknown?, Parameters<typeof askObjects>[3]?]): Promise<ObjectAnswer> =>
   askObjects(served.server, line, ...more)
-/** Creates a destination. */
 export const create = (id = 'crm', document: object = crm): Promise<ObjectAnswer> =>
   ask(`PUT /v1/destinations/${id}`, document, { ifNoneMatch: '*' })
 export const codes = ({ status, body }: ObjectAnswer): unknown[] => [status, body?.code]

@@ -57,8 +57,8 @@ export function buildBase(root: string): Base {
 }
 
 /**
- * Replaces a distroless image. It has Node in /nodejs/bin, the libraries of Node, the CA
- * certificates and the user `nonroot`, but no shell and no other program.
+ * Replaces a distroless image. The replacement has Node in /nodejs/bin, the libraries of Node, the
+ * CA certificates and the user `nonroot`, but no shell and no other program.
  */
 export function runtimeBase(root: string): Base {
   const copies = [[node, '/nodejs/bin/node'], ...librariesOf(node).map(path => [path, path])] as [string, string][]

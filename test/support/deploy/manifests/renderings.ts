@@ -85,7 +85,7 @@ export const switches: Readonly<Record<string, object>> = {
   },
 }
 
-/** The values of all `switches` together. Those that disable something are left out. */
+/** The values of all `switches` together, without the switches that disable something. */
 export const everything = Object.values(switches)
   .filter(values => !JSON.stringify(values).includes('"enabled":false'))
   .reduce<Record<string, unknown>>((all, values) => deepMerged(all, values as Record<string, unknown>), {

@@ -11,8 +11,8 @@ interface Held {
 }
 
 /**
- * Parses `source/address:bytes`. It can end with `@` and the age in ms, or with `!` if the body was
- * received.
+ * Parses `source/address:bytes`. The text can end with `@` and the age of the body in ms, or with
+ * `!` if the body was received.
  */
 function heldOf(text: string): Held {
   const [, source = '', address = source, bytes, age = 0] = /^(.)(?:\/(.))?:(\d+)(?:@(\d+))?/.exec(text) ?? []

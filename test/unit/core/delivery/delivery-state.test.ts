@@ -174,7 +174,7 @@ describe('a dead letter', () => {
     ['unknown_source', { messageId: 'm1' }, undefined, '-', { 'message-id': 'm1' }],
     ['unknown_destination', { destination: 'gone' }, undefined, 'gone', { destination: 'gone' }],
   ] as const)('of a record that never became a delivery: %s', (reason, known, code, first, more) => {
-    // On the events topic, headers of other producers are ignored.
+    // Another producer can write these headers to the events topic. Hookline ignores them there.
     const record = recordOf({ headers: { destination: 'forged', attempt: '9', 'origin-key': 'forged' } })
     expect(deadLetterRecord(record, known, reason, code)).toEqual({
       key: Buffer.from(`${first}/hookline.events/3/41/1795248000000/0`),

@@ -11,8 +11,8 @@ import {
 const kindOf = (ip: string, allow: readonly string[] = []) => classifyAddress(ip, parseAllow(allow)).kind
 
 /**
- * The first and the last address of each range. The neighbours of the range are listed if they are
- * public.
+ * The first and the last address of each range. `outside` has the addresses directly before and
+ * after the range that are public.
  */
 const edges: readonly (readonly [range: string, first: string, last: string, outside: readonly string[]])[] = [
   ['"this network", 0.0.0.0/8', '0.0.0.0', '0.255.255.255', ['1.0.0.0']],

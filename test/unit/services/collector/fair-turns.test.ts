@@ -132,8 +132,8 @@ describe('many short requests', () => {
     const text = `{"type":"page","userId":"u"${' '.repeat(30_000)}}`
     for (let index = 0; index < 6; index += 1) collector.request(text)
     const stored = (): number => collector.producer.records(collector.topics.events).length
-    // All six requests arrive in one tick. Each tick parses two requests. The first `settle`
-    // resolves after the second tick.
+    // All six requests arrive in one iteration of the event loop. The collector parses two requests
+    // in each iteration. The first `settle` resolves after the second iteration.
     for (const expected of [4, 6]) {
       await collector.settle()
       expect(stored()).toBe(expected)
@@ -165,7 +165,7 @@ describe('a long request', () => {
     for (let index = 0; index < 10; index += 1) collector.request(long)
     await collector.settle()
     collector.request(long, { headerKey: 'app-key' })
-    // The request needs ten turns. The ten others together need a hundred.
+    // The request of `app` needs ten turns. The ten requests of `web` together need a hundred turns.
     const stored = (): number => collector.events().filter(({ sourceId }) => sourceId === 'app').length
     for (let tick = 0; tick < 15; tick += 1) await collector.settle()
     expect(stored()).toBe(500)

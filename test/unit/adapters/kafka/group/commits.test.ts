@@ -164,7 +164,8 @@ describe('a broker that refuses long metadata', () => {
     ])
     expect(results).toEqual(['refused', 'refused', 'accepted'])
     expect(logged()).toEqual([[950, logLine]])
-    // Nothing has changed, so the metadata that was left out is not sent again.
+    // The offsets and the metadata are the same as before, so the refused metadata is not sent
+    // again.
     expect(await flush()).toBe(true)
     expect(sent.splice(0)).toEqual([])
     Object.assign(state, { offset: 8, lengths: [4_000, 900, 0] })

@@ -22,8 +22,8 @@ describe('an offset out of range', () => {
     expect(losses).toEqual([{ topic: 'topic', partition: 0, from: 10, to }])
     expect(owned.get({ topic: 'topic', partition: 0 })?.next).toBe(to)
     // After a deletion of records, an empty batch moves the position of the consumer, and the
-    // earlier records stay valid. After a truncation, Kafka gives the offsets of the earlier
-    // records to new ones, so the partition is assigned again.
+    // earlier records stay valid. After a truncation, Kafka gives the offsets of earlier records to
+    // new records, so the partition is assigned again.
     expect(batches.map(({ records, nextOffset, isAfterLoss }) => [records.length, nextOffset, isAfterLoss])).toEqual(
       to > 10 ? [[0, to, true]] : [],
     )
@@ -127,7 +127,7 @@ describe('an offset out of range', () => {
     await member.outOfRange(it, at)
     expect(events).toEqual([`seek 0 to ${to}`, 'revoked 0', `assigned 0@${to} truncated`])
     expect(losses).toEqual([{ ...at, from: 20, to }])
-    // The metadata of the last commit describes truncated records, so it is not used for new ones.
+    // The metadata of the last commit describes truncated records, so the member discards it.
     expect(owned.get(at)).toMatchObject({ next: to, committed: undefined })
   })
 
