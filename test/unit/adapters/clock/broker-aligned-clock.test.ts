@@ -78,8 +78,8 @@ describe("the brokers' time", () => {
       time.broker += ms
     }
     /**
-     * Writes a record, which is acknowledged after 10 ms. `off` is the time in ms by which the clock
-     * of the record's broker is ahead of the other brokers' clocks.
+     * Writes a record, which is acknowledged after 10 ms. `off` is the time in ms by which the
+     * clock of the record's broker is ahead of the other brokers' clocks.
      */
     const writes = (off = 0): void => {
       const sentAt = machine.monotonic

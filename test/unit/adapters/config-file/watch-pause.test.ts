@@ -25,7 +25,7 @@ it.each([
   expect(changes).toEqual([])
   await check()
   expect(changes).toEqual(['sources'])
-  // The second check sees the change, and the third one applies it.
+  // The second check sees the change. The third check follows after 1 s, and applies the change.
   expect(pauses).toEqual([1_000, pause, 1_000, pause])
 })
 

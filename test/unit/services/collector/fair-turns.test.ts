@@ -165,7 +165,8 @@ describe('a long request', () => {
     for (let index = 0; index < 10; index += 1) collector.request(long)
     await collector.settle()
     collector.request(long, { headerKey: 'app-key' })
-    // The request of `app` needs ten turns. The ten requests of `web` together need a hundred turns.
+    // The request with `app-key` needs ten turns. The ten other requests together need a hundred
+    // turns.
     const stored = (): number => collector.events().filter(({ sourceId }) => sourceId === 'app').length
     for (let tick = 0; tick < 15; tick += 1) await collector.settle()
     expect(stored()).toBe(500)

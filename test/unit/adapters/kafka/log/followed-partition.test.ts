@@ -4,8 +4,8 @@ import { FollowedPartition } from '../../../../../src/adapters/kafka/log/topic-f
 describe('the time up to which a partition is read', () => {
   const never = Number.NEGATIVE_INFINITY
   /**
-   * `3/5@10` is a fetch that is sent at 10 ms. After the fetch, the position is 3 and the end of the
-   * log is 5.
+   * `3/5@10` is a fetch that is sent at 10 ms. After the fetch, the position is 3 and the end of
+   * the log is 5.
    */
   it.each<[reason: string, fetches: string, asOf: number]>([
     ['is unknown before the first fetch', '', never],
