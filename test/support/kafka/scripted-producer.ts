@@ -25,7 +25,7 @@ export class ScriptedProducer implements LogProducer {
 
   /**
    * Acknowledges the oldest `count` records, by default all. With `error`, reports this error for
-   * them.
+   * these records.
    */
   answer(error?: Error, count = this.waiting.length): void {
     for (const { onAck } of this.waiting.splice(0, count)) onAck(error)

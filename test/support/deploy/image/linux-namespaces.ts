@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
  * container engine and no image.
  */
 
-/** The reason why this machine cannot run processes like containers. Undefined if it can. */
+/** The reason why this machine cannot run processes in namespaces. Undefined if it can. */
 export const whyNot =
   process.platform !== 'linux' || process.getuid?.() !== 0 ? 'file systems of their own take Linux and root' : undefined
 

@@ -18,7 +18,8 @@ it('leaves it out of the fetches during a rebalance too', async () => {
   const { member, join, it: group, clock, owned, pausedInKafkajs } = setUp()
   await join()
   member.unreadable(group, [{ ...at, code: 'CORRUPT_MESSAGE' }])
-  // `RebalanceFetcher` calls `seekAndPause` before each fetch. A join calls it at its end.
+  // Hookline calls `seekAndPause` before each fetch (in `RebalanceFetcher`), and at the end of each
+  // join.
   seekAndPause(group, owned.all())
   expect([...pausedInKafkajs]).toEqual([0])
   await clock.advance(1_000, settle)
