@@ -9,7 +9,7 @@ export class NotReleasable extends Error {
  */
 export const released: Readonly<Record<string, (text: string, version: string) => string>> = {
   // The lockfile contains the version five times: at its top, for each of the three packages, and
-  // in the dependency of the Kafka client on the client.
+  // where `@hookline/client-kafka` depends on `@hookline/client`.
   'package-lock.json': (text, version) =>
     [
       /(?<=^\{\n {2}"name": "hookline",\n {2}"version": ")[^"]*/g,

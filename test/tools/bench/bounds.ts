@@ -188,10 +188,10 @@ const limits = {
    */
   bytesPerMember: { must: { atMost: 150 }, aim: { atMost: 120 } },
   /**
-   * CPU time per message of Segment's library, divided by that of Hookline's client. Both are the
-   * time from the call until the message is sent. At 2,000 messages per second, both libraries send
-   * requests with few messages. The cost of the requests is then a larger part of both times, so
-   * the limit of the ratio is lower.
+   * CPU time per message of Segment's library, divided by that of Hookline's client. Both are
+   * measured from the call until the message is sent. At 2,000 messages per second, both libraries
+   * send requests with few messages. The cost of the requests is then a larger part of both times,
+   * so the limit of the ratio is lower.
    */
   cheaperThanSegment: {
     'full speed': { must: { atLeast: 3 } },

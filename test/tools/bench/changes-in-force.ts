@@ -16,11 +16,12 @@ export interface Change {
 }
 
 /**
- * Computes the milliseconds from the response to each change until the change is in force in every
- * process. A change is in force when each partition has delivered a request with this or a later
- * change. Only a request for an event shows the change. So the figure can be too high, by at most
- * the time between two events of a partition plus the response time of the endpoint. It is infinite
- * if a partition never delivers one of these requests.
+ * Computes, for each change, the milliseconds from the response of the operator API until the
+ * change is in force in every process. A change is in force when each partition has delivered a
+ * request with this or a later change. Only a request for an event shows the change. So the result
+ * can be too high, by at most the time between two events of a partition plus the response time of
+ * the endpoint. The result is infinite if a partition never delivers a request with this or a later
+ * change.
  */
 export function msUntilInForce(
   changes: readonly Change[],

@@ -7,18 +7,24 @@ import { secret } from './forwarders/hookline.ts'
 import type { Installation } from './installation.ts'
 import { idOf, numberIn } from './sample-events.ts'
 
-/** Number of destinations of each source. The busy destinations do not count. */
+/**
+ * Number of destinations of each source, without the ten busy destinations, which have half of all
+ * dead letters.
+ */
 const perSource = 10
-/** Of `period` consecutive sources, the first `count` send to a busy destination. */
+/**
+ * Of each 20 consecutive sources (`period`), the first ten (`count`) have dead letters only of the
+ * busy destinations.
+ */
 const busy = { count: 10, period: 20 }
-/** One of this number of dead letters has the reason `http_4xx`. */
+/** One in ten dead letters has the reason `http_4xx`. */
 const refusedOneIn = 10
 const window = durationMs(24 * 3_600_000)
 
-/** Number of sources of an installation with this number of destinations. */
+/** Returns the number of sources of an installation with `destinations` destinations. */
 export const sourcesFor = (destinations: number): number => Math.floor(destinations / perSource)
 
-/** Id of the destination with this index. Those with an index below 10 are busy. */
+/** Returns the id of the destination with this index. The destinations 0 to 9 are the busy ones. */
 export const destinationId = (index: number): string => `customer-${index}`
 
 /**

@@ -35,7 +35,8 @@ interface LoadResult {
 export async function changesOutcome(bench: Bench, running: Running): Promise<Outcome> {
   const { installation, processes, subject, transport } = running
   const { stage, say } = bench
-  // The operator shares the core of the broker, so that the dispatchers keep their own core.
+  // The operator process runs on the core of the broker, so that the dispatchers keep their own
+  // core.
   const job = { stage: { ...stage, pinning: unpinned('the operator is not measured') }, installation, inFlight: 1 }
   const operator = await startOperator(job, transport)
   try {

@@ -2,7 +2,7 @@ import type { ConsolePage } from './console-pages.ts'
 import { destinationId, type Written } from './dead-letters-topic.ts'
 import type { Question } from './operator-answers.ts'
 
-/** Number of busy destinations, see `destinationOf`. */
+/** Number of busy destinations, which together have half of all dead letters. */
 const busyUntil = 10
 /** A destination with one in 10,000 of the dead letters. */
 const few = destinationId(busyUntil)
@@ -21,7 +21,10 @@ const writtenOf =
   (n: number): Written =>
     written[n % written.length] as Written
 
-/** What the requests and pages can show. `written` are some of the dead letters. */
+/**
+ * The content of the topics: the numbers of destinations and sources, and some of the dead letters
+ * (`written`).
+ */
 export interface Contents {
   readonly destinations: number
   readonly sources: number

@@ -3,7 +3,9 @@ import { hrtime } from 'node:process'
 
 /* CPU time and memory of a process and its descendants, which Linux shows in /proc. */
 
-/** `sysconf(_SC_CLK_TCK)`: 100 on every Linux that Node supports. */
+/**
+ * Unit of the CPU times in /proc, in ticks per second. It is 100 on every Linux that Node supports.
+ */
 const ticksPerSecond = 100
 
 /**
@@ -43,8 +45,8 @@ function memory(pid: number, field: 'VmHWM' | 'VmRSS'): number {
 
 function ticksOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The second field is the program's name in parentheses and may contain any character. User and
-  // system time are the 14th and 15th field.
+  // The second field is the program's name in parentheses and may contain any character. `fields`
+  // begins with the third field. User and system time are the 14th and 15th field of the line.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11]) + Number(fields[12])
 }

@@ -73,7 +73,7 @@ function chainsOf(destinations: readonly string[], records: readonly VersionReco
   return chains
 }
 
-/** Compares what the clients know with the versions in force. */
+/** Judges whether the responses that clients got match the versions on the config topic. */
 function judgeTries({ seen: { tries } }: ChangesEvidence, chains: Chains, changes: ReadonlySet<string>) {
   const named = (each: { readonly destination: string; readonly mark: string }) => `${each.destination} ${each.mark}`
   const of = (outcome: (typeof tries)[number]['outcome']) => tries.filter(each => each.outcome === outcome)
@@ -104,7 +104,10 @@ function judgeTries({ seen: { tries } }: ChangesEvidence, chains: Chains, change
   return { failures, counts, inForceUnknown: unknown.filter(each => changes.has(named(each))).length }
 }
 
-/** Each operator process must show the last version of each destination, and use it. */
+/**
+ * Returns a failure for each operator process that does not show the last version of a destination,
+ * or shows that it does not use this version.
+ */
 function failuresOfLists({ lists, destinations }: ChangesEvidence, chains: Chains): readonly string[] {
   const [first] = lists.values()
   const texts = new Map(first?.map(object => [object.id, JSON.stringify(object)]))

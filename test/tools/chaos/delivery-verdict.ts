@@ -92,7 +92,7 @@ export interface Evidence {
 
 /** Figures of one run. Times are rounded milliseconds. */
 export interface Findings {
-  /** Number of acknowledged events times their destinations. */
+  /** Number of acknowledged events, multiplied by the number of destinations. */
   readonly sent: number
   readonly delivered: number
   /** Number of deliveries that wait in a retry topic at the end. */
@@ -109,7 +109,7 @@ export interface Findings {
   /** Number of pairs of messages of one user whose order was judged. */
   readonly orderedPairs: number
   readonly reversed: number
-  /** Longest recovery time of all faults; null when one did not recover. */
+  /** Longest recovery time of all faults. Null if the scenario did not recover from a fault. */
   readonly recoveryMs: number | null
   /**
    * Longest time from acknowledgement to delivery. Null when the load was a list of an audience.

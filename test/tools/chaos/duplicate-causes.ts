@@ -40,8 +40,8 @@ export interface Duplicates {
   /** Number of duplicates because the sender wrote the message again to the events topic. */
   readonly bySender: number
   /**
-   * Number of duplicates because a process was killed or frozen before it committed. It had the
-   * delivery in progress, or had finished it, or had moved it to a retry topic.
+   * Number of duplicates because a process was killed or frozen before it committed the offset. The
+   * process had the delivery in progress, or had finished it, or had moved it to a retry topic.
    */
   readonly inProgress: number
   /** Descriptions of the duplicates without one of these causes. They are errors of Hookline. */

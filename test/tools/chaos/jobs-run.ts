@@ -62,7 +62,9 @@ export async function runJobsScenario(scenario: JobsScenario, options: RunOption
   }
 }
 
-/** Reads the evidence for the order of messages at the destinations that no job writes for. */
+/**
+ * Reads the evidence for the order of messages at the destinations that get no replays and resends.
+ */
 async function orderWithoutJobs(world: World, { destinations, jobs, delivery }: JobsScenario) {
   const ids = destinations.map(({ id }) => id).filter(id => id !== jobs.replayed && id !== jobs.resent)
   const { retried } = await retriesOf(world, delivery.schedule)

@@ -6,7 +6,9 @@ import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, isSuccess, type Sent, targetOf } from './ledger.ts'
 import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
-/** Maximum number of copies of a job that a killed process had in progress (decision 59). */
+/**
+ * Maximum number of copies that a killed process can have in progress for one job (decision 59).
+ */
 export const copiesInProgress = 256
 
 /** Numbers of records of one delivery in Kafka. */

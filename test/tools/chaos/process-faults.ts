@@ -35,7 +35,7 @@ export const restartOldest: Fault = {
 
 /**
  * Kills `count` random processes with SIGKILL at the same time, and starts the same number of
- * processes. The first one owns partitions.
+ * processes. At least one of the killed processes owns partitions.
  */
 export const killProcesses = (count: number): Fault => ({
   name: 'SIGKILL',

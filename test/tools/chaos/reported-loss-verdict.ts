@@ -15,7 +15,7 @@ export interface LossEvidence {
   readonly reported: readonly ReportedLoss[]
 }
 
-/** Judges whether the log reports as many lost records as were lost, for each partition. */
+/** Judges, for each partition, whether the log reports the right number of lost records. */
 export function judgeLoss({ lost, reported }: LossEvidence): CheckResult {
   const failures: string[] = []
   const partitions = new Set([...lost.keys(), ...reported.map(({ partition }) => partition)])

@@ -45,7 +45,7 @@ export async function startHookline(
 
 /**
  * Whether a request has the signature, the message id and the body that Hookline promises. If one
- * of them were missing, the measurement would leave out the work for it.
+ * of them were missing, Hookline would have saved CPU time, and its figures would be too good.
  */
 export function isWhole({ headers, body }: SampleRequest): boolean {
   const signature = createHmac('sha1', secret).update(body, 'latin1').digest('hex')

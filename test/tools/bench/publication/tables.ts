@@ -51,9 +51,9 @@ const repetitionsOf = (entry: Entry): string => {
 }
 
 /**
- * Kinds of variants with the same figures, by the beginning of their names. The table of a kind has
- * a line per variant and a column per figure. `title` is the title of the first column, which has
- * the rest of the name.
+ * Kinds of variants with the same figures. `begin` matches the beginning of the names of a kind.
+ * The table of a kind has a line per variant and a column per figure. Its first column has the
+ * title `title`, and shows the rest of each name.
  */
 const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] = [
   { begin: /^request: /, title: 'request' },

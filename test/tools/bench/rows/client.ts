@@ -37,7 +37,7 @@ const full: ClientPlan = {
 }
 
 /**
- * Measures the CPU time that a client library needs for a call and to send the message. Also
+ * Measures the CPU time that a client library needs to accept a call and to send its message. Also
  * measures the memory while no message can be sent.
  */
 export async function clientRow(bench: Bench, plan = full): Promise<Outcome> {

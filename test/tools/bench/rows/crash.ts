@@ -12,7 +12,7 @@ interface CrashPlan {
   readonly seconds: number
 }
 
-/** The columns of one crash in the terminal. */
+/** The figures of one crash, by the titles of their columns in the terminal. */
 type Columns = Readonly<Record<'lost' | 'duplicates in s of traffic' | 'next delivery after s', number>>
 
 const delayMs = 20

@@ -13,9 +13,8 @@ const inFlight = 512
 
 /**
  * Measures the CPU time of a delivery when two processes share the partitions. Broker and receiver
- * need a core, so on a machine with two cores both processes share the other core. The row measures
- * the CPU time of both processes. From it, the row calculates the deliveries with one core per
- * process.
+ * need a core, so on a machine with two cores both processes share the other core. From the CPU
+ * time of both processes, the row calculates how much two processes with a core each would deliver.
  */
 export async function processesRow(bench: Bench): Promise<Outcome> {
   const { stage } = bench

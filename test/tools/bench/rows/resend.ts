@@ -66,7 +66,8 @@ export async function resendRow(bench: Bench): Promise<Outcome> {
   try {
     const dispatcher = await startReady(job, transport, 'dispatcher', { destinations })
     processes.push(dispatcher)
-    // The operator shares the core of the broker, so that the dispatcher keeps its own core.
+    // The operator process runs on the core of the broker, so that the dispatcher keeps its own
+    // core.
     const beside = { ...job, stage: { ...stage, pinning: unpinned('the operator is not measured') } }
     const operator = await startOperator(beside, transport, destinations)
     processes.push(operator)

@@ -65,7 +65,7 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   return { findings, figures, profiles }
 }
 
-/** The columns of one repetition in the terminal. */
+/** The figures of one repetition, by the titles of their columns in the terminal. */
 type Columns = ReturnType<typeof columnsOf>
 
 function columnsOf({ reference, plain, failing, recorded, retryBytes, eventBytes }: Runs) {

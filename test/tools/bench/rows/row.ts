@@ -36,8 +36,8 @@ export type Figures = Readonly<Record<string, string | number>>
 export type Row = (bench: Bench) => Promise<Outcome>
 
 /**
- * Scales a number of events. The minimum is 200: each of the 12 default partitions then has events,
- * and so has the measured part of a run.
+ * Scales a number of events. The minimum is 200, so that each of the 12 default partitions has
+ * events, and some events are in the measured part of a run.
  */
 export const scaled = ({ scale }: Bench, count: number): number => Math.max(200, Math.round(count * scale))
 
