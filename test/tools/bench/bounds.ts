@@ -10,8 +10,8 @@ export interface Bar {
   /** Goal for a future version. Missing it does not fail the run. */
   readonly aim?: Bound
   /**
-   * Name of these limits in `bounds`, for example `liveP99` or `peakMemory.512`. Absent: they
-   * depend on the run.
+   * Name of these limits in `bounds`, for example `liveP99` or `peakMemory.512`. Absent if the
+   * limits depend on the run, so that `bounds` does not have them.
    */
   readonly judgedBy?: string
 }

@@ -63,5 +63,8 @@ export type FigureName =
 /** Name of the reference loop with one of its HTTP clients. */
 export type ReferenceLoopName = `reference loop with ${'got' | 'undici'}`
 
-/** Name of a figure that compares Hookline with a program of the variable PEER. */
+/**
+ * Name of a figure that compares Hookline with a program that the variable PEER of `make bench`
+ * names.
+ */
 export type PeerFigureName = `deliveries per CPU second, relative to ${string}`

@@ -27,7 +27,10 @@ export const peakMb = (pid: number): number => memory(pid, 'VmHWM')
  */
 export const residentMb = (pid: number): number => memory(pid, 'VmRSS')
 
-/** Monotonic clock in microseconds. It is the same for all processes and for CPU profiles. */
+/**
+ * Returns the time of the monotonic clock in microseconds. All processes and the CPU profiles use
+ * this clock.
+ */
 export const micros = (): number => Number(hrtime.bigint() / 1_000n)
 
 /** Returns the sum of a figure over several processes. */

@@ -34,8 +34,8 @@ interface Run {
 }
 
 /**
- * Milliseconds between two checks. `progress` is for the number of messages. `end` is for the check
- * whether the destinations have the whole list, which reads much more.
+ * Milliseconds between two checks. `progress` is for the check of the number of messages. `end` is
+ * for the check whether the destinations have the whole list, which reads much more data.
  */
 const lookEveryMs = { progress: 50, end: 500 }
 /**

@@ -152,7 +152,8 @@ function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
     if (before !== undefined && before > place.offset) reversed.push(`${destination} ${id} of ${place.key}`)
     last.set(user, Math.max(before ?? 0, place.offset))
   }
-  // All pairs are judged, so `failuresOfPairs` returns a failure only if there is no pair.
+  // All pairs are judged, so `possible` equals `pairs`. `failuresOfPairs` then returns a failure
+  // only if `pairs` is 0.
   const failures = [...failuresOfPairs({ pairs, possible: pairs })]
   if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
   return { pairs, reversed: reversed.length, failures }

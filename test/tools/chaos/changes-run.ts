@@ -32,8 +32,8 @@ interface Parts {
 /** Number of the first event for the changed destinations. All other events have lower numbers. */
 const firstChangedEvent = 10_000_000
 /**
- * Runs a scenario with changes, with its own broker, processes and receivers, and judges it.
- * @throws when the set-up itself fails
+ * Runs a scenario in which destinations change, and judges it. The run has its own broker,
+ * processes and receivers. @throws when the set-up itself fails
  */
 export async function runChangesScenario(scenario: ChangesScenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options

@@ -18,8 +18,8 @@ type Say = (line: string) => void
 const lookEveryMs = 1_000
 
 /**
- * Runs a scenario with jobs, with its own broker, processes and receivers, and judges it.
- * @throws when the set-up itself fails
+ * Runs a scenario with replays and resends, and judges it. The run has its own broker, processes
+ * and receivers. @throws when the set-up itself fails
  */
 export async function runJobsScenario(scenario: JobsScenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options

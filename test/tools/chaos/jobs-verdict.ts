@@ -132,8 +132,8 @@ function repetitions({ destinations, calls, injected, records, moved, patience, 
     const copies = new Map(deliveries.map(({ id }) => [id, written(targetOf({ id, destination }))]))
     return attributed({ deliveries, injected, copies, retried: moved, patience }).ours
   })
-  // Number of repeated requests that kills explain. The count `inProgress` of `attributed` could be
-  // higher: it may include requests for copies that jobs wrote.
+  // Number of repeated requests that kills explain: all except those in `ours`. The count
+  // `inProgress` that `attributed` returns may also include requests for copies that jobs wrote.
   const inProgress = beyond - ours.length
   const short = [...records].filter(([target, { events, due }]) => (requests.get(target) ?? 0) < events + due)
   const excess = sum(records, ({ copies, due }) => Math.max(0, copies - due))

@@ -11,8 +11,8 @@ export interface Probes {
 }
 export const livenessProbe: Probes = { periodMs: 10_000, failureThreshold: 3, timeoutMs: 5_000 }
 /**
- * Settings of the readiness probe. The timeout is that of the chart. The polls are more frequent, to
- * measure how long a process is not ready.
+ * Settings of the readiness probe. The timeout is the same as in the Helm chart. The polls are more
+ * frequent than there, to measure how long a process is not ready.
  */
 export const readinessProbe: Omit<Probes, 'failureThreshold'> = { periodMs: 1_000, timeoutMs: 2_000 }
 

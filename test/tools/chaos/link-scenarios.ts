@@ -4,8 +4,8 @@ import { httpSetup, kafkaOutageLimits, perWebhook, proxiedSetup, steady, times, 
 
 /**
  * Returns the number of seconds that the slow destination needs for its backlog after an outage.
- * Even a delivery of the oldest event may arrive last, because Hookline moves some of the waiting
- * deliveries to a retry topic. So a delivery may take as long as the outage and these seconds.
+ * The oldest event may be delivered last, because Hookline moves some of the waiting deliveries to
+ * a retry topic. So a delivery may take as long as the outage plus this number of seconds.
  */
 function drainSeconds(outageSeconds: number): number {
   const { processes, load } = proxiedSetup

@@ -13,7 +13,7 @@ export interface Place {
   /** Number of records with this message id. */
   readonly copies: number
   /**
-   * When the first of these records was written, in milliseconds on the scale of
+   * When the first record with this message id was written, in milliseconds on the scale of
    * `performance.now()`.
    */
   readonly writtenAt?: number

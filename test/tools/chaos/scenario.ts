@@ -125,7 +125,9 @@ export interface ChangesScenario extends Scenario {
     readonly perFault: number
     /** Range of the wait from the start of the changes to the fault, in ms. */
     readonly faultAfterMs: { readonly from: number; readonly to: number }
-    /** Number of events per second for these destinations. Each one gets every event. */
+    /**
+     * Number of events per second for the destinations that change. Each of them gets every event.
+     */
     readonly eventsPerSecond: number
   }
 }

@@ -11,7 +11,7 @@ export interface Circumstances {
   readonly machine: string
   /** Load average of the last minute at the start of the run. */
   readonly load: number
-  /** The value of RUNS. Some measurements ignore it, see `runsOf`. */
+  /** The value of RUNS. Some measurements run only once for any value (`runsOf`). */
   readonly runs: number
 }
 

@@ -52,6 +52,9 @@ function lineOf({ sentence, value, ...place }: ReadmeFigure, entries: readonly E
   return `**${value(measured)}** ${sentence} ([performance](docs/performance/README.md#${place.row})${originOf(found)})`
 }
 
-/** The date, the commit and the machine of a run, without the version of Node. */
+/**
+ * Returns the date, the commit and the machine of a run. The machine is without the text after the
+ * first semicolon, for example the version of Node.
+ */
 const originOf = (entry: Entry | undefined): string =>
   entry === undefined ? '' : `, ${entry.date}, commit ${entry.commit}, ${entry.machine.replace(/;.*/, '')}`

@@ -26,5 +26,5 @@ export type Word =
   | { readonly kind: 'progress'; readonly delivered: number }
   | { readonly kind: 'tally'; readonly tally: Tally; readonly sample: SampleRequest | undefined }
 
-/** Requests to this path get no response while the script has `isDead`. */
+/** Requests to this path get no response while `isDead` of the script is true. */
 export const failingPath = '/mortal'

@@ -21,8 +21,8 @@ import { variantOf } from '../../variant-names.ts'
  */
 
 /**
- * Factor on the limits of ratios. In a short run V8 has not optimised the code, which affects both
- * sides of a ratio, but not equally.
+ * Factor by which the limits of ratios are multiplied. In a short run V8 has not optimised the
+ * code. This affects both measured programs, but not equally.
  */
 const room = 1 / 3
 
@@ -71,8 +71,8 @@ onLinux('a short run of make bench', () => {
     }
     for (const what of ['lost', 'requests for unknown events'] as const)
       expect(of(what).map(({ measured }) => measured)).toEqual(bench.transports.map(() => 0))
-    // If a process does not run for five seconds, requests that got a response can count as timed
-    // out and be repeated.
+    // If a busy machine stops a process for five seconds, Hookline may count a request as timed out
+    // although it got a response. Hookline then repeats the request.
     for (const { measured } of of('duplicated')) expect(measured).toBeLessThan(plan.counts.got / 100)
     const complete = of('repetitions in which the verified request was complete')
     expect(complete.map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
@@ -123,7 +123,7 @@ onLinux('a short run of make bench', () => {
     expect(of("CPU per message of @segment/analytics-node, relative to that of Hookline's library")).toBeGreaterThan(
       must.atLeast * room,
     )
-    // Other tests use the processors, so the garbage collector may run later, and the peak may be
+    // Other tests run at the same time. So the garbage collector may run later, and the peak may be
     // higher.
     expect(of('peak memory')).toBeLessThan(1.5 * bounds.outageMemory.must.atMost)
   })
