@@ -36,10 +36,11 @@ export interface Contender {
 }
 
 /**
- * Measures several forwarders in turns. One at a time runs on the forwarder's core, while the
- * others are stopped, and all progress equally. Changes in the machine's speed then affect all of
- * them equally, so the deliveries per CPU second can be compared. The deliveries per second of wall
- * time mean nothing, because this time includes the time for which a forwarder was stopped.
+ * Measures several forwarders in turns. One forwarder at a time runs on the forwarder's core, while
+ * the others are stopped. The turns are chosen so that all progress equally. Changes in the
+ * machine's speed then affect all of them equally, so the deliveries per CPU second can be
+ * compared. The deliveries per second of wall time mean nothing, because this time includes the
+ * time for which a forwarder was stopped.
  */
 export async function drainInTurns<Name extends string>(
   stage: Stage,

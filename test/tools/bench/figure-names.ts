@@ -1,7 +1,7 @@
 /**
- * Names of the figures. The rows (experiments) of the bench write them, results.json keeps them,
- * and pages and the terminal show them unchanged. Some files find a figure by its name, so a wrong
- * name is a type error.
+ * Names of the figures. The rows (experiments) of the bench write these names, results.json stores
+ * them, and pages and the terminal show them unchanged. Some files find a figure by its name, so a
+ * wrong name is a type error.
  */
 export type FigureName =
   | ('p50' | 'p95' | 'p99' | 'slowest' | 'lost' | 'duplicated' | 'deliveries' | 'peak memory' | 'average CPU use')

@@ -39,8 +39,8 @@ interface Run {
  */
 const lookEveryMs = { progress: 50, end: 500 }
 /**
- * Range of the percentage of a list's messages that have arrived when a fault is injected. The
- * percentage is random.
+ * Range of a random percentage. A fault is injected when this percentage of a list's messages has
+ * arrived.
  */
 const faultsAt = { from: 3, to: 90 }
 

@@ -9,8 +9,9 @@ import type { ConfigurationOf } from './scenario.ts'
 /*
  * Destinations that change through the operator API. Each change writes its mark to three places of
  * the document: the id of the webhook, the path of its URL, and a header. A destination that is
- * applied only in part sends requests with two different marks. The mark has the number of changes
- * so far, so that a lost update is visible, and the number of the try that wrote it.
+ * applied only in part sends requests with two different marks. The mark has two numbers: the
+ * number of changes so far, which makes a lost update visible, and the number of the try that wrote
+ * the mark.
  */
 
 /** Source whose events these destinations get. */

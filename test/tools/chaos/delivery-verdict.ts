@@ -263,9 +263,9 @@ interface Pause {
 }
 
 /**
- * Finds the longest time between two deliveries on a partition. For each fault, it judges the time
- * from a second before the fault to a second after its recovery. A partition counts only if one
- * process served it for this whole time, and the fault did not kill or freeze this process.
+ * Finds the longest time between two deliveries on a partition. For each fault, the function judges
+ * the time from a second before the fault to a second after its recovery. A partition counts only
+ * if one process served it for this whole time, and the fault did not kill or freeze this process.
  * Undefined if no partition counts.
  */
 function longestPause({ deliveries, injected }: Evidence): Pause | undefined {

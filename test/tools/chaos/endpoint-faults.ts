@@ -13,8 +13,8 @@ const oneIn = 10
 
 /**
  * Makes two endpoints fail for `seconds`, and then recover. `destination` is the id of an endpoint
- * that gives `answer` to every request. `partly` is the id of an endpoint that gives it to a tenth
- * of its messages.
+ * that gives `answer` to every request. `partly` is the id of an endpoint that gives `answer` to a
+ * tenth of its messages.
  */
 export const failEndpoint = (
   destination: string,

@@ -46,7 +46,8 @@ const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes 
 const putOff: AttemptLimits = { ...onSchedule, maxDelayMs: 60_000 }
 
 /**
- * Judges the attempts at both failing endpoints, and whether the third endpoint is not affected.
+ * Judges the attempts at the endpoints `failing` and `partly-failing`, and whether the third
+ * endpoint is not affected.
  */
 const examined =
   (limits: Readonly<Record<'failing' | 'partly-failing', AttemptLimits>>) =>
@@ -71,7 +72,10 @@ const examined =
     return combineResults([...attempts, well])
   }
 
-/** A response that breaks off counts as a success, so it causes no retry. */
+/**
+ * Returns the minimum number of retries after failures with `answer`. A response that breaks off
+ * (`half`) counts as a success, so it causes no retry.
+ */
 const retriesAfter = (answer: Answer): Pick<AttemptLimits, 'minRetries'> => ({ minRetries: answer === 'half' ? 0 : 1 })
 
 const spoilt = (

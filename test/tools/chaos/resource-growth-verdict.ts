@@ -60,8 +60,8 @@ export function judgeFlatness(samples: readonly Sample[]): CheckResult {
 const round = (value: number): number => Math.round(value * 10) / 10
 
 /**
- * Fits a line to the minima of the windows. Returns its value in the middle of the time (`level`),
- * and its growth over the whole time.
+ * Fits a line to the minima of the windows. Returns the line's value in the middle of the sampled
+ * time (`level`), and its growth over this time.
  */
 function trendOf(points: readonly { readonly x: number; readonly y: number }[]) {
   const [start, end] = [Math.min(...points.map(({ x }) => x)), Math.max(...points.map(({ x }) => x))]

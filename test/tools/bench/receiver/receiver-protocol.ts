@@ -1,6 +1,6 @@
 import type { Script, Tally } from './event-tally.ts'
 
-/** Messages to the receiver's process. */
+/** IPC messages to the receiver's process. */
 export type Order =
   /** Resets the counts and starts a script. The process replies with `begun`. */
   | { readonly kind: 'begin'; readonly script: Script }
@@ -13,7 +13,7 @@ export interface SampleRequest {
   readonly body: string
 }
 
-/** Messages from the receiver's process. */
+/** IPC messages from the receiver's process. */
 export type Word =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'begun' }

@@ -66,7 +66,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 type WordOf<Kind extends Word['kind']> = Extract<Word, { kind: Kind }>
 
-/** Passes each message of the receiver's process to the call that waits for it. */
+/** Passes each IPC message of the receiver's process to the call that waits for it. */
 class Words {
   delivered = 0
   readonly #child: ChildProcess
@@ -110,7 +110,8 @@ class Words {
   }
 
   /**
-   * Resolves with the first value that `read` finds in a message. Rejects when the process ends.
+   * Resolves with the first value that `read` finds in an IPC message. Rejects when the process
+   * ends.
    */
   #when<T>(read: (word: Word) => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {

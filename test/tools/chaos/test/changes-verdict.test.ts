@@ -23,8 +23,8 @@ const last = (destination: string, mark: string, partition: number) => ({ destin
 const tries = [attempt('1-1', 'acknowledged', 2), attempt('2-2', 'unknown'), attempt('2-3', 'refused')]
 const records = [
   ...[record('a', 1, '0-0'), record('b', 1, '0-0'), record('a', 2, '1-1'), record('a', 3, '2-2')],
-  // The record of the try that got 412, which is ignored. Then the copy of the current version,
-  // which an operator process writes after an ignored record.
+  // The record of the try that got a 412. Processes ignore this record, and an operator process
+  // then writes a copy of the current version.
   ...[record('a', 3, '2-3'), record('a', 3, '2-2', true)],
 ]
 const objects = [shown('a', 3, '2-2'), shown('b', 1, '0-0')]
