@@ -31,8 +31,8 @@ export interface Receiver {
   /** Delays the responses of a destination. */
   slow(destination: string, latencyMs: number): void
   /**
-   * Applies `inspection` to each request from now on. The ledger and the endpoint's script get its
-   * result.
+   * Applies `inspection` to each request from now on. The ledger and the script of the endpoint get
+   * the result of the inspection.
    */
   inspect(destination: string, inspection: Inspection): void
   /**

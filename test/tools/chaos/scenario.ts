@@ -80,7 +80,7 @@ export interface Endpoint {
   readonly script?: Script
   /** Response time in milliseconds. Default: 10. */
   readonly latencyMs?: number
-  /** Number of webhooks of the destination, which all have its script. Default: 1. */
+  /** Number of webhooks of the destination. All of them follow `script`. Default: 1. */
   readonly webhooks?: number
   /** Inspects each request. The result is stored with the request in the `Ledger` of the run. */
   readonly inspection?: Inspection

@@ -30,7 +30,7 @@ const pollMs = 250
 interface Earlier {
   readonly first: number
   readonly count: number
-  /** The time span in which they were received, ISO 8601. */
+  /** The time span in which the events were received, from `since` to `until`, ISO 8601. */
   readonly since: string
   readonly until: string
 }
@@ -42,7 +42,10 @@ interface Round {
   readonly during: readonly Passage[]
   readonly seconds: number
   readonly sent: number
-  /** Events of the resend that the endpoint did not get, and those that it got more than once. */
+  /**
+   * `lost`: number of resent events that the endpoint did not get. `duplicates`: number of resent
+   * events that it got more than once.
+   */
   readonly lost: number
   readonly duplicates: number
 }
