@@ -43,8 +43,8 @@ interface Round {
   readonly seconds: number
   readonly sent: number
   /**
-   * `lost`: number of resent events that the endpoint did not get. `duplicates`: number of resent
-   * events that it got more than once.
+   * `lost`: number of resent events that the endpoint did not get. `duplicates`: number of their
+   * deliveries beyond the first one of each event.
    */
   readonly lost: number
   readonly duplicates: number
