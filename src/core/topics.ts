@@ -98,9 +98,9 @@ export interface TopicSpec {
   /** Maximum bytes of a Kafka batch; `undefined` for the broker's default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
-   * The name of the topic whose number of partitions this topic must have. The reason is that
-   * records keep their partition number from topic to topic, or that each process must get
-   * partitions of both topics. `undefined` when any number is allowed.
+   * The name of the topic whose number of partitions this topic must have; `undefined` when any
+   * number is allowed. Two kinds of topics need equal numbers: topics between which records keep
+   * their partition number, and topics whose partitions are assigned together.
    */
   readonly partitionsAs: string | undefined
   /** The services that do not start without this topic. */

@@ -64,7 +64,10 @@ export class SeriesBudget {
 export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
   const shown = new Set<string>()
   let hidden = new Set<string>()
-  /** The label sets that were hidden before the last reset: `folded` was called for them. */
+  /**
+   * The label sets that were hidden before the last reset. `folded` was called for them, and is not
+   * called again.
+   */
   let counted = new Set<string>()
   const admit = (key: string): boolean => {
     if (shown.has(key)) return true

@@ -20,12 +20,13 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
  * Compaction keeps only the last record of a key, which can be an ignored one. A process that
  * starts after compaction would then read the ignored record first and apply it. So after an
  * ignored record, a process writes a copy of the current version. The copy must be written within
- * the compaction lag of the topic: in this time, Kafka does not compact the records. A copy
- * replaces a lower version, and the same version with a lower copy number.
+ * the compaction lag of the topic: in this time, Kafka does not compact the records. Each copy has
+ * a copy number, which is 1 or higher. A process applies a copy if it knows a lower version of the
+ * object, or the same version with a lower copy number.
  *
  * Kafka can also lose all records of an object, for example when the topic is deleted and created
  * again. Each process that has the object in memory then keeps it, and writes a copy unless it has
- * read one.
+ * already read a copy of another process.
  */
 
 /**
@@ -91,9 +92,10 @@ export class ObjectLog {
         this.ignore(record)
         return result
     }
-    // After an ignored record, the current version of the object must be written again, until a
-    // copy of it is read. A later change is not enough: a process that starts after compaction may
-    // read the ignored record first and apply it, and would then ignore the later change.
+    // After an ignored record, this process writes copies of the current version until it reads
+    // one of them. A later change is not enough: a process that starts after compaction may read
+    // the ignored record first and apply it. Its version then differs from the one before the later
+    // change, so this process ignores the later change.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }

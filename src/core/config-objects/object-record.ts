@@ -62,7 +62,7 @@ export interface ObjectRecord extends RecordName {
 }
 
 /**
- * `unknown`: the key is not that of an object or of failures. `damaged`: a header is missing or not
+ * `unknown`: the key names neither an object nor the failures of a destination. `damaged`: a header is missing or not
  * valid, or the action does not fit the value.
  */
 export type DecodedRecord =

@@ -9,8 +9,9 @@ import type { RetryPolicy } from './retry-tier.ts'
  *
  * While its destination is paused, a delivery is deferred again and again. Each deferral writes a
  * retry record with the time of the deferral (`pausedAt`). When a process reads the record, it
- * moves the deadline by the time since `pausedAt`, and adds this time to `pausedFor`. A delivery
- * that is not yet due does not wait because of the pause, so its window continues until it is due.
+ * moves the deadline by the time since `pausedAt`, and adds this time to `pausedFor`. Until
+ * a delivery is due, it waits for its schedule and not for the end of the pause, so this time counts
+ * towards the window.
  */
 
 const { maxPausedTime, pausedPart } = flowLimits.deferral

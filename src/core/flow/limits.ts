@@ -350,8 +350,8 @@ export const flowLimits = {
     meanOverAttempts: 10,
     /**
      * Minimum and maximum factor by which a 429 lowers the pace. Between these bounds, the pace
-     * falls to the mean of delivered attempts. Doubling `minFactor` (to 1) would always lower the
-     * pace by 5 % only.
+     * falls to the mean of delivered attempts. Doubling `minFactor` gives 1, which is more than
+     * `maxFactor`. Each decrease would then be 5 %, however few attempts the endpoint accepts.
      */
     minFactor: 0.5,
     maxFactor: 0.95,

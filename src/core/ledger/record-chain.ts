@@ -40,8 +40,8 @@ export class RecordChain {
   #last: number | undefined
   #newestHour: number
   /**
-   * The stored records that a new record can absorb (repeat and replace), oldest first. This
-   * process wrote them. A new record absorbs only the newest of them.
+   * The stored records of this process that a new record may absorb (repeat and replace), oldest
+   * first. A new record absorbs none, or one or more of the newest.
    */
   #recent: PendingRecord[] = []
 

@@ -97,7 +97,8 @@ function encode(committed: number, records: readonly PartlyDone[]): number[] {
 }
 
 /**
- * Reads the bytes of a text of `toPartlyDoneText`; `undefined` when the text is in another format.
+ * Returns a reader at the first byte of a text that `toPartlyDoneText` wrote; `undefined` when the
+ * text has another format.
  */
 export const readerOf = (text: string): ByteReader | undefined =>
   wellFormed.test(text) ? { bytes: Buffer.from(text.slice(prefix.length), 'base64'), at: 0 } : undefined

@@ -12,7 +12,8 @@ const transport = await transportByName(name, 10_000)
 const collectYoung = (): unknown => (globalThis as unknown as { gc(of: object): void }).gc({ type: 'minor' })
 const callsInRound = 100
 /**
- * Number of rounds before the measurement. After them, all permanent code and connections exist.
+ * Number of rounds before the measurement. In these rounds, V8 compiles the code and the transport
+ * opens its connections, so the memory of both does not count as memory of a call.
  */
 const firstRounds = 5
 const rounds = 15

@@ -31,7 +31,8 @@ export function operatorCases(
   options: Parameters<typeof startOperator>[1] = {},
 ): { readonly operator: ScriptedOperatorApi } {
   const operator = new ScriptedOperatorApi()
-  // Reserves the memory for the bodies of requests, and counts the reserved bytes.
+  // The operator server reserves memory for the bodies of its requests through this object, which
+  // counts the reserved bytes. The rest of the tracking API is not used here.
   const api = new ScriptedTrackingApi()
   let server: Awaited<ReturnType<typeof startOperator>>
   beforeAll(async () => {

@@ -47,7 +47,10 @@ function hexOf(text: string): string {
   return Buffer.from(text).toString('hex')
 }
 
-/** The secrets in these bytes: the first position of each marker in each form. */
+/**
+ * Searches these bytes for each test secret (`markers`) in each form: plain text, base64 and hex.
+ * Returns the first position of each that is found.
+ */
 export const findSecrets = (bytes: Buffer): readonly FoundSecret[] =>
   needles.flatMap(({ bytes: needle, ...found }) => {
     const at = bytes.indexOf(needle)

@@ -15,7 +15,10 @@ import { repository } from './shell.ts'
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** Returns the scenarios that ONLY names; by default all. @throws when it names an unknown one */
+/**
+ * Returns the scenarios in the environment variable `ONLY`, or all if it is not set. @throws when
+ * `ONLY` contains an unknown scenario
+ */
 function chosen(only = process.env['ONLY'] ?? ''): readonly Scenario[] {
   if (only === '') return scenarios
   return only.split(',').map(name => {

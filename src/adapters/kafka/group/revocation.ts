@@ -54,9 +54,10 @@ export class IncrementalRevocation {
   }
 
   /**
-   * Revokes the partitions in `excess`, which are the excess partitions of the latest assignment.
-   * Call it after every join, even if `excess` is empty: the service then resumes the partitions
-   * that only an earlier assignment listed as excess (`onRevoking`).
+   * Revokes the partitions in `excess`: this member owns them, but must give them up after the
+   * latest assignment. Call it after every join, even if `excess` is empty. `onRevoking` then makes
+   * the service resume the partitions that an earlier assignment took away and the latest one does
+   * not.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps

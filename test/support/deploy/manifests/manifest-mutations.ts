@@ -27,7 +27,7 @@ export const at =
     return changed
   }
 
-/** Like `at`, in the first container of the first object of a kind. */
+/** Sets the value at `path` in the first container of the first object of this kind. */
 export const inContainer = (kind: string, path: string, value: unknown): Spoil =>
   at(kind, `spec.template.spec.containers.0.${path}`, value)
 export const inPod = (kind: string, path: string, value: unknown): Spoil =>

@@ -30,8 +30,8 @@ async function startEndpoint() {
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
 }
 
-// A client that pools, retries or decodes more than necessary opens more connections or sends more
-// headers.
+// The reference loop must do no unnecessary work. The endpoint sees this work: a larger pool opens
+// more connections, and decoding or retries add request headers.
 it.each(['got', 'undici'] as const)(
   'with %s keeps one connection per request in progress, and sends only the needed headers',
   async client => {
