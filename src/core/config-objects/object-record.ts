@@ -62,8 +62,8 @@ export interface ObjectRecord extends RecordName {
 }
 
 /**
- * `unknown`: the key names neither an object nor the failures of a destination. `damaged`: a header is missing or not
- * valid, or the action does not fit the value.
+ * `unknown`: the key names neither an object nor the failures of a destination. `damaged`: a header
+ * is missing or not valid, or the action does not fit the value.
  */
 export type DecodedRecord =
   | { readonly kind: 'record'; readonly record: ObjectRecord }

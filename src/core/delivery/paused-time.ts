@@ -10,8 +10,8 @@ import type { RetryPolicy } from './retry-tier.ts'
  * While its destination is paused, a delivery is deferred again and again. Each deferral writes a
  * retry record with the time of the deferral (`pausedAt`). When a process reads the record, it
  * moves the deadline by the time since `pausedAt`, and adds this time to `pausedFor`. Until
- * a delivery is due, it waits for its schedule and not for the end of the pause, so this time counts
- * towards the window.
+ * a delivery is due, it waits for its schedule and not for the end of the pause. So this time
+ * counts towards the window.
  */
 
 const { maxPausedTime, pausedPart } = flowLimits.deferral

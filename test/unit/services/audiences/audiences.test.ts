@@ -114,8 +114,7 @@ describe('syncs', () => {
     }
     harness.write(ended(1))
     await harness.advance(1)
-    // The service lets other work run four times: twice during the end of the sync, and twice
-    // during the removal of memberships.
+    // The service lets other work run twice at the end of the sync, and twice in the removal.
     expect(turns).toBe(4)
   })
 
