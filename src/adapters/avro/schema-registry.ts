@@ -1,6 +1,6 @@
 import avsc from 'avsc'
 import type { Settings } from '../../core/settings/settings.ts'
-import { boundedCollection } from './bounded-collections.ts'
+import { boundedCollection } from './bounded-arrays-and-maps.ts'
 import { createRegistryHttp, type RegistryResponse } from './registry-http.ts'
 
 /**

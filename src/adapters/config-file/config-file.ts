@@ -7,7 +7,7 @@ import { formatPath, maxProblems, valueAt, wholeFile } from '../../core/settings
 import { everyService } from '../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { draftFrom, settingsFrom } from '../../core/settings/validate.ts'
-import { placeOfFile } from './destination-directories.ts'
+import { placeOfFile } from './destination-directory-boundaries.ts'
 import {
   type ConfigFiles,
   type Environment,

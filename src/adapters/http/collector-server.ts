@@ -3,7 +3,7 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { addDeletionAndAudienceRoutes, type GuardedOperatorApi } from './deletion-and-audience-routes.ts'
+import { addDeletionAndSyncRoutes, type GuardedOperatorApi } from './deletion-and-sync-routes.ts'
 import { createIngest } from './ingest.ts'
 import { createHttpServer } from './json-api-server.ts'
 import { openApiDocument } from './openapi-tracking.ts'
@@ -76,7 +76,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     const { writeKey } = request.params
     send(request, reply, api.isWriteKey(writeKey) ? settingsFor(writeKey) : unknownKey())
   })
-  addDeletionAndAudienceRoutes({
+  addDeletionAndSyncRoutes({
     ...server,
     takeTraced,
     operator: deps.operator,

@@ -2,10 +2,10 @@ import { destinationOf, type Job, type JobKind, jobKinds } from '../../core/jobs
 import { jobViewOf } from '../../core/jobs/job-view.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
+import type { Asked, Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { idIn, withoutQuery } from './object-read-handlers.ts'
-import type { Asked, Guard, Handler } from './operator-guard.ts'
 import { jobPaths, jobsPaths } from './paths.ts'
 import { acceptedForProcessing, type HttpResponse, inObjectForm, objectProblem, ok } from './responses.ts'
 

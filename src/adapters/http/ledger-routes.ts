@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/message/json.ts'
 import { ledgerQueryOf, type ReadLedger } from '../../core/operator/ledger-query.ts'
 import type { Clock } from '../../core/ports.ts'
+import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { invalidQuery } from './object-read-handlers.ts'
-import type { Guard, Handler } from './operator-guard.ts'
 import { ledgerPath } from './paths.ts'
 import { inObjectForm, ok } from './responses.ts'
 

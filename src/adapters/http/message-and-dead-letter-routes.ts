@@ -6,9 +6,9 @@ import type {
 } from '../../core/operator/message-and-dead-letter-api.ts'
 import { messageQueryOf } from '../../core/operator/message-query.ts'
 import type { Clock } from '../../core/ports.ts'
+import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { idIn, invalidQuery, withoutQuery } from './object-read-handlers.ts'
-import type { Guard, Handler } from './operator-guard.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
 import { inObjectForm, objectProblem, ok } from './responses.ts'
 

@@ -9,9 +9,9 @@ import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated, Switch } from '.
 import { preconditionOf } from '../../core/operator/precondition.ts'
 import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
 import { type DurationMs, durationMs, parseDuration } from '../../core/time.ts'
+import type { Asked, Handled, Handler } from './authenticate-and-audit-requests.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { idIn, invalidQuery, withEtag } from './object-read-handlers.ts'
-import type { Asked, Handled, Handler } from './operator-guard.ts'
 import { type HttpResponse, objectProblem, ok } from './responses.ts'
 
 /** How long an old secret stays in use after a rotation, unless the request says otherwise. */

@@ -6,7 +6,7 @@ import { changeViewOf, viewOf } from '../../core/operator/object-view.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import { etagOf } from '../../core/operator/precondition.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { Asked, Handler } from './operator-guard.ts'
+import type { Asked, Handler } from './authenticate-and-audit-requests.ts'
 import { type HttpResponse, objectProblem, ok } from './responses.ts'
 
 interface Deps {

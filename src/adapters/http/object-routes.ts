@@ -1,10 +1,10 @@
 import { objectKinds } from '../../core/config-objects/config-objects.ts'
 import { type ObjectsApi, switches } from '../../core/operator/objects-api.ts'
+import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import type { RequestBodyDeps } from './json-object-body.ts'
 import { createChangeHandlers } from './object-change-handlers.ts'
 import { createObjectHandlers, withoutQuery } from './object-read-handlers.ts'
-import type { Guard, Handler } from './operator-guard.ts'
 import {
   changesPath,
   destinationPath,
@@ -19,7 +19,7 @@ import {
   switchPath,
   testPath,
 } from './paths.ts'
-import { createPreviewHandler } from './preview-handler.ts'
+import { createPreviewHandler } from './preview-message-handler.ts'
 import { inObjectForm } from './responses.ts'
 
 interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app'> {

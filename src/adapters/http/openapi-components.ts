@@ -1,4 +1,4 @@
-import type { operatorSchemas, schemas } from './openapi-schemas.ts'
+import type { operatorSchemas, schemas } from './openapi-message-and-deletion-schemas.ts'
 import { type ProblemCode, problemStatus } from './responses.ts'
 
 /** The descriptions of the error codes. */

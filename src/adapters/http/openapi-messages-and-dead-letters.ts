@@ -6,7 +6,7 @@ import { noReplayRequestReasons } from '../../core/operator/replay-preview.ts'
 import { count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { inPath, templateOf } from './openapi-components.ts'
 import { inQuery, operation } from './openapi-operation.ts'
-import { previewOr, requestPreview } from './openapi-request-preview.ts'
+import { previewOr, requestPreview } from './openapi-request-preview-schemas.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
 
 /* This file describes the paths and JSON bodies for messages and dead letters as OpenAPI 3.1. */

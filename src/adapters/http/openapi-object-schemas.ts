@@ -4,10 +4,10 @@ import { destinationStates } from '../../core/operator/object-view.ts'
 import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
 import { destination, source } from '../../core/settings/source-and-destination.ts'
 import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
-import { changeList } from './openapi-changes.ts'
-import { documentSchema } from './openapi-document-schema.ts'
-import { liveDestination, liveInstallation } from './openapi-live-status.ts'
-import { previewedMessage, previewOr } from './openapi-request-preview.ts'
+import { changeList } from './openapi-change-list-schema.ts'
+import { liveDestination, liveInstallation } from './openapi-live-status-schemas.ts'
+import { documentSchema } from './openapi-object-document-schema.ts'
+import { previewedMessage, previewOr } from './openapi-request-preview-schemas.ts'
 
 const disabledAutomatically = {
   ...closed({

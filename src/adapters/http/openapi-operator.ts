@@ -10,11 +10,11 @@ import {
   templateOf,
 } from './openapi-components.ts'
 import { jobOperations, jobSchemas } from './openapi-jobs.ts'
+import { operatorSchemas, schemas, signingKeys } from './openapi-message-and-deletion-schemas.ts'
 import { messageAndDeadLetterPaths, messageAndDeadLetterSchemas } from './openapi-messages-and-dead-letters.ts'
 import { objectSchemas } from './openapi-object-schemas.ts'
 import { objectParameters, objectPaths } from './openapi-objects.ts'
 import { refusalResponses } from './openapi-operation.ts'
-import { operatorSchemas, schemas, signingKeys } from './openapi-schemas.ts'
 import { sessionPaths } from './openapi-session.ts'
 import { deletionPath, deletionsPath, documentPath, keysPath, syncsPath } from './paths.ts'
 

@@ -8,8 +8,8 @@ import {
   schema,
   templateOf,
 } from './openapi-components.ts'
+import { operatorSchemas, schemas } from './openapi-message-and-deletion-schemas.ts'
 import { operatorPaths, operatorSecurity } from './openapi-operator.ts'
-import { operatorSchemas, schemas } from './openapi-schemas.ts'
 import { documentPath, type IngestPath, ingestPaths, settingsPath } from './paths.ts'
 
 const parameters = {

@@ -14,18 +14,18 @@ import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { PublishedKeys } from '../../core/signing/signing-key.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { addAudienceRoute } from './audience-routes.ts'
+import { createGuard } from './authenticate-and-audit-requests.ts'
 import { addConsoleRoutes } from './console-routes.ts'
-import { addDeletionAndAudienceRoutes } from './deletion-and-audience-routes.ts'
+import { addDeletionAndSyncRoutes } from './deletion-and-sync-routes.ts'
 import { addJobRoutes } from './job-routes.ts'
 import { createHttpServer, type HttpServer } from './json-api-server.ts'
 import type { RequestBodyDeps } from './json-object-body.ts'
 import { addLedgerRoute } from './ledger-routes.ts'
+import { addListAudiencesRoute } from './list-audiences-route.ts'
 import { addMessageAndDeadLetterRoutes } from './message-and-dead-letter-routes.ts'
 import { addObjectRoutes } from './object-routes.ts'
 import { operatorDocument } from './openapi-operator.ts'
 import { createOperatorAuthentication } from './operator-authentication.ts'
-import { createGuard } from './operator-guard.ts'
 import { documentPath, keysPath, operatorMethodsOf } from './paths.ts'
 import { createRunInSpan } from './request-span.ts'
 import { type HttpResponse, inBytes, ok } from './responses.ts'
@@ -115,14 +115,14 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
     limits,
     clock,
   }
-  addDeletionAndAudienceRoutes({ ...shared, operator: { api, gate, audit } })
+  addDeletionAndSyncRoutes({ ...shared, operator: { api, gate, audit } })
   const guard = createGuard({ ...shared, operator: { gate, audit } })
   addObjectRoutes({ ...shared, api: objects, guard })
   addMessageAndDeadLetterRoutes({ ...shared, log, guard })
   addJobRoutes({ ...shared, api: jobs, guard })
   addSessionRoutes({ ...shared, sessions, throttle, clientAddressHeader, audit, guard })
   addConsoleRoutes({ ...server, directory: deps.consoleDirectory })
-  addAudienceRoute({ ...shared, listAudiences: deps.listAudiences, guard })
+  addListAudiencesRoute({ ...shared, listAudiences: deps.listAudiences, guard })
   addLedgerRoute({ ...shared, readLedger: deps.readLedger, guard })
   const document = inBytes(ok(JSON.stringify(operatorDocument())))
   const keysAnswer = createKeysAnswer()

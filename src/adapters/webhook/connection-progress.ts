@@ -2,7 +2,7 @@ import type { ClientRequest } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
 import type { CallPhase } from '../../core/webhook-ports.ts'
-import { maxAnswerBytes, ResponseTooLong } from './client-limits.ts'
+import { maxAnswerBytes, ResponseTooLong } from './http-client-limits.ts'
 
 /**
  * The phase that a connection is in. If the connection fails, this is the phase that failed.

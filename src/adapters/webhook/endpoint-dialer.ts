@@ -11,7 +11,7 @@ import { type ConnectionPhase, followProgress, type Progress } from './connectio
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { createResolver, type Resolver, systemSources } from './resolver.ts'
-import { serverNameOf } from './tls-endpoints.ts'
+import { serverNameOf } from './tls-endpoint-state.ts'
 
 /**
  * Connects to endpoints exactly as deliveries do (name resolution, address and port checks, proxy,

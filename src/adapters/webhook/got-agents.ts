@@ -5,13 +5,13 @@ import type { TLSSocket } from 'node:tls'
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
-import { idleTimeoutMs, maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
 import type { ConnectionsProgress, FollowedConnection } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
+import { idleTimeoutMs, maxAgeMs, maxIdlePerHost, maxKept } from './http-client-limits.ts'
 import { createPoolGenerations, type OpenConnections, type PoolGeneration } from './pool-generations.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
-import { serverNameOf, TlsEndpoints } from './tls-endpoints.ts'
+import { serverNameOf, TlsEndpoints } from './tls-endpoint-state.ts'
 
 export interface AgentPair {
   readonly http: http.Agent

@@ -2,8 +2,8 @@ import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { isSameValue } from '../../core/settings/settings-change.ts'
-import { maxAgeMs } from './client-limits.ts'
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
+import { maxAgeMs } from './http-client-limits.ts'
 import type { Resolve } from './resolver.ts'
 
 /**

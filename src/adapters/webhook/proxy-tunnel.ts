@@ -6,10 +6,10 @@ import { judgeConnectResponse } from '../../core/network/connect-response.ts'
 import { partsOf, type UrlParts } from '../../core/network/url.ts'
 import type { ProxySettings } from '../../core/settings/settings.ts'
 import type { CallPhase } from '../../core/webhook-ports.ts'
-import { maxHeadBytes } from './client-limits.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
+import { maxHeadBytes } from './http-client-limits.ts'
 import { isLoopbackName } from './resolver.ts'
-import { serverNameOf } from './tls-endpoints.ts'
+import { serverNameOf } from './tls-endpoint-state.ts'
 
 /**
  * No tunnel could be opened, or it cannot be used. The phase is one of these:

@@ -1,11 +1,11 @@
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
-import { idleTimeoutMs, maxHeadBytes } from './client-limits.ts'
 import { type ConnectionPhase, followProgress, type Progress } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
+import { idleTimeoutMs, maxHeadBytes } from './http-client-limits.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
-import { serverNameOf, type TlsEndpoints } from './tls-endpoints.ts'
+import { serverNameOf, type TlsEndpoints } from './tls-endpoint-state.ts'
 import { ResponseFilter } from './undici-response-filter.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
-import { maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
 import type { ConnectionRules } from './connection-rules.ts'
+import { maxAgeMs, maxIdlePerHost, maxKept } from './http-client-limits.ts'
 import type { OpenConnections, PoolGeneration } from './pool-generations.ts'
-import { TlsEndpoints } from './tls-endpoints.ts'
+import { TlsEndpoints } from './tls-endpoint-state.ts'
 import { type ConnectionOrigin, UndiciConnection } from './undici-connection.ts'
 
 /** A parsed webhook URL. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { maxAnswerBytes, maxHeadBytes, maxInterimResponses, ResponseTooLong } from './client-limits.ts'
+import { maxAnswerBytes, maxHeadBytes, maxInterimResponses, ResponseTooLong } from './http-client-limits.ts'
 
 /** Number of bytes at the beginning of a head that show its status: `HTTP/1.1 103`. */
 const statusEnd = 12

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 import { codeOf, failureOf, rootOf, timeoutResult } from './call-failure.ts'
-import { maxBodyBytes, staleCodes } from './client-limits.ts'
+import { maxBodyBytes, staleCodes } from './http-client-limits.ts'
 import { KeptBody } from './kept-body.ts'
 import { createPoolGenerations, type PoolGenerations } from './pool-generations.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createEventCodec } from '../../adapters/avro/event-codec.ts'
-import { SchemaNotRegistered } from '../../adapters/avro/own-schemas.ts'
+import { SchemaNotRegistered } from '../../adapters/avro/read-own-schemas.ts'
 import { createRegistry, RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../adapters/clock/system-clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'

@@ -9,7 +9,7 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
 import { createShowProgress, lagOf, showOldest } from '../partitions/progress-gauges.ts'
 import { type AudiencesDeps, createAudiencePartitions } from './audience-partitions.ts'
-import type { OwnedAudiencePartition } from './inputs.ts'
+import type { OwnedAudiencePartition } from './handle-inputs.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**

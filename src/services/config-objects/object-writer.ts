@@ -3,7 +3,7 @@ import { encodeRecord, type ObjectRecord } from '../../core/config-objects/objec
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import type { SettingsProblem } from '../../core/settings/problem.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
-import { notReadBack, readBackLimit } from '../read-back.ts'
+import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { encodeSuppressions, type SuppressionIndex, type UserSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Cancel, Clock, LogProducer, LogRecord } from '../../core/ports.ts'
-import { notReadBack, readBackLimit } from '../read-back.ts'
+import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 
 /** Header with the id of a write, by which the writing process recognises its own record. */
 const writeHeader = 'write'

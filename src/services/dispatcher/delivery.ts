@@ -10,7 +10,7 @@ import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
-import type { DestinationPlan } from './destination-plan.ts'
+import type { DestinationPlan } from './destination-delivery-plan.ts'
 
 /** The state of one destination: its queue, its circuit breaker, its requests in progress. */
 export interface DestinationState extends DestinationCalls {

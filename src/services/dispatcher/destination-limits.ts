@@ -13,7 +13,7 @@ import {
   type PlannedLimits,
   type PreparedWebhook,
   planOf,
-} from './destination-plan.ts'
+} from './destination-delivery-plan.ts'
 
 const { maxTimerMs, handoverMs, maxTurnMs, turnValidMs, minPerSecond } = flowLimits.share
 const { maxWaitInMemory } = flowLimits.deferral

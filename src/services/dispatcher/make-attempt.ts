@@ -14,7 +14,7 @@ import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
 import type { AuthorizedTransport } from './authorized-transport.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import type { PreparedWebhook } from './destination-plan.ts'
+import type { PreparedWebhook } from './destination-delivery-plan.ts'
 import { createProxyFailureLog, type LogProxyFailure } from './proxy-failure-log.ts'
 
 interface Deps {

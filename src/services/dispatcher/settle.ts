@@ -15,8 +15,8 @@ import { type AppendDeps, type Appends, createAppends } from '../partitions/appe
 import { createWriteDeadLetter } from '../partitions/write-dead-letter.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { Delivery } from './delivery.ts'
-import { type DeliveryResult, reportOf } from './origin-report.ts'
-import type { OriginReportRecord } from './origin-report-record.ts'
+import { type DeliveryResult, reportOf } from './delivery-result-report.ts'
+import type { OriginReportRecord } from './delivery-result-report-record.ts'
 import { createCountResults } from './result-metrics.ts'
 
 interface Deps extends AppendDeps {
@@ -32,9 +32,9 @@ interface Deps extends AppendDeps {
  * dropped, or when all in-sync replicas have the event in a retry topic or the dead-letter topic.
  * `Settle` then releases the record of the delivery, so that its offset can be committed.
  *
- * The final result of a membership update or delete message is also reported (`origin-report.ts`).
- * The record is then released only when Kafka has stored the report. A crash before that repeats
- * the delivery and the report.
+ * The final result of a membership update or delete message is also reported
+ * (`delivery-result-report.ts`). The record is then released only when Kafka has stored the report.
+ * A crash before that repeats the delivery and the report.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /**

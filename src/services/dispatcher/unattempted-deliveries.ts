@@ -5,8 +5,8 @@ import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { AttemptRecords } from './attempt-records.ts'
 import type { Delivery } from './delivery.ts'
+import { isHeldUpByOthers, type PlanDeps, planOf } from './destination-delivery-plan.ts'
 import type { DestinationLimits } from './destination-limits.ts'
-import { isHeldUpByOthers, type PlanDeps, planOf } from './destination-plan.ts'
 import type { Settle } from './settle.ts'
 
 interface Deps extends PlanDeps {

@@ -4,8 +4,8 @@ import type { NextRecord } from '../../core/jobs/job-steps.ts'
 import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Cancel, Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
-import { isTooLarge } from '../is-too-large.ts'
-import { notReadBack, readBackLimit } from '../read-back.ts'
+import { isTooLarge } from '../is-record-too-large.ts'
+import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 
 /**
  * Time after which this process corrects the topic when it has read an ignored record: one whose

@@ -3,7 +3,7 @@ import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Clock, Logger, LogRecord, OutgoingRecord } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
-import { isTooLarge } from '../is-too-large.ts'
+import { isTooLarge } from '../is-record-too-large.ts'
 import type { OwnedJob } from './owned-job.ts'
 
 /**

@@ -6,7 +6,7 @@ import type { TopicReader } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { type ReplayRow, replayDeadLetters } from '../operator/replay-dead-letters.ts'
 import type { ReplayTargetDeps } from '../operator/replay-plan.ts'
-import { checkAgainAfter, maxConfigurationWait } from './configuration-wait.ts'
+import { checkAgainAfter, maxConfigurationWait } from './configuration-wait-limits.ts'
 import type { OwnedJob } from './owned-job.ts'
 import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 

@@ -13,7 +13,7 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPeriodicTask } from '../periodic-task.ts'
 import { CollectedFacts, type DestinationObserver } from './collected-facts.ts'
 import { ConfigurationNotices } from './configuration-notices.ts'
-import { DestinationStates } from './destination-states.ts'
+import { DestinationStates } from './destination-notice-states.ts'
 import { Outbox } from './outbox.ts'
 
 /**

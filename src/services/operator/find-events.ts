@@ -7,7 +7,7 @@ import type { FoundEvent } from '../../core/operator/timeline-input.ts'
 import type { Clock, EventCodec, LogRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { decodeInTime } from './decode-in-time.ts'
+import { decodeInTime } from './decode-event-in-time.ts'
 import { type Part, readNewestFirst } from './read-newest-first.ts'
 
 /** The partition and offset of an event on the events topic. */

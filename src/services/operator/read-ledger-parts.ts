@@ -6,9 +6,9 @@ import type { WithLogSession } from '../../core/log-session.ts'
 import type { Clock, LogRecord, Position, TopicReader } from '../../core/ports.ts'
 import { parseCommit } from '../../core/progress/commit-metadata.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import type { RetryTiers } from './existing-retry-tiers.ts'
 import { isTopicMissing } from './is-kafka-error.ts'
 import { type CommittedLedger, readLedgerRecords } from './read-ledger-records.ts'
-import type { RetryTiers } from './retry-tiers.ts'
 
 export interface LedgerSource extends RetryTiers {
   /** Reads every commit of a consumer group. */

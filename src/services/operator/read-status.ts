@@ -11,10 +11,10 @@ import { durationMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { within } from '../../core/within.ts'
 import type { StatusView } from '../live-status/status-view.ts'
+import { existingTiers, type RetryTiers } from './existing-retry-tiers.ts'
 import { liveDestination, liveInstallation } from './live-status-fields.ts'
-import type { ReadLog } from './read-log.ts'
+import type { ReadLog } from './messages-and-dead-letters.ts'
 import { createReadQueue } from './read-queue.ts'
-import { existingTiers, type RetryTiers } from './retry-tiers.ts'
 import { readWaitingDeliveries } from './waiting-deliveries.ts'
 
 export interface ReadStatusDeps extends RetryTiers {

@@ -13,9 +13,9 @@ import type { RecordedAttempts } from '../../core/settings/recorded-attempts.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { DeadLetterReads } from './dead-letter-reads.ts'
+import { existingTiers, type RetryTiers } from './existing-retry-tiers.ts'
 import { findEvents, type Place } from './find-events.ts'
 import { readNewestFirst } from './read-newest-first.ts'
-import { existingTiers, type RetryTiers } from './retry-tiers.ts'
 
 export interface TimelineDeps extends RetryTiers {
   readonly topics: TopicNames

@@ -7,7 +7,7 @@ import type { LogRecord } from '../../core/ports.ts'
 import { parseCommit } from '../../core/progress/commit-metadata.ts'
 import { epochMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { existingTiers, type RetryTiers } from './retry-tiers.ts'
+import { existingTiers, type RetryTiers } from './existing-retry-tiers.ts'
 
 /**
  * Number of offsets in one read. It is small, because the budget of the request (records and time)

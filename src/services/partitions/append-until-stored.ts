@@ -2,7 +2,7 @@ import { flowLimits } from '../../core/flow/limits.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
-import { isTooLarge } from '../is-too-large.ts'
+import { isTooLarge } from '../is-record-too-large.ts'
 import type { OwnershipGate } from './ownership-gate.ts'
 import type { PartitionProcessor } from './partition-processor.ts'
 

@@ -6,7 +6,7 @@ import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatter
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
-import { type ClusterProbe, createClusterProbe } from '../../../src/adapters/kafka/log/cluster-probe.ts'
+import { type ClusterProbe, createClusterProbe } from '../../../src/adapters/kafka/log/doctor-cluster-probe.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { Access } from '../../../src/core/doctor/kafka-permissions.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'

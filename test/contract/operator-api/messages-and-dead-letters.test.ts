@@ -9,7 +9,7 @@ import { storedMessageId } from '../../../src/core/message/identifiers.ts'
 import { replayPreviewOf } from '../../../src/core/operator/replay-preview.ts'
 import { durationMs, epochMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
-import { createReadLog } from '../../../src/services/operator/read-log.ts'
+import { createReadLog } from '../../../src/services/operator/messages-and-dead-letters.ts'
 import {
   defaultPayload,
   defaultPolicy,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { KafkaTransportOptions } from '../../../packages/client-kafka/src/kafka-transport-options.ts'
 import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-codec.ts'
-import { subjectOf } from '../../../src/adapters/avro/own-schemas.ts'
+import { subjectOf } from '../../../src/adapters/avro/read-own-schemas.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'

@@ -7,9 +7,15 @@ import { errorCodeOf, KafkaError, recordTooLarge, toKafkaError, topicMissing } f
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
 import { partitionCount } from '../log/admin.ts'
+import {
+  batchLimits,
+  maxRecordBytes,
+  nextBatchLength,
+  recordBytes,
+  shouldSplitBatch,
+} from './batch-and-record-limits.ts'
 import { FlushBarrier } from './flush-barrier.ts'
 import { type BrokerClockReading, brokerClockReading, type StoredBatch, storedBatchOf } from './produce-response.ts'
-import { batchLimits, maxRecordBytes, nextBatchLength, recordBytes, shouldSplitBatch } from './record-size-limits.ts'
 
 export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
 

@@ -1,5 +1,5 @@
 import type { Registry } from '../../../adapters/avro/schema-registry.ts'
-import type { ClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
+import type { ClusterProbe } from '../../../adapters/kafka/log/doctor-cluster-probe.ts'
 import type { EndpointDialer } from '../../../adapters/webhook/endpoint-dialer.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { type ConnectionResult, judgeClock, judgeCluster } from '../../../core/doctor/cluster.ts'

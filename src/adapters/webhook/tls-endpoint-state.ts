@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { maxSessionAgeMs, maxTickets } from './client-limits.ts'
+import { maxSessionAgeMs, maxTickets } from './http-client-limits.ts'
 
 /**
  * The server name to send in a TLS handshake (RFC 6066 section 3): the host without a final dot, or

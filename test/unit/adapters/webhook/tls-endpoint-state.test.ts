@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { TlsEndpoints } from '../../../../src/adapters/webhook/tls-endpoints.ts'
+import { TlsEndpoints } from '../../../../src/adapters/webhook/tls-endpoint-state.ts'
 
 const session = Buffer.from('session')
 

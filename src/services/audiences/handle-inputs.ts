@@ -19,7 +19,7 @@ import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.
 import { createAudienceWait, type WaitForAudience } from './audience-wait.ts'
 import type { AudienceWrites } from './audience-writes.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
-import type { RestoredPartition } from './restore.ts'
+import type { RestoredPartition } from './restore-memberships.ts'
 import { LogTail } from './unread-memberships.ts'
 import type { WriteChanges } from './write-changes.ts'
 

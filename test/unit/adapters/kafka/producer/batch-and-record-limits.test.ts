@@ -4,7 +4,7 @@ import {
   nextBatchLength,
   recordBytes,
   shouldSplitBatch,
-} from '../../../../../src/adapters/kafka/producer/record-size-limits.ts'
+} from '../../../../../src/adapters/kafka/producer/batch-and-record-limits.ts'
 
 const of = (...sizes: readonly number[]) => sizes.map(bytes => ({ bytes }))
 

@@ -7,10 +7,6 @@ import {
   UploadCutShort,
 } from '../../core/operator/deletion-and-audience-api.ts'
 import { DamagedGzip, linesOf } from '../streams/lines.ts'
-import { createReservation } from './body-memory.ts'
-import type { HttpServer } from './json-api-server.ts'
-import type { RequestBodyDeps } from './json-object-body.ts'
-import { withoutQuery } from './object-read-handlers.ts'
 import {
   type Asked,
   createGuard,
@@ -18,11 +14,15 @@ import {
   type Handled,
   type Handler,
   type OperatorGate,
-} from './operator-guard.ts'
+} from './authenticate-and-audit-requests.ts'
+import { createReservation } from './body-memory.ts'
+import type { HttpServer } from './json-api-server.ts'
+import type { RequestBodyDeps } from './json-object-body.ts'
+import { withoutQuery } from './object-read-handlers.ts'
 import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
 import { readBody } from './read-body.ts'
 import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './responses.ts'
-import { createStreamedBody } from './streamed-body.ts'
+import { createStreamedBody } from './streamed-request-body.ts'
 
 interface Deps extends RequestBodyDeps, Omit<GuardDeps, 'operator' | 'clock'>, Pick<HttpServer, 'app'> {
   /** `undefined` when the operator API is off on this listener. */
@@ -38,7 +38,7 @@ export interface GuardedOperatorApi extends OperatorGate {
  * Adds the routes for deletions and audiences. Without a valid key, no body is read, and no
  * response shows which deletions or audiences exist.
  */
-export function addDeletionAndAudienceRoutes({ operator, ...deps }: Deps): void {
+export function addDeletionAndSyncRoutes({ operator, ...deps }: Deps): void {
   const { app } = deps
   const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
   const guard = createGuard({ ...deps, operator: operator ?? apiIsOff })

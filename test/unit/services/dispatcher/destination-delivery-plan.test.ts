@@ -4,7 +4,11 @@ import { ConcurrencyLimiter } from '../../../../src/core/flow/concurrency-limite
 import { Secret } from '../../../../src/core/secret.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { type DeliverPlan, type DestinationPlan, planOf } from '../../../../src/services/dispatcher/destination-plan.ts'
+import {
+  type DeliverPlan,
+  type DestinationPlan,
+  planOf,
+} from '../../../../src/services/dispatcher/destination-delivery-plan.ts'
 import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
 import {
   defaultDelivery,

@@ -4,8 +4,11 @@ import { type SyncId, syncBegan } from '../../../../src/core/audience/sync-id.ts
 import { createRouting, placeholderDestination, type Routing } from '../../../../src/core/delivery/route.ts'
 import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator/deletion-and-audience-api.ts'
 import type { TopicReader } from '../../../../src/core/ports.ts'
+import {
+  createOperatorService,
+  type OperatorService,
+} from '../../../../src/services/operator/deletions-and-audiences.ts'
 import { requestLimits } from '../../../../src/services/operator/find-deletion.ts'
-import { createOperatorService, type OperatorService } from '../../../../src/services/operator/operator.ts'
 import { destinationOf, sourceOf } from '../../../support/builders.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'

@@ -2,7 +2,7 @@ import type { AudienceInput } from '../../core/audience/input.ts'
 import { deletionKey, deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/deletion-status.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { OriginReport } from './origin-report.ts'
+import type { OriginReport } from './delivery-result-report.ts'
 
 interface Deps {
   readonly topics: Pick<TopicNames, 'audienceInput' | 'deletions'>

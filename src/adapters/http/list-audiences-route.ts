@@ -1,7 +1,7 @@
 import type { ListAudiences } from '../../core/operator/audience-view.ts'
+import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { withoutQuery } from './object-read-handlers.ts'
-import type { Guard, Handler } from './operator-guard.ts'
 import { audiencesPath } from './paths.ts'
 import { inObjectForm, ok } from './responses.ts'
 
@@ -11,9 +11,9 @@ interface Deps extends Pick<HttpServer, 'app'> {
 }
 
 /**
- * Adds the route that lists audiences. (`addDeletionAndAudienceRoutes` adds the route for syncs.)
+ * Adds the route that lists audiences. (`addDeletionAndSyncRoutes` adds the route for syncs.)
  */
-export function addAudienceRoute({ app, guard, listAudiences }: Deps): void {
+export function addListAudiencesRoute({ app, guard, listAudiences }: Deps): void {
   const list: Handler = async () => ({ answer: ok(JSON.stringify(await listAudiences())) })
   app.get(audiencesPath, guard(audiencesPath, withoutQuery(list), { inForm: inObjectForm }))
 }
