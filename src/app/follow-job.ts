@@ -13,7 +13,7 @@ import { CommandFailed, type CommandIo, printData, UsageError } from './command.
 import { problemText } from './commands/config-objects/refusal-text.ts'
 import { jobLines } from './job-output.ts'
 import { type OperatorOptions, operatorAddress } from './operator-options.ts'
-import { createProgressBar, printable } from './terminal.ts'
+import { createProgressBar, printable } from './terminal-output.ts'
 
 export interface JobOptions extends OperatorOptions {
   readonly follow?: string

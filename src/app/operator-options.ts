@@ -12,7 +12,7 @@ import { secretIn } from '../core/settings/named-files.ts'
 import { isBearerToken } from '../core/settings/sendable-secrets.ts'
 import { httpUrl } from '../core/settings/value-types.ts'
 import { CommandFailed, type CommandIo, UsageError } from './command.ts'
-import { printable } from './terminal.ts'
+import { printable } from './terminal-output.ts'
 
 /** The options of commands that use the operator API. */
 export interface OperatorOptions {

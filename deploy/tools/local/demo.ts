@@ -13,7 +13,7 @@ import { report, type Seen } from './demo-report.ts'
 import { playSequel } from './demo-second-part.ts'
 import { type Entered, type Entrances, sendAll } from './demo-senders.ts'
 import { hookline, type RunningService, startService } from './hookline-process.ts'
-import { findOrStartKafka, findOrStartRegistry } from './infrastructure.ts'
+import { findOrStartKafka, findOrStartRegistry } from './kafka-and-registry.ts'
 
 /*
  * `make demo`: runs the services against real Kafka and endpoints. Exits with 0 only if all figures

@@ -12,7 +12,7 @@ import {
   withOperatorOptions,
 } from '../operator-options.ts'
 import { withJsonOption } from '../options.ts'
-import { printable, tableOf } from '../terminal.ts'
+import { printable, tableOf } from '../terminal-output.ts'
 
 interface Options extends OperatorOptions {
   readonly destination?: string

@@ -3,7 +3,7 @@ import type { ShownTimeline } from '../../adapters/operator-client/message-and-d
 import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
 import { type OperatorOptions, openLogClient, refusalError, withOperatorOptions } from '../operator-options.ts'
 import { withJsonOption } from '../options.ts'
-import { printable, tableOf } from '../terminal.ts'
+import { printable, tableOf } from '../terminal-output.ts'
 
 interface Options extends OperatorOptions {
   readonly since?: string

@@ -17,7 +17,7 @@ import { CommandFailed, type CommandIo, createCommand, printData, UsageError, wi
 import { readSettings } from '../load-settings.ts'
 import { type OperatorOptions, openOperator, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
 import { choice, onlyFileNote, withConfigOption, withJsonOption } from '../options.ts'
-import { printable } from '../terminal.ts'
+import { printable } from '../terminal-output.ts'
 import { accepted } from './config-objects/refusal-text.ts'
 
 interface Options extends OperatorOptions {

@@ -27,7 +27,7 @@ import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
-import { createProgressBar, printable } from '../terminal.ts'
+import { createProgressBar, printable } from '../terminal-output.ts'
 
 interface Options extends FilterOptions, JobOptions {
   readonly config?: string

@@ -108,7 +108,7 @@ describe('make', () => {
     'Makefile',
     'test/tools/bench/options.ts',
     'test/tools/chaos/run-request.ts',
-    'deploy/tools/local/infrastructure.ts',
+    'deploy/tools/local/kafka-and-registry.ts',
   ]
     .map(read)
     .join('\n')

@@ -4,7 +4,7 @@ import type { Switch } from '../../../core/operator/objects-api.ts'
 import { maxWriteKeys } from '../../../core/operator/write-key-limit.ts'
 import { outputWritten, printData, UsageError } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
-import { printable } from '../../terminal.ts'
+import { printable } from '../../terminal-output.ts'
 import { accepted, problemText } from './refusal-text.ts'
 import type { ObjectTask, ObjectWork } from './subcommand.ts'
 

@@ -3,7 +3,7 @@ import type { ShownObject } from '../../../adapters/operator-client/object-api-c
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import { type CommandIo, print, printData } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
-import { printable, tableOf } from '../../terminal.ts'
+import { printable, tableOf } from '../../terminal-output.ts'
 import { accepted, problemText } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Replay, Resend } from '../../../../packages/console/src/api/job-types.ts'
-import type { DeadLetter } from '../../../../packages/console/src/api/types.ts'
+import type { DeadLetter } from '../../../../packages/console/src/api/response-types.ts'
 import { audienceRows } from '../../../../packages/console/src/pages/audiences/audience-rows.ts'
 import { bodyText } from '../../../../packages/console/src/pages/dead-letters/body-text.ts'
 import {
@@ -12,7 +12,7 @@ import {
 import { firstDeliveryOf } from '../../../../packages/console/src/pages/destination/first-delivery.ts'
 import { hourlyResults } from '../../../../packages/console/src/pages/destination/hourly-results.ts'
 import { noFailuresText } from '../../../../packages/console/src/pages/destination/no-failures-text.ts'
-import { sourcesOf, urlsOf } from '../../../../packages/console/src/pages/destinations/destination-document.ts'
+import { sourcesOf, urlsOf } from '../../../../packages/console/src/pages/destinations/document-sources-and-urls.ts'
 import {
   doneOf,
   jobRateText,
@@ -20,9 +20,9 @@ import {
   newestFirst,
   progressText,
   titleOf,
-} from '../../../../packages/console/src/pages/jobs/job-view.ts'
-import { messageAddress, spanBefore, spanOf } from '../../../../packages/console/src/pages/messages/message-span.ts'
-import { reasonText } from '../../../../packages/console/src/pages/messages/reason-text.ts'
+} from '../../../../packages/console/src/pages/jobs/job-title-and-progress.ts'
+import { messageAddress, spanBefore, spanOf } from '../../../../packages/console/src/pages/messages/search-time-span.ts'
+import { reasonText } from '../../../../packages/console/src/pages/messages/state-reason-text.ts'
 import { failingDestinations } from '../../../../packages/console/src/pages/overview/failing-destinations.ts'
 import { noRates, timesShown, withRates } from '../../../../packages/console/src/pages/overview/rate-history.ts'
 import { resendRequest } from '../../../../packages/console/src/pages/resend/resend-request.ts'

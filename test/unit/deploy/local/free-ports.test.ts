@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
-import { assertFree, freePorts, isFree } from '../../../../deploy/tools/local/ports.ts'
+import { assertFree, freePorts, isFree } from '../../../../deploy/tools/local/free-ports.ts'
 
 describe('a port of the loopback interface', () => {
   it('is free when no process listens on it', async () => {

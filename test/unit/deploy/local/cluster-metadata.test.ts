@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { clusterMetadata } from '../../../../deploy/tools/local/metadata-probe.ts'
+import { clusterMetadata } from '../../../../deploy/tools/local/cluster-metadata.ts'
 
 let server: Server
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { findOrStartKafka, findOrStartRegistry } from '../../../../deploy/tools/local/infrastructure.ts'
+import { findOrStartKafka, findOrStartRegistry } from '../../../../deploy/tools/local/kafka-and-registry.ts'
 
 const silent = (): void => {}
 

@@ -1,4 +1,4 @@
-import type { MessageDestination } from '../../api/types.ts'
+import type { MessageDestination } from '../../api/response-types.ts'
 
 const unknownCauses: Readonly<Record<string, string>> = {
   search_incomplete:

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { dryRunText } from '../../../../packages/console/src/pages/dead-letters/dry-run-text.ts'
+import { dryRunText } from '../../../../packages/console/src/pages/dead-letters/replay-dry-run-text.ts'
 
 it.each([
   [

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { cacheDirectory, makeOnce } from '../../../../deploy/tools/local/user-cache.ts'
+import { cacheDirectory, makeOnce } from '../../../../deploy/tools/local/download-cache.ts'
 
 /** A process id that does not exist: it is above the maximum of every system. */
 const noSuchPid = 2 ** 30

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { tableOf } from '../../../src/app/terminal.ts'
+import { tableOf } from '../../../src/app/terminal-output.ts'
 
 it('a table may have more rows than a function call may have arguments', () => {
   const rows = Array.from({ length: 200_000 }, () => ['id', 'x'])

@@ -1,4 +1,4 @@
-import { pathWith } from '../../api/query.ts'
+import { pathWith } from '../../api/query-parameters.ts'
 
 /**
  * The time span in which the message was received. The search reads no record before `since`. It

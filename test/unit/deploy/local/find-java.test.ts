@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { findJava, javaVersion } from '../../../../deploy/tools/local/java.ts'
+import { findJava, javaVersion } from '../../../../deploy/tools/local/find-java.ts'
 
 describe('javaVersion parses the output of `java -version`', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { compactJson } from '../format.ts'
+import { compactJson } from '../json-and-yaml-text.ts'
 import { type Dashboard, dashboardJson } from './dashboard.ts'
 import { destinations } from './destinations.ts'
 import { kafka } from './kafka.ts'

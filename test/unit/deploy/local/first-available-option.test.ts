@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { firstAvailable, NothingAvailable, type Option } from '../../../../deploy/tools/local/first-available.ts'
+import { firstAvailable, NothingAvailable, type Option } from '../../../../deploy/tools/local/first-available-option.ts'
 
 const open = (name: string): Option<string> => ({ name, find: async () => ({ kind: 'available', value: name }) })
 const unavailable = (name: string, why: string, remedy = 'Get one'): Option<string> => ({

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { noFailingText } from '../../../../packages/console/src/pages/overview/no-failing-text.ts'
+import { noFailingText } from '../../../../packages/console/src/pages/overview/no-failing-destinations-text.ts'
 
 const unknown = 'It is unknown whether destinations are failing.'
 const noBreaker = 'No circuit breaker is open.'

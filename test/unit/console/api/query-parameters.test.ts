@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { pathWith, withoutEmpty } from '../../../../packages/console/src/api/query.ts'
+import { pathWith, withoutEmpty } from '../../../../packages/console/src/api/query-parameters.ts'
 
 describe('the path of a request', () => {
   it.each([

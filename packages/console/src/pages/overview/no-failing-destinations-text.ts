@@ -1,4 +1,4 @@
-import type { InstallationStatus, PageOfDeadLetters } from '../../api/types.ts'
+import type { InstallationStatus, PageOfDeadLetters } from '../../api/response-types.ts'
 
 export interface NoFailingText {
   readonly title: string

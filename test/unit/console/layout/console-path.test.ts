@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { restOfAddress } from '../../../../packages/console/src/layout/address.ts'
+import { restOfAddress } from '../../../../packages/console/src/layout/console-path.ts'
 
 it.each([
   ['/console/messages/m-1', 'm-1'],

@@ -1,4 +1,4 @@
-import type { ConfigObject } from '../../api/types.ts'
+import type { ConfigObject } from '../../api/response-types.ts'
 
 /** The sources of a destination, as its document lists them. */
 export function sourcesOf({ document }: Pick<ConfigObject, 'document'>): readonly string[] {

@@ -6,8 +6,8 @@ import { serviceNames } from '../../../src/core/settings/service-names.ts'
 import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import { formatDuration } from '../../../src/core/time.ts'
 import { type TopicSpec, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
-import { compactJson } from '../format.ts'
-import { secretKeys } from './secret-keys.ts'
+import { compactJson } from '../json-and-yaml-text.ts'
+import { secretKeys } from './secret-configuration-keys.ts'
 import { valuesSchema } from './values-schema.ts'
 
 /** The generated files of the chart. */

@@ -1,4 +1,4 @@
-import type { RequestPreview } from './request-types.ts'
+import type { RequestPreview } from './test-and-preview-types.ts'
 
 /*
  * This file has the answers of the operator API as the console reads them. A field that an older

@@ -5,7 +5,7 @@ import { CommandFailed, type CommandIo, print } from './command.ts'
 import { apiFilterOf } from './dead-letter-filter-options.ts'
 import { deadLetterTitles, withReasons } from './dead-letter-output.ts'
 import { type OperatorOptions, openLogClient } from './operator-options.ts'
-import { printable, tableOf } from './terminal.ts'
+import { printable, tableOf } from './terminal-output.ts'
 
 interface Options extends OperatorOptions {
   readonly limit?: number
