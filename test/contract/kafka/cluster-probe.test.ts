@@ -11,7 +11,7 @@ import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { Access } from '../../../src/core/doctor/kafka-permissions.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
-import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './support.ts'
+import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './test-clients-and-topics.ts'
 
 /** Makes the broker check ACLs. Access to a topic or group without ACLs stays permitted. */
 const properties = {

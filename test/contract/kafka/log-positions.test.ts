@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createLogPositions } from '../../../src/adapters/kafka/log/admin.ts'
-import { append, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
+import { append, kafka, newTopic, plainAdmin, producer, uniqueName } from './test-clients-and-topics.ts'
 
 const positions = () => createLogPositions(kafka())
 

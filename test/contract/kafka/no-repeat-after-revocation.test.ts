@@ -4,7 +4,7 @@ import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { kafkaBehind } from '../../support/kafka/kafka-behind-proxy.ts'
 import { startTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { afterwards, append, brokers, eventually, kafka, newTopic, producer } from './support.ts'
+import { afterwards, append, brokers, eventually, kafka, newTopic, producer } from './test-clients-and-topics.ts'
 
 async function valuesIn(topic: string): Promise<string[]> {
   const values: string[] = []

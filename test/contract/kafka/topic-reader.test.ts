@@ -17,7 +17,7 @@ import {
   plainKafka,
   producer,
   uniqueName,
-} from './support.ts'
+} from './test-clients-and-topics.ts'
 
 const reader = (on?: string[]): TopicReader & PartitionReader =>
   createReader({ kafka: kafka(on), clock: systemClock, logger: silent })

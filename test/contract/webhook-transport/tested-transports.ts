@@ -131,7 +131,7 @@ export const answered = (status: number, retryAfter?: string): CallResult => ({ 
  * milliseconds, separated by a space. Resolves when the process has exited by itself.
  */
 export async function callInProcess(name: string, calls: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const program = join(import.meta.dirname, 'calling-process.ts')
+  const program = join(import.meta.dirname, 'requesting-process.ts')
   const child = spawn(process.execPath, [program, name, ...calls], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

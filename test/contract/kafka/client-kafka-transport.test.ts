@@ -13,7 +13,7 @@ import { callTypes } from '../../../src/core/message/message.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { newRealEventsTopic, partitions } from '../../support/kafka/real-events-topic.ts'
 import { startTcpProxy } from '../../support/network/tcp-proxy.ts'
-import { afterwards } from './support.ts'
+import { afterwards } from './test-clients-and-topics.ts'
 
 const closing = closingAfterEach()
 

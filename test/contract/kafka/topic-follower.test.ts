@@ -17,7 +17,7 @@ import {
   plainAdmin,
   producer,
   uniqueName,
-} from './support.ts'
+} from './test-clients-and-topics.ts'
 
 /** Follows a topic. The follower stops at the end of the test. */
 async function follow(topic: string, options: Partial<FollowerDeps> = {}): Promise<RecordingFollower> {

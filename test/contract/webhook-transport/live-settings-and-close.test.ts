@@ -12,7 +12,7 @@ import {
   receiver,
   scriptedResolver,
   soon,
-} from './adapters.ts'
+} from './tested-transports.ts'
 
 const authority = createAuthority()
 const leaf = authority.issue()

@@ -17,7 +17,7 @@ import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../sup
  */
 
 const page = pageAt('docs/how-to/verify-standard-webhooks.md')
-/** Matches the section with public keys. ed25519.test.ts tests its examples. */
+/** Matches the section with public keys. ed25519-examples.test.ts tests its examples. */
 const publicKeySection = /^## With a public key[\s\S]*?(?=^## )/m
 const examples = blocksOf({ ...page, text: page.text.replace(publicKeySection, '') }).filter(
   ({ language }) => language !== '' && language !== 'yaml',

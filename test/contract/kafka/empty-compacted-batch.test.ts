@@ -26,7 +26,7 @@ import {
   producer,
   Recorder,
   uniqueName,
-} from './support.ts'
+} from './test-clients-and-topics.ts'
 
 /** Makes the log cleaner start its next compaction without a delay. */
 const properties = { 'log.cleaner.backoff.ms': '100' }

@@ -5,7 +5,7 @@ import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, Portion } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { appendAll, kafka, newTopic, plainAdmin, producer } from './support.ts'
+import { appendAll, kafka, newTopic, plainAdmin, producer } from './test-clients-and-topics.ts'
 
 const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
 
