@@ -4,7 +4,7 @@ import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
 import { CommandFailed, type CommandIo, print } from './command.ts'
 import { apiFilterOf } from './dead-letter-filter-options.ts'
 import { deadLetterTitles, withReasons } from './dead-letter-output.ts'
-import { type OperatorOptions, openLogClient } from './operator-options.ts'
+import { type OperatorOptions, openLogClient } from './operator-api-access.ts'
 import { printable, tableOf } from './terminal-output.ts'
 
 interface Options extends OperatorOptions {

@@ -15,7 +15,7 @@ import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
 import { listByApi } from '../list-dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
+import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-api-access.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
 import { tableOf } from '../terminal-output.ts'
 

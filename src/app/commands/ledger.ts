@@ -10,7 +10,7 @@ import {
   refusalError,
   refusalText,
   withOperatorOptions,
-} from '../operator-options.ts'
+} from '../operator-api-access.ts'
 import { withJsonOption } from '../options.ts'
 import { printable, tableOf } from '../terminal-output.ts'
 
