@@ -3,7 +3,7 @@ import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import { eventDocument } from '../core/message/event-document.ts'
 import { isoOf } from '../core/message/timestamp.ts'
 import type { DeadLetterList, ListedDeadLetter } from '../services/operator/list-dead-letters.ts'
-import { printable } from './terminal.ts'
+import { printable } from './terminal-output.ts'
 
 /** The column titles for the cells of `rowOf`. */
 export const deadLetterTitles = [

@@ -12,8 +12,8 @@ import { repeatFor, withRepeats } from '../core/with-repeats.ts'
 import { CommandFailed, type CommandIo, printData, UsageError } from './command.ts'
 import { problemText } from './commands/config-objects/refusal-text.ts'
 import { jobLines } from './job-output.ts'
-import { type OperatorOptions, operatorAddress } from './operator-options.ts'
-import { createProgressBar, printable } from './terminal.ts'
+import { type OperatorOptions, operatorAddress } from './operator-api-access.ts'
+import { createProgressBar, printable } from './terminal-output.ts'
 
 export interface JobOptions extends OperatorOptions {
   readonly follow?: string

@@ -2,7 +2,7 @@ import type { ShownJob } from '../adapters/operator-client/job-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
 import { dryRunSums } from '../core/jobs/dry-run-sums.ts'
 import { tooLargeText } from '../core/jobs/too-large-text.ts'
-import { tableOf } from './terminal.ts'
+import { tableOf } from './terminal-output.ts'
 
 /**
  * Formats the result of a job: a table of its counts, the partitions from which retention has

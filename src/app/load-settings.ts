@@ -3,7 +3,7 @@ import type { FileReader } from '../core/settings/named-files.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { broker, httpUrl } from '../core/settings/value-types.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
-import { printable } from './terminal.ts'
+import { printable } from './terminal-output.ts'
 
 /** The path in `--config` or, without it, in HOOKLINE_CONFIG. @throws UsageError without both */
 export function configPath(options: { readonly config?: string }, io: CommandIo): string {

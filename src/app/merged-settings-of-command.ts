@@ -13,7 +13,7 @@ import { createObjectStore } from '../services/config-objects/object-store.ts'
 import { CommandFailed, type CommandIo, commandLogger, withRemedy } from './command.ts'
 import { readingContextOf } from './compose/merged-settings.ts'
 import { loadSettings, type ServicesNeeded } from './load-settings.ts'
-import { printable } from './terminal.ts'
+import { printable } from './terminal-output.ts'
 
 /** The clock and the topic follower with which the config topic is read. Tests replace them. */
 export interface ConfigTopicAccess {

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { freePorts } from '../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../deploy/tools/local/free-ports.ts'
 import { checkout } from '../support/docs/pages.ts'
 import { blocksIn, outputLike, Terminals } from '../support/docs/tutorial-commands.ts'
 

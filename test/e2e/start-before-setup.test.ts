@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { freePorts } from '../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../deploy/tools/local/free-ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { spawnRun } from '../support/process/starting-process.ts'
 import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'

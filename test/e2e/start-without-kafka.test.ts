@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { freePorts } from '../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../deploy/tools/local/free-ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 import { spawnRun } from '../support/process/starting-process.ts'

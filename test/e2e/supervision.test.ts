@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import kafkajs from 'kafkajs'
-import { freePorts } from '../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../deploy/tools/local/free-ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { spawnRun } from '../support/process/starting-process.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { yamlText } from '../format.ts'
+import { yamlText } from '../json-and-yaml-text.ts'
 import { channelObjects, operationObjects } from './channels.ts'
 import { messages } from './messages.ts'
 

@@ -1,7 +1,7 @@
 import { shown } from '../../../test/tools/bench/report.ts'
 import { table } from '../reference/markdown.ts'
-import { cases, outageOf, outages } from './cases.ts'
 import type { Coefficients } from './coefficients.ts'
+import { cases, outageOf, outages } from './example-installations.ts'
 import { type Assumptions, defaultAssumptions, type Load, type Plan, planFor } from './model.ts'
 
 /*

@@ -2,7 +2,7 @@ import { createSink, type Sink, type SinkRequest } from '../../../src/adapters/h
 import { Secret } from '../../../src/core/secret.ts'
 import { createAuthority } from '../../../test/support/network/certificates.ts'
 import { type DemoDestination, destinations } from './demo-configuration.ts'
-import { freePorts } from './ports.ts'
+import { freePorts } from './free-ports.ts'
 
 /** The endpoints of the demo: HTTP servers that verify signatures. */
 export interface DemoEndpoints {

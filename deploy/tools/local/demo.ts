@@ -9,11 +9,11 @@ import { messageTypes } from '../../../src/core/message/message.ts'
 import { deliveryCount, demoConfiguration, destinations, messageCount, operatorKey } from './demo-configuration.ts'
 import { type DemoEndpoints, startEndpoints } from './demo-endpoints.ts'
 import { deletedUsers, wayOf } from './demo-messages.ts'
+import { playSequel } from './demo-replay-audience-deletion.ts'
 import { report, type Seen } from './demo-report.ts'
-import { playSequel } from './demo-second-part.ts'
 import { type Entered, type Entrances, sendAll } from './demo-senders.ts'
 import { hookline, type RunningService, startService } from './hookline-process.ts'
-import { findOrStartKafka, findOrStartRegistry } from './infrastructure.ts'
+import { findOrStartKafka, findOrStartRegistry } from './kafka-and-registry.ts'
 
 /*
  * `make demo`: runs the services against real Kafka and endpoints. Exits with 0 only if all figures

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { callerDirectory, type DevPlan, planDev } from './dev-plan.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
-import { findOrStartInfrastructure, type Infrastructure } from './infrastructure.ts'
+import { findOrStartInfrastructure, type Infrastructure } from './kafka-and-registry.ts'
 import { mallocSettings, nodeFlags } from './node-flags.ts'
 
 // `make dev`: starts Kafka and a registry at the configured addresses, then runs all services in

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { firstAvailable, type Option, unavailable } from './first-available.ts'
-import { cacheDirectory, makeOnce } from './user-cache.ts'
+import { cacheDirectory, makeOnce } from './download-cache.ts'
+import { firstAvailable, type Option, unavailable } from './first-available-option.ts'
 
 const run = promisify(execFile)
 const fetchTimeoutMs = 5 * 60_000

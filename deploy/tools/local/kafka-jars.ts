@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Java, javaFlags } from './java.ts'
-import { fetchWithMaven } from './maven.ts'
+import { cacheDirectory, makeOnce } from './download-cache.ts'
+import { fetchWithMaven } from './fetch-with-maven.ts'
+import { type Java, javaFlags } from './find-java.ts'
 import { newId, serverProperties } from './server-properties.ts'
-import { cacheDirectory, makeOnce } from './user-cache.ts'
 
 const run = promisify(execFile)
 const pom = join(import.meta.dirname, 'pom.xml')

@@ -1,5 +1,5 @@
 import { seriesBudget } from '../../../src/core/metrics/spec.ts'
-import { yamlText } from '../format.ts'
+import { yamlText } from '../json-and-yaml-text.ts'
 import { type AnyMetric, metricGroups } from './metric-groups.ts'
 
 const head = `# All metrics of Hookline with their names, meanings, labels and label values.

@@ -12,7 +12,7 @@ import type { CallType } from '../../../src/core/message/message.ts'
 import { maxMessageBytes } from '../../../src/core/message/message-parts.ts'
 import { isTimestamp, parseTimestamp, toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
 import { FieldError, MessageTooLarge } from './errors.ts'
-import type { Entry } from './queue.ts'
+import type { Entry } from './message-queue.ts'
 
 /** An id. A finite number or a bigint is converted to its decimal digits. */
 export type Id = string | number | bigint

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/core/message/json.ts'
-import type { Entry } from './queue.ts'
+import type { Entry } from './message-queue.ts'
 
 /** The cause of a failed attempt: a code for programs (`http_503`) and a sentence for people. */
 export interface FailureCause {

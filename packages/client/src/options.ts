@@ -2,7 +2,7 @@ import { maxMessageBytes } from '../../../src/core/message/message-parts.ts'
 import { longestTimerMs } from './clock.ts'
 import { ConfigError } from './errors.ts'
 import type { Failure } from './failure.ts'
-import { maxBatchMessages } from './queue.ts'
+import { maxBatchMessages } from './message-queue.ts'
 import type { Transport } from './transport.ts'
 
 /** What a call does when the queue is full. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../../src/core/message/json.ts'
 import type { FailureCause } from './failure.ts'
-import type { Entry } from './queue.ts'
+import type { Entry } from './message-queue.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 

@@ -2,8 +2,15 @@ import type { Cancel } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { Closed, QueueFull } from './errors.ts'
 import { type Failure, type FailureCause, type FailureReason, failureOf } from './failure.ts'
+import {
+  type BatchLimits,
+  type Entry,
+  MessageQueue,
+  maxBatchBytes,
+  maxBatchMessages,
+  type Queued,
+} from './message-queue.ts'
 import type { QueueSettings } from './options.ts'
-import { type BatchLimits, type Entry, MessageQueue, maxBatchBytes, maxBatchMessages, type Queued } from './queue.ts'
 import { type AttemptDeps, attempt } from './send-with-retries.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 import { WaitingCallers } from './waiting-callers.ts'

@@ -1,5 +1,5 @@
 import type { FailureCause } from './failure.ts'
-import type { Entry } from './queue.ts'
+import type { Entry } from './message-queue.ts'
 
 /** The messages of one request. The id and the messages are the same in every attempt. */
 export interface Batch {

@@ -1,6 +1,6 @@
 import { Route, Router, Switch, useLocation } from 'wouter-preact'
 import { ErrorBoundary } from './components/error-boundary.tsx'
-import { consoleBase, restOfAddress } from './layout/address.ts'
+import { consoleBase, restOfAddress } from './layout/console-path.ts'
 import { Layout } from './layout/layout.tsx'
 import { AudiencesPage } from './pages/audiences/audiences-page.tsx'
 import { ChangesPage } from './pages/changes/changes-page.tsx'

@@ -7,7 +7,7 @@ import { warningsOf } from '../../core/settings/warnings.ts'
 import { type CommandIo, ConfigurationRefused, createCommand, print, printData, withExamples } from '../command.ts'
 import { configPath } from '../load-settings.ts'
 import { withConfigOption, withJsonOption, withServicesOption } from '../options.ts'
-import { printable } from '../terminal.ts'
+import { printable } from '../terminal-output.ts'
 
 interface Options {
   readonly config?: string

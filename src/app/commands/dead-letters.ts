@@ -13,11 +13,11 @@ import { createReadEvent, listDeadLetters } from '../../services/operator/list-d
 import { type CommandIo, createCommand, print, withExamples, withRemedy } from '../command.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
-import { listByApi } from '../dead-letters-by-api.ts'
+import { listByApi } from '../list-dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
+import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-api-access.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
-import { tableOf } from '../terminal.ts'
+import { tableOf } from '../terminal-output.ts'
 
 interface Options extends FilterOptions, OperatorOptions {
   readonly config?: string

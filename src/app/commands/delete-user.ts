@@ -29,7 +29,7 @@ import { type CommandClients, type OpenCommandClients, openCommandClients } from
 import { loadSettings } from '../load-settings.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'
-import { tableOf } from '../terminal.ts'
+import { tableOf } from '../terminal-output.ts'
 
 interface Options {
   readonly config?: string

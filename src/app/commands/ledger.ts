@@ -10,9 +10,9 @@ import {
   refusalError,
   refusalText,
   withOperatorOptions,
-} from '../operator-options.ts'
+} from '../operator-api-access.ts'
 import { withJsonOption } from '../options.ts'
-import { printable, tableOf } from '../terminal.ts'
+import { printable, tableOf } from '../terminal-output.ts'
 
 interface Options extends OperatorOptions {
   readonly destination?: string

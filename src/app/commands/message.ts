@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { ShownTimeline } from '../../adapters/operator-client/message-and-dead-letter-client.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
-import { type OperatorOptions, openLogClient, refusalError, withOperatorOptions } from '../operator-options.ts'
+import { type OperatorOptions, openLogClient, refusalError, withOperatorOptions } from '../operator-api-access.ts'
 import { withJsonOption } from '../options.ts'
-import { printable, tableOf } from '../terminal.ts'
+import { printable, tableOf } from '../terminal-output.ts'
 
 interface Options extends OperatorOptions {
   readonly since?: string

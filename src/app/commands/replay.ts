@@ -24,10 +24,10 @@ import { type CommandClients, openCommandClients } from '../command-clients.ts'
 import { apiFilterOf, type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
-import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
+import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-api-access.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
-import { createProgressBar, printable } from '../terminal.ts'
+import { createProgressBar, printable } from '../terminal-output.ts'
 
 interface Options extends FilterOptions, JobOptions {
   readonly config?: string

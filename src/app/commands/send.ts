@@ -9,7 +9,7 @@ import type { Settings } from '../../core/settings/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
 import { choice, onlyFileNote, wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
-import { printable } from '../terminal.ts'
+import { printable } from '../terminal-output.ts'
 
 /** Options that set a text field of the message. */
 const textFields = {

@@ -11,7 +11,7 @@ import { listen as listenSchema } from '../../core/settings/value-types.ts'
 import { type DurationMs, parseDuration } from '../../core/time.ts'
 import { CommandFailed, type CommandIo, createCommand, UsageError, withExamples } from '../command.ts'
 import { wholeNumber } from '../options.ts'
-import { printable } from '../terminal.ts'
+import { printable } from '../terminal-output.ts'
 
 interface Options {
   readonly listen?: ListenAddress

@@ -30,7 +30,7 @@ import {
 import { loadSettings } from '../load-settings.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { choice, closedOption, timeOf, wholeNumber, withConfigOption } from '../options.ts'
-import { printable } from '../terminal.ts'
+import { printable } from '../terminal-output.ts'
 
 interface Options extends AttemptFilter {
   readonly config?: string

@@ -4,7 +4,7 @@ import { type CommandIo, createCommand, printData, withExamples, withRemedy } fr
 import { type OpenCommandClients, openCommandClients } from '../command-clients.ts'
 import { loadSettings } from '../load-settings.ts'
 import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'
-import { printable } from '../terminal.ts'
+import { printable } from '../terminal-output.ts'
 
 interface Options {
   readonly config?: string

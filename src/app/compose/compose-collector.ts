@@ -3,7 +3,7 @@ import { createCollectorService } from '../../services/collector/collector.ts'
 import { collectorMemory } from './collector-memory.ts'
 import { createOperatorApi, deprecatedOperator } from './compose-operator.ts'
 import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
-import { startServer } from './start-server.ts'
+import { startServer } from './start-http-server.ts'
 
 /**
  * Starts the collector, which writes events from HTTP requests to the events topic. Resolves with

@@ -4,7 +4,7 @@ import type { WithLogSession } from '../../core/log-session.ts'
 import type { ReadLedger } from '../../core/operator/ledger-query.ts'
 import { durationMs } from '../../core/time.ts'
 import { createReadLedger, type LedgerLimits } from '../../services/operator/read-ledger.ts'
-import { retryTiers } from './compose-objects-api.ts'
+import { retryTiers } from './compose-objects-and-log-api.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /** Limits for the ledger route of the operator API: a client gets a response within 2 s. */

@@ -19,9 +19,9 @@ import { createPublishedKeys } from '../../services/operator/published-signing-k
 import { awaitSetup } from './await-setup.ts'
 import { startJobs } from './compose-jobs.ts'
 import { composeReadLedger, ledgerRouteLimits, ledgerWatchLimits } from './compose-ledger.ts'
-import { createLogApi, startLogSessions, startObjectsApi } from './compose-objects-api.ts'
+import { createLogApi, startLogSessions, startObjectsApi } from './compose-objects-and-log-api.ts'
 import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
-import { startServer } from './start-server.ts'
+import { startServer } from './start-http-server.ts'
 
 /** Creates the service behind the routes for deletions and audiences. */
 export function createOperatorApi(shared: SharedDependencies): OperatorService {

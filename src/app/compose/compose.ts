@@ -21,8 +21,8 @@ import {
   showObjects,
 } from './process-gauges.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
+import { startServer } from './start-http-server.ts'
 import { startStatusWriter } from './start-live-status.ts'
-import { startServer } from './start-server.ts'
 
 interface Deps {
   readonly settings: Settings

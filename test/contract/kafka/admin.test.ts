@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
 import type { TopicAdmin } from '../../../src/core/ports.ts'
-import { afterwards, kafka, uniqueName } from './support.ts'
+import { afterwards, kafka, uniqueName } from './test-clients-and-topics.ts'
 
 function admin(on?: string[]): TopicAdmin {
   const created = createAdmin(kafka(on))

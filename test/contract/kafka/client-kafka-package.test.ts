@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
 import { hostScript } from '../../support/client/kafkajs-unchanged-script.ts'
 import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 import { newRealEventsTopic, type RealEventsTopic } from '../../support/kafka/real-events-topic.ts'

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs'
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
-import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { type ClusterProbe, createClusterProbe } from '../../../src/adapters/kafka/log/doctor-cluster-probe.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { Access } from '../../../src/core/doctor/kafka-permissions.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
-import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './support.ts'
+import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './test-clients-and-topics.ts'
 
 /** Makes the broker check ACLs. Access to a topic or group without ACLs stays permitted. */
 const properties = {

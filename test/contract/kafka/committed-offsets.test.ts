@@ -16,7 +16,7 @@ import {
   producer,
   Recorder,
   uniqueName,
-} from './support.ts'
+} from './test-clients-and-topics.ts'
 
 async function transactional(): Promise<() => Promise<Transaction>> {
   const to = plainKafka().producer({

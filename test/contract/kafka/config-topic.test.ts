@@ -17,7 +17,7 @@ import {
   sourceDocument,
 } from '../../support/config-objects/objects.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { afterwards, kafka, newTopic, producer } from './support.ts'
+import { afterwards, kafka, newTopic, producer } from './test-clients-and-topics.ts'
 
 const file = fileSettings()
 const reading = { keys: [firstKey], context: {} }

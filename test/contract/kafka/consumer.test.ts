@@ -18,7 +18,7 @@ import {
   producer,
   Recorder,
   uniqueName,
-} from './support.ts'
+} from './test-clients-and-topics.ts'
 
 describe('fetches', () => {
   it('continue at the offset of a seek, backwards and forwards', async () => {

@@ -6,7 +6,7 @@ import type { DeadLetterPage } from '../../../src/core/operator/message-and-dead
 import { ReadBudget } from '../../../src/core/operator/read-budget.ts'
 import { createDeadLetterReads } from '../../../src/services/operator/dead-letter-reads.ts'
 import { tombstoneOf, writtenDeadLetter } from '../../support/operator/dead-letter-topic.ts'
-import { afterwards, appendAll, kafka, newTopic, producer } from './support.ts'
+import { afterwards, appendAll, kafka, newTopic, producer } from './test-clients-and-topics.ts'
 
 const partitions = 6
 const codec = { decode: () => ({ kind: 'undecodable', detail: '' }) as const, learn: async () => false }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, it } from '@jest/globals'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
-import { afterwards, brokers, kafka, newTopic } from './support.ts'
+import { afterwards, brokers, kafka, newTopic } from './test-clients-and-topics.ts'
 
 /** What a server does with each new connection. */
 const faults = {

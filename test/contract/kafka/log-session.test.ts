@@ -3,7 +3,16 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createLogSessions } from '../../../src/adapters/kafka/log/log-sessions.ts'
 import type { LogSession } from '../../../src/core/log-session.ts'
 import { epochMs } from '../../../src/core/time.ts'
-import { afterwards, appendAll, kafka, newTopic, numbered, plainAdmin, producer, uniqueName } from './support.ts'
+import {
+  afterwards,
+  appendAll,
+  kafka,
+  newTopic,
+  numbered,
+  plainAdmin,
+  producer,
+  uniqueName,
+} from './test-clients-and-topics.ts'
 
 /** Returns log sessions, which are closed after the test, and the number of opened connections. */
 function newSessions() {

@@ -4,7 +4,16 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { afterwards, append, consumer, kafka, newTopic, plainKafka, producer, Recorder } from './support.ts'
+import {
+  afterwards,
+  append,
+  consumer,
+  kafka,
+  newTopic,
+  plainKafka,
+  producer,
+  Recorder,
+} from './test-clients-and-topics.ts'
 
 const mebibyte = 1024 * 1024
 const bombBytes = 200 * mebibyte

@@ -10,7 +10,7 @@ import {
   producer,
   Recorder,
   uniqueName,
-} from './support.ts'
+} from './test-clients-and-topics.ts'
 
 describe('a consumed record equals the produced one', () => {
   it.each([

@@ -4,7 +4,17 @@ import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { append, appendAll, eventually, growTo, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
+import {
+  append,
+  appendAll,
+  eventually,
+  growTo,
+  kafka,
+  newTopic,
+  plainAdmin,
+  producer,
+  uniqueName,
+} from './test-clients-and-topics.ts'
 
 async function contents(topic: string): Promise<LogRecord[]> {
   const records: LogRecord[] = []

@@ -13,7 +13,7 @@ import {
   producer,
   Recorder,
   uniqueName,
-} from './support.ts'
+} from './test-clients-and-topics.ts'
 
 interface Joined {
   readonly one: LogConsumer

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { internal } from '../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { append, consumer, newTopic, producer, Recorder } from './support.ts'
+import { append, consumer, newTopic, producer, Recorder } from './test-clients-and-topics.ts'
 
 interface Decoded {
   readonly responses: readonly { readonly partitions: readonly { readonly partition: number; errorCode: number }[] }[]

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
 import { type Registry, startRegistry } from '../../../deploy/tools/local/schema-registry.ts'
 
 const subject = 'hookline.test-value'

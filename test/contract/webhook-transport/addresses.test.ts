@@ -2,7 +2,15 @@ import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+import {
+  adapters,
+  answered,
+  caller,
+  callInProcess,
+  loopbackOnly,
+  receiver,
+  scriptedResolver,
+} from './tested-transports.ts'
 
 const ok = answering(answer(200))
 const nothingAllowed = { ...loopbackOnly, allow: [] }

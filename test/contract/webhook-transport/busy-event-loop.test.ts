@@ -7,7 +7,7 @@ import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './tested-transports.ts'
 
 const authority = createAuthority()
 const network = { ...loopbackOnly, ca: authority.cert }
@@ -21,7 +21,7 @@ interface Counted {
 const closing = closingAfterEach()
 
 async function answeringProcess() {
-  const child = fork(join(import.meta.dirname, 'answering-process.ts'), [JSON.stringify(authority.issue())])
+  const child = fork(join(import.meta.dirname, 'https-endpoint-process.ts'), [JSON.stringify(authority.issue())])
   closing({ close: async () => child.kill('SIGKILL') })
   const [port] = await once(child, 'message')
   return {

@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering, type Script } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, type CreateTransport, caller, receiver, scriptedResolver } from './adapters.ts'
+import { adapters, answered, type CreateTransport, caller, receiver, scriptedResolver } from './tested-transports.ts'
 
 const timeoutMs = 250
 

@@ -15,7 +15,7 @@ import { HttpEndpoint } from '../../support/network/http-endpoint.ts'
 import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 import { TokenServer } from '../../support/webhook/token-server.ts'
-import { adapters, answered, body, type CreateTransport, caller, headers, loopbackOnly } from './adapters.ts'
+import { adapters, answered, body, type CreateTransport, caller, headers, loopbackOnly } from './tested-transports.ts'
 
 const closing: (() => Promise<void> | void)[] = []
 afterEach(async () => {

@@ -3,7 +3,16 @@ import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { type Intercept, refusing } from '../../support/network/connect-proxy.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, caller, loopbackOnly, proxyServer, receiver, scriptedResolver, soon, through } from './adapters.ts'
+import {
+  adapters,
+  caller,
+  loopbackOnly,
+  proxyServer,
+  receiver,
+  scriptedResolver,
+  soon,
+  through,
+} from './tested-transports.ts'
 
 const authority = createAuthority()
 const names = ['crm.example.com', 'localhost', '127.0.0.1']

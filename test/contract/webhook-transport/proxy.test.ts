@@ -15,7 +15,7 @@ import {
   scriptedResolver,
   soon,
   through,
-} from './adapters.ts'
+} from './tested-transports.ts'
 
 const authority = createAuthority()
 const names = ['crm.example.com', 'localhost', '127.0.0.1']

@@ -5,7 +5,15 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
+import {
+  adapters,
+  answered,
+  caller,
+  callInProcess,
+  loopbackOnly,
+  receiver,
+  scriptedResolver,
+} from './tested-transports.ts'
 
 const authority = createAuthority()
 const stranger = createAuthority('another authority')

@@ -10,7 +10,7 @@ import { oauth2Of } from '../../support/builders.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { refusing } from '../../support/network/connect-proxy.ts'
 import { afterRequest, answer, answering, type Peer, type Script } from '../../support/webhook/scripted-tcp-server.ts'
-import { loopbackOnly, proxyServer, receiver, scriptedResolver, soon, through } from './adapters.ts'
+import { loopbackOnly, proxyServer, receiver, scriptedResolver, soon, through } from './tested-transports.ts'
 
 const closing: TokenClient[] = []
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { secretKeys } from '../../../deploy/tools/chart/secret-keys.ts'
+import { secretKeys } from '../../../deploy/tools/chart/secret-configuration-keys.ts'
 import { rendered } from '../../support/deploy/manifests/renderings.ts'
 
 /*

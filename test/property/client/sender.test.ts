@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { QueueFull } from '../../../packages/client/src/errors.ts'
+import { MessageQueue } from '../../../packages/client/src/message-queue.ts'
 import type { OnFull } from '../../../packages/client/src/options.ts'
-import { MessageQueue } from '../../../packages/client/src/queue.ts'
 import type { Sender } from '../../../packages/client/src/sender.ts'
 import type { SendResult } from '../../../packages/client/src/transport.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Cancel, ClientClock } from '../../../packages/client/src/clock.ts'
 import type { Failure } from '../../../packages/client/src/failure.ts'
-import type { Entry } from '../../../packages/client/src/queue.ts'
+import type { Entry } from '../../../packages/client/src/message-queue.ts'
 import { Sender, type SenderDeps } from '../../../packages/client/src/sender.ts'
 import type { Batch, SendResult, StopSignal, Transport } from '../../../packages/client/src/transport.ts'
 import { ManualClock } from '../manual-clock.ts'

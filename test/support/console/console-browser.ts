@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import type { Role } from '../../../packages/console/src/api/types.ts'
+import type { Role } from '../../../packages/console/src/api/response-types.ts'
 import { type OpenedPage, startBrowser, type TestBrowser } from '../browser/browser.ts'
 import { buildConsole } from './built-console.ts'
 import { type FakeOperator, keys, startFakeOperator } from './fake-operator-api.ts'

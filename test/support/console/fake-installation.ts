@@ -1,7 +1,6 @@
 import type { ObjectChange } from '../../../packages/console/src/api/change-types.ts'
 import type { Replay, Resend } from '../../../packages/console/src/api/job-types.ts'
 import type { Ledger } from '../../../packages/console/src/api/ledger-types.ts'
-import type { RequestPreview } from '../../../packages/console/src/api/request-types.ts'
 import type {
   Attempt,
   ConfigObject,
@@ -9,7 +8,8 @@ import type {
   DestinationStatus,
   InstallationStatus,
   MessageTimeline,
-} from '../../../packages/console/src/api/types.ts'
+} from '../../../packages/console/src/api/response-types.ts'
+import type { RequestPreview } from '../../../packages/console/src/api/test-and-preview-types.ts'
 
 /** The current time in the fake installation. */
 const now = Date.parse('2026-11-26T02:30:00.000Z')

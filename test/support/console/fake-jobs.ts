@@ -1,5 +1,5 @@
 import type { Replay, Resend } from '../../../packages/console/src/api/job-types.ts'
-import type { DeadLetterDetail } from '../../../packages/console/src/api/types.ts'
+import type { DeadLetterDetail } from '../../../packages/console/src/api/response-types.ts'
 import { earlierJobs } from './fake-installation.ts'
 import type { Answer, Call } from './fake-routes.ts'
 

@@ -1,4 +1,4 @@
-import type { ConfigObject } from '../../../packages/console/src/api/types.ts'
+import type { ConfigObject } from '../../../packages/console/src/api/response-types.ts'
 import { objectOf } from './fake-installation.ts'
 import type { Answer, Call } from './fake-routes.ts'
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Role } from '../../../packages/console/src/api/types.ts'
+import type { Role } from '../../../packages/console/src/api/response-types.ts'
 import { consoleFile } from './built-console.ts'
 import { type Answer, type Call, createFakeRoutes, type FakeRoutes } from './fake-routes.ts'
 

@@ -1,4 +1,4 @@
-import type { ConfigObject, DeadLetterDetail, Role } from '../../../packages/console/src/api/types.ts'
+import type { ConfigObject, DeadLetterDetail, Role } from '../../../packages/console/src/api/response-types.ts'
 import * as fixtures from './fake-installation.ts'
 import { createFakeJobs } from './fake-jobs.ts'
 import { deleted, notFound, ok, refusal, replaced } from './fake-objects.ts'

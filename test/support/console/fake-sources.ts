@@ -1,4 +1,4 @@
-import type { ConfigObject } from '../../../packages/console/src/api/types.ts'
+import type { ConfigObject } from '../../../packages/console/src/api/response-types.ts'
 import { sources as initial } from './fake-installation.ts'
 import { deleted, notFound, ok, refusal, replaced } from './fake-objects.ts'
 import type { Answer, Call } from './fake-routes.ts'

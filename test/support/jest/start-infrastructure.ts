@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findOrStartInfrastructure } from '../../../deploy/tools/local/infrastructure.ts'
+import { findOrStartInfrastructure } from '../../../deploy/tools/local/kafka-and-registry.ts'
 import { untilGroupsAreLoaded } from '../kafka/admin.ts'
 import { scanBroker } from '../secret-scan/scan-broker.ts'
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
 import { selfSigned } from '../network/certificates.ts'
 import { startInstallation, trackEvents, webKey } from '../process/test-installation.ts'
 import { testSecret } from '../secret-scan/find-secret.ts'

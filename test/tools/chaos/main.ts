@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findOrStartRegistry } from '../../../deploy/tools/local/infrastructure.ts'
+import { findOrStartRegistry } from '../../../deploy/tools/local/kafka-and-registry.ts'
 import { runAudienceScenario } from './audience-run.ts'
 import { runChangesScenario } from './changes-run.ts'
 import { runJobsScenario } from './jobs-run.ts'

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
 import { type GuardedProcess, startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
-import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { findJava } from '../../../deploy/tools/local/java.ts'
+import { findJava } from '../../../deploy/tools/local/find-java.ts'
 import { kafkaJars } from '../../../deploy/tools/local/kafka-jars.ts'
 import { registryFiles, registryPath } from '../../../deploy/tools/local/schema-registry.ts'
 import { Ledger } from '../chaos/ledger.ts'

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import type { Manifest } from '../../../deploy/tools/chart/render.ts'
-import { type Java, javaFlags } from '../../../deploy/tools/local/java.ts'
+import { type Java, javaFlags } from '../../../deploy/tools/local/find-java.ts'
 import type { KafkaJars } from '../../../deploy/tools/local/kafka-jars.ts'
 import { metaProperties, newId, serverProperties } from '../../../deploy/tools/local/server-properties.ts'
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compactJson } from '../../../deploy/tools/format.ts'
+import { compactJson } from '../../../deploy/tools/json-and-yaml-text.ts'
 import { code, table, withBlock } from '../../../deploy/tools/reference/markdown.ts'
 import type { Circumstances } from '../chaos/publication.ts'
 import type { Row } from './scenario.ts'

@@ -1,4 +1,4 @@
-import { findJava, oldestJava } from '../java.ts'
+import { findJava, oldestJava } from '../find-java.ts'
 import { kafkaJars } from '../kafka-jars.ts'
 
 // For build.sh: fetches Kafka's jars if they are not in the cache yet, and prints their directory.

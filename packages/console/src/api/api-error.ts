@@ -1,4 +1,4 @@
-import type { Problem } from './types.ts'
+import type { Problem } from './response-types.ts'
 
 /** A refusal by the operator API or, with status 0, an error without a response. */
 export class ApiError extends Error {

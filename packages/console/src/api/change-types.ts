@@ -1,4 +1,4 @@
-import type { ConfigObject } from './types.ts'
+import type { ConfigObject } from './response-types.ts'
 
 /* This file has the answers of the operator API about changes of destinations and sources. */
 

@@ -1,4 +1,4 @@
-import type { DeadLetterFilters } from './types.ts'
+import type { DeadLetterFilters } from './response-types.ts'
 
 export type JobState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
 

@@ -1,4 +1,4 @@
-import type { ConfigObject } from './types.ts'
+import type { ConfigObject } from './response-types.ts'
 
 /** The path of a destination or a source in the operator API. */
 export const objectPath = ({ kind, id }: Pick<ConfigObject, 'kind' | 'id'>): string =>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Problem } from '../api/types.ts'
+import type { Problem } from '../api/response-types.ts'
 
 export interface FieldText {
   readonly label: string

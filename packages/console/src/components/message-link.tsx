@@ -1,5 +1,5 @@
 import { Link } from 'wouter-preact'
-import { messageAddress, spanBefore } from '../pages/messages/message-span.ts'
+import { messageAddress, spanBefore } from '../pages/messages/search-time-span.ts'
 
 export interface MessageLinkProps {
   readonly id: string

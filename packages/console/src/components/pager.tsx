@@ -1,5 +1,5 @@
 import { Link } from 'wouter-preact'
-import { pathWith, type QueryValue } from '../api/query.ts'
+import { pathWith, type QueryValue } from '../api/query-parameters.ts'
 
 export interface PagerProps {
   readonly path: string

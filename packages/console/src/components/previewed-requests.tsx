@@ -1,4 +1,4 @@
-import type { RequestPreview } from '../api/request-types.ts'
+import type { RequestPreview } from '../api/test-and-preview-types.ts'
 import { TextBlock } from './text-block.tsx'
 
 /** The requests that Hookline would send now, or the reason why it would send none. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../api/types.ts'
+import type { Problem } from '../api/response-types.ts'
 
 /** Problems of a document or a request: path, message and hint of each. */
 export function ProblemList({ problems }: { readonly problems: readonly Problem[] }) {

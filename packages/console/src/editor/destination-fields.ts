@@ -1,5 +1,5 @@
 import { valueAt } from '../../../../src/core/settings/problem.ts'
-import type { JsonDocument } from '../api/types.ts'
+import type { JsonDocument } from '../api/response-types.ts'
 import { entriesOf } from './document-text.ts'
 
 /** A field of the form of a destination. */

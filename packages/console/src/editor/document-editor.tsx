@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { JsonDocument, Problem } from '../api/types.ts'
+import type { JsonDocument, Problem } from '../api/response-types.ts'
 import { parseText, textOf } from './document-text.ts'
 import { JsonForm } from './json-form.tsx'
 import { type Check, repeatMs } from './use-document-check.ts'

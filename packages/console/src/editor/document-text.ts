@@ -1,4 +1,4 @@
-import type { JsonDocument } from '../api/types.ts'
+import type { JsonDocument } from '../api/response-types.ts'
 
 type Path = readonly (string | number)[]
 

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks'
-import type { Problem } from '../api/types.ts'
+import type { Problem } from '../api/response-types.ts'
 import { Button } from '../components/button.tsx'
 import { TextAreaField } from '../components/text-area-field.tsx'
 import { placesOf } from './problem-places.ts'

@@ -1,6 +1,6 @@
 import { type MemberNode, parse, type ValueNode } from '@humanwhocodes/momoa'
 import { parsePath } from '../../../../src/core/config-objects/parse-path.ts'
-import type { Problem } from '../api/types.ts'
+import type { Problem } from '../api/response-types.ts'
 
 /** The problems of the field at a path, and of everything below it. */
 export function problemsAt(problems: readonly Problem[], path: string): readonly Problem[] {

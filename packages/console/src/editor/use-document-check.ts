@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type ApiError, toApiError } from '../api/api-error.ts'
-import type { ChangeResult, Problem } from '../api/types.ts'
+import type { ChangeResult, Problem } from '../api/response-types.ts'
 import { useSession } from '../session/session-context.ts'
 import { parseText } from './document-text.ts'
 

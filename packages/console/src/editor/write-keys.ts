@@ -1,5 +1,5 @@
 import { randomText } from '../api/random-text.ts'
-import type { JsonDocument } from '../api/types.ts'
+import type { JsonDocument } from '../api/response-types.ts'
 import { withValueAt } from './document-text.ts'
 
 /** The write keys in the document of a source. A value that is not text becomes an empty key. */

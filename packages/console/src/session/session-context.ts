@@ -1,6 +1,6 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { Session } from '../api/types.ts'
+import type { Session } from '../api/response-types.ts'
 import type { CookieSession } from './use-cookie-session.ts'
 
 export interface SessionContext extends Pick<CookieSession, 'api' | 'signOut'> {

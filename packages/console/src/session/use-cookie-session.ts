@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type ApiClient, createApiClient } from '../api/api-client.ts'
 import { type ApiError, toApiError } from '../api/api-error.ts'
-import type { Session } from '../api/types.ts'
+import type { Session } from '../api/response-types.ts'
 
 export type SessionState =
   | { readonly kind: 'loading' }

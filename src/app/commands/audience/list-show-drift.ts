@@ -5,7 +5,7 @@ import { audienceDocument, audienceViews } from '../../../core/operator/audience
 import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures.ts'
 import { visitMemberships } from '../../../services/operator/read-memberships.ts'
 import { CommandFailed, type CommandIo, printData } from '../../command.ts'
-import { printable } from '../../terminal.ts'
+import { printable } from '../../terminal-output.ts'
 import { audienceLines, driftLines, memberLines, membershipDocument } from './output.ts'
 import {
   type AudienceOptions,

@@ -9,7 +9,7 @@ import {
   connectionOf,
   syncDocument,
 } from '../../../core/operator/audience-view.ts'
-import { tableOf } from '../../terminal.ts'
+import { tableOf } from '../../terminal-output.ts'
 
 const listTitles = ['NAME', 'KIND', 'PROPERTY', 'LAST SYNC', 'DESTINATION', 'MEMBERS', ...syncStatuses.map(titleOf)]
 

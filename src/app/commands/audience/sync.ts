@@ -10,7 +10,7 @@ import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/wait-for-sync.ts'
 import { type SyncReport, writeSync } from '../../../services/operator/write-sync.ts'
 import { CommandFailed, type CommandIo, printData, UsageError, withRemedy } from '../../command.ts'
-import { createProgressBar } from '../../terminal.ts'
+import { createProgressBar } from '../../terminal-output.ts'
 import {
   type AudienceOptions,
   type AudienceTask,

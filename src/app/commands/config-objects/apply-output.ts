@@ -3,7 +3,7 @@ import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import type { FieldChange } from '../../../core/config-objects/field-changes.ts'
 import { formatPath } from '../../../core/settings/problem.ts'
 import type { ApplyOutcome } from '../../../services/operator/apply-objects.ts'
-import { printable } from '../../terminal.ts'
+import { printable } from '../../terminal-output.ts'
 
 type Applied = Exclude<ApplyOutcome, { readonly kind: 'refused' }>
 

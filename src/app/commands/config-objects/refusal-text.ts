@@ -1,7 +1,7 @@
 import type { Refused } from '../../../adapters/operator-client/operator-request.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import { CommandFailed } from '../../command.ts'
-import { printable } from '../../terminal.ts'
+import { printable } from '../../terminal-output.ts'
 
 /**
  * Returns the answer of the operator API.

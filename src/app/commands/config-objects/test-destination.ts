@@ -1,7 +1,7 @@
 import type { Tested } from '../../../adapters/operator-client/object-api-client.ts'
 import { CommandFailed, printData } from '../../command.ts'
-import type { OperatorOptions } from '../../operator-options.ts'
-import { printable } from '../../terminal.ts'
+import type { OperatorOptions } from '../../operator-api-access.ts'
+import { printable } from '../../terminal-output.ts'
 import { accepted } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'
 

@@ -13,7 +13,7 @@ import { CommandFailed, type CommandIo, commandLogger, createCommand, printData,
 import { loadSettings } from '../../load-settings.ts'
 import { mergeConfigTopic } from '../../merged-settings-of-command.ts'
 import { withConfigOption, withJsonOption, withServicesOption } from '../../options.ts'
-import { printable } from '../../terminal.ts'
+import { printable } from '../../terminal-output.ts'
 import { examine, type Instruments } from './examine.ts'
 
 interface Options {

@@ -12,7 +12,7 @@ import { CommandFailed, type CommandIo, createCommand, printData, UsageError, wi
 import { type CommandClients, openCommandClients } from '../../command-clients.ts'
 import { loadMergedSettings } from '../../merged-settings-of-command.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../../options.ts'
-import { createProgressBar, type ProgressBar } from '../../terminal.ts'
+import { createProgressBar, type ProgressBar } from '../../terminal-output.ts'
 import { createEventWriter, type EventWriter } from './event-writer.ts'
 import { createSampleMessages } from './sample-messages.ts'
 

@@ -1,8 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePorts } from '../../../../deploy/tools/local/free-ports.ts'
 import { mallocSettings, nodeFlags } from '../../../../deploy/tools/local/node-flags.ts'
-import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
 import type { ReferenceServerSettings } from './reference-server-process.ts'
 

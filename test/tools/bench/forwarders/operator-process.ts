@@ -1,4 +1,4 @@
-import { freePorts } from '../../../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../../../deploy/tools/local/free-ports.ts'
 import type { Job } from './forwarder.ts'
 import { type ReadyProcess, startReady } from './ready-process.ts'
 

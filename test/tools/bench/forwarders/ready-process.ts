@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePorts } from '../../../../deploy/tools/local/free-ports.ts'
 import { parseMetrics } from '../../../../deploy/tools/local/hookline-process.ts'
-import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import type { ForwarderProcess, Job } from './forwarder.ts'
 import { startHookline } from './hookline.ts'
 

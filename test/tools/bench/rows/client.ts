@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { freePorts } from '../../../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../../../deploy/tools/local/free-ports.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import type { ClientName, Order, Result, Work } from '../clients/client-protocol.ts'
 import { type Endpoint, startEndpoint } from '../clients/endpoint.ts'

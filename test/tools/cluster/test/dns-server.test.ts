@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { freePorts } from '../../../../deploy/tools/local/ports.ts'
+import { freePorts } from '../../../../deploy/tools/local/free-ports.ts'
 import type { ApiClient } from '../api-client.ts'
 import { readQuery } from '../dns-message.ts'
 import { servicePath, startDns } from '../dns-server.ts'

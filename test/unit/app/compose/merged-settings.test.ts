@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { destinationInForce } from '../../../../src/app/compose/compose-objects-api.ts'
+import { destinationInForce } from '../../../../src/app/compose/compose-objects-and-log-api.ts'
 import { createMergedSettings, readingContextOf } from '../../../../src/app/compose/merged-settings.ts'
 import type { Merged } from '../../../../src/core/config-objects/merge-objects.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'

@@ -1,4 +1,4 @@
-import type { Audience } from '../../api/types.ts'
+import type { Audience } from '../../api/response-types.ts'
 
 type AudienceDestination = NonNullable<Audience['destinations']>[number]
 

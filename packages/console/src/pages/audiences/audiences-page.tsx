@@ -1,4 +1,4 @@
-import type { Audience, AudienceList } from '../../api/types.ts'
+import type { Audience, AudienceList } from '../../api/response-types.ts'
 import { useData } from '../../api/use-data.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'

@@ -1,6 +1,6 @@
 import { useLocation } from 'wouter-preact'
 import type { ChangeList, ObjectChange } from '../../api/change-types.ts'
-import { pathWith } from '../../api/query.ts'
+import { pathWith } from '../../api/query-parameters.ts'
 import { useData } from '../../api/use-data.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'

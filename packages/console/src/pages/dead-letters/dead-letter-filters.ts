@@ -1,5 +1,5 @@
-import { withoutEmpty } from '../../api/query.ts'
-import type { DeadLetterFilters } from '../../api/types.ts'
+import { withoutEmpty } from '../../api/query-parameters.ts'
+import type { DeadLetterFilters } from '../../api/response-types.ts'
 import { isoOfInput, localInput } from '../../components/time-text.ts'
 
 /** The names of the filters of a list of dead letters, as in the address of the page. */

@@ -1,5 +1,5 @@
 import { Link } from 'wouter-preact'
-import type { DeadLetter } from '../../api/types.ts'
+import type { DeadLetter } from '../../api/response-types.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { MessageLink } from '../../components/message-link.tsx'

@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { Replay } from '../../api/job-types.ts'
-import { withoutEmpty } from '../../api/query.ts'
-import type { DeadLetterFilters } from '../../api/types.ts'
+import { withoutEmpty } from '../../api/query-parameters.ts'
+import type { DeadLetterFilters } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useData } from '../../api/use-data.ts'
 import { useIdempotencyKey } from '../../api/use-idempotency-key.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { isActive } from '../jobs/job-view.ts'
+import { isActive } from '../jobs/job-title-and-progress.ts'
 import { filterText } from './dead-letter-filters.ts'
-import { dryRunText } from './dry-run-text.ts'
+import { dryRunText } from './replay-dry-run-text.ts'
 
 export interface ReplayDialogProps {
   readonly filters: DeadLetterFilters

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
-import type { ConfigObject } from '../../api/types.ts'
+import type { ConfigObject } from '../../api/response-types.ts'
 import { Button } from '../../components/button.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { DeleteDialog } from '../objects/delete-dialog.tsx'
 import { PreviewDialog } from './preview-dialog.tsx'
 import { RotateSecretDialog } from './rotate-secret-dialog.tsx'
-import { StateDialog, type StateSwitch } from './state-dialog.tsx'
+import { StateDialog, type StateSwitch } from './switch-state-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
 
 export interface DestinationActionsProps {

@@ -1,5 +1,5 @@
 import { destinationPath } from '../../api/object-path.ts'
-import type { ConfigObject, DestinationStatus } from '../../api/types.ts'
+import type { ConfigObject, DestinationStatus } from '../../api/response-types.ts'
 import { useData } from '../../api/use-data.ts'
 import { Badge } from '../../components/badge.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'

@@ -1,4 +1,4 @@
-import type { AutomaticDisabling } from '../../api/types.ts'
+import type { AutomaticDisabling } from '../../api/response-types.ts'
 import { Time } from '../../components/time.tsx'
 
 export interface DisabledNoticeProps {

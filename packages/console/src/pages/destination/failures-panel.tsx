@@ -1,4 +1,4 @@
-import type { DestinationStatus } from '../../api/types.ts'
+import type { DestinationStatus } from '../../api/response-types.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { MessageLink } from '../../components/message-link.tsx'

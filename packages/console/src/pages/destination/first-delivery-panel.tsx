@@ -1,7 +1,7 @@
-import type { ConfigObject, DestinationStatus } from '../../api/types.ts'
+import type { ConfigObject, DestinationStatus } from '../../api/response-types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
-import { sourcesOf } from '../destinations/destination-document.ts'
+import { sourcesOf } from '../destinations/document-sources-and-urls.ts'
 import { firstDeliveryOf } from './first-delivery.ts'
 
 export interface FirstDeliveryPanelProps {

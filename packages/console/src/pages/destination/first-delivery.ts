@@ -1,4 +1,4 @@
-import type { DestinationStatus } from '../../api/types.ts'
+import type { DestinationStatus } from '../../api/response-types.ts'
 
 export interface FirstDelivery {
   /**

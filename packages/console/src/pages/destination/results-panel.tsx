@@ -1,4 +1,4 @@
-import type { DestinationStatus, Results } from '../../api/types.ts'
+import type { DestinationStatus, Results } from '../../api/response-types.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { countText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { destinationPath } from '../../api/object-path.ts'
-import type { ConfigObject, RotatedSecret } from '../../api/types.ts'
+import type { ConfigObject, RotatedSecret } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'

@@ -1,5 +1,5 @@
 import { Link } from 'wouter-preact'
-import type { DestinationStatus } from '../../api/types.ts'
+import type { DestinationStatus } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { Facts } from '../../components/facts.tsx'

@@ -1,4 +1,4 @@
-import type { TestResponse, TestResult } from '../../api/request-types.ts'
+import type { TestResponse, TestResult } from '../../api/test-and-preview-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { TextBlock } from '../../components/text-block.tsx'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { destinationPath } from '../../api/object-path.ts'
-import type { TestResult } from '../../api/request-types.ts'
+import type { TestResult } from '../../api/test-and-preview-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'

@@ -1,9 +1,9 @@
-import type { ConfigObject } from '../../api/types.ts'
+import type { ConfigObject } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { Time } from '../../components/time.tsx'
-import { sourcesOf, urlsOf } from './destination-document.ts'
+import { sourcesOf, urlsOf } from './document-sources-and-urls.ts'
 
 export interface DestinationTableProps {
   readonly destinations: readonly ConfigObject[]

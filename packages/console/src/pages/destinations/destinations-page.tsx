@@ -1,6 +1,6 @@
 import { Link } from 'wouter-preact'
-import { pathWith } from '../../api/query.ts'
-import type { InstallationStatus, PageOfDestinations } from '../../api/types.ts'
+import { pathWith } from '../../api/query-parameters.ts'
+import type { InstallationStatus, PageOfDestinations } from '../../api/response-types.ts'
 import { useData } from '../../api/use-data.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'

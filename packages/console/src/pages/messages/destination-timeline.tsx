@@ -1,11 +1,11 @@
 import { Link } from 'wouter-preact'
-import type { Attempt, MessageDestination } from '../../api/types.ts'
+import type { Attempt, MessageDestination } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { Time } from '../../components/time.tsx'
 import { durationText } from '../../components/time-text.ts'
 import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
-import { reasonText } from './reason-text.ts'
+import { reasonText } from './state-reason-text.ts'
 
 /**
  * The attempts at one destination, and then the retry tier in which the delivery waits or a link to

@@ -1,4 +1,4 @@
-import type { LogRecord } from '../../api/types.ts'
+import type { LogRecord } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'

@@ -1,12 +1,12 @@
-import { pathWith } from '../../api/query.ts'
-import type { MessageTimeline } from '../../api/types.ts'
+import { pathWith } from '../../api/query-parameters.ts'
+import type { MessageTimeline } from '../../api/response-types.ts'
 import { useData } from '../../api/use-data.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
 import { useQuery } from '../../layout/use-query.ts'
 import { MessageSearch } from './message-search.tsx'
-import { spanOf } from './message-span.ts'
+import { spanOf } from './search-time-span.ts'
 import { TimelineView } from './timeline-view.tsx'
 
 /**

@@ -4,7 +4,7 @@ import { Button } from '../../components/button.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { localTime } from '../../components/time-text.ts'
-import { type MessageSpan, messageAddress, spans } from './message-span.ts'
+import { type MessageSpan, messageAddress, spans } from './search-time-span.ts'
 
 export interface MessageSearchProps {
   readonly id: string

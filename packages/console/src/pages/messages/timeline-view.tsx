@@ -1,4 +1,4 @@
-import type { MessageTimeline } from '../../api/types.ts'
+import type { MessageTimeline } from '../../api/response-types.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Panel } from '../../components/panel.tsx'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { destinationPath } from '../../api/object-path.ts'
-import type { ChangeResult, JsonDocument } from '../../api/types.ts'
+import type { ChangeResult, JsonDocument } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { sourcePath } from '../../api/object-path.ts'
-import type { ChangeResult } from '../../api/types.ts'
+import type { ChangeResult } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'

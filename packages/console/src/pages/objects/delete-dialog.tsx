@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'wouter-preact'
 import { objectPath } from '../../api/object-path.ts'
-import type { ConfigObject } from '../../api/types.ts'
+import type { ConfigObject } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 

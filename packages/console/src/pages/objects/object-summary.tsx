@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { ConfigObject } from '../../api/types.ts'
+import type { ConfigObject } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Time } from '../../components/time.tsx'
 

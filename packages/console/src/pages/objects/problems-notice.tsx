@@ -1,4 +1,4 @@
-import type { ConfigObject } from '../../api/types.ts'
+import type { ConfigObject } from '../../api/response-types.ts'
 import { ProblemList } from '../../components/problem-list.tsx'
 
 /**

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { objectPath } from '../../api/object-path.ts'
-import type { ChangeResult, ConfigObject } from '../../api/types.ts'
+import type { ChangeResult, ConfigObject } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'

@@ -1,4 +1,4 @@
-import type { InstallationStatus } from '../../api/types.ts'
+import type { InstallationStatus } from '../../api/response-types.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { countText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'

@@ -7,7 +7,7 @@ import { Panel } from '../../components/panel.tsx'
 import { PartialNotice } from '../../components/partial-notice.tsx'
 import { Time } from '../../components/time.tsx'
 import type { FailingDestination } from './failing-destinations.ts'
-import type { NoFailingText } from './no-failing-text.ts'
+import type { NoFailingText } from './no-failing-destinations-text.ts'
 
 export interface FailingDestinationsPanelProps {
   readonly failing: readonly FailingDestination[]

@@ -1,4 +1,4 @@
-import type { DeadLetter, InstallationStatus } from '../../api/types.ts'
+import type { DeadLetter, InstallationStatus } from '../../api/response-types.ts'
 import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
 
 /** A destination with an open circuit breaker or with new dead letters. */

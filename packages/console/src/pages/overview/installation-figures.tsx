@@ -1,4 +1,4 @@
-import type { InstallationStatus } from '../../api/types.ts'
+import type { InstallationStatus } from '../../api/response-types.ts'
 import { Figures } from '../../components/figures.tsx'
 import { countText, rateText } from '../../components/number-text.ts'
 

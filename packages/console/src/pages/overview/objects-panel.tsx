@@ -1,5 +1,5 @@
 import { Link } from 'wouter-preact'
-import { type InstallationStatus, objectStates } from '../../api/types.ts'
+import { type InstallationStatus, objectStates } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { countText, shareText } from '../../components/number-text.ts'

@@ -1,4 +1,4 @@
-import type { RunningProcess } from '../../api/types.ts'
+import type { RunningProcess } from '../../api/response-types.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { countText } from '../../components/number-text.ts'

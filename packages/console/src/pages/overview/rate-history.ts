@@ -1,4 +1,4 @@
-import type { InstallationStatus } from '../../api/types.ts'
+import type { InstallationStatus } from '../../api/response-types.ts'
 
 /**
  * The data of the chart of the rates: a list of times in epoch seconds, and a list of values for

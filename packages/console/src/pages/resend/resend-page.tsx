@@ -1,6 +1,6 @@
 import { OperatePage } from '../../components/operate-page.tsx'
 import { useQuery } from '../../layout/use-query.ts'
-import { ResendEvents } from './resend-events.tsx'
+import { ResendEvents } from './resend-form.tsx'
 
 /** Resends the events of a time span to one destination. */
 export function ResendPage() {

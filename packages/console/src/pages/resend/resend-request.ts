@@ -1,5 +1,5 @@
 import { callTypes } from '../../../../../src/core/message/message.ts'
-import { withoutEmpty } from '../../api/query.ts'
+import { withoutEmpty } from '../../api/query-parameters.ts'
 import { isoOfInput } from '../../components/time-text.ts'
 
 /** The fields of the form as text. The times are local. */

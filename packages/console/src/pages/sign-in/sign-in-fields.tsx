@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiClient } from '../../api/api-client.ts'
 import { type ApiError, toApiError } from '../../api/api-error.ts'
-import type { Session } from '../../api/types.ts'
+import type { Session } from '../../api/response-types.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
 import { TextField } from '../../components/text-field.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ConfigObject, RotatedKey } from '../../api/types.ts'
+import type { ConfigObject, RotatedKey } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { countWithNoun } from '../../components/number-text.ts'

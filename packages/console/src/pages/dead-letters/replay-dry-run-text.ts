@@ -1,0 +1,54 @@
+import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
+import type { Replay } from '../../api/job-types.ts'
+import { countText, countWithNoun } from '../../components/number-text.ts'
+import { isActive } from '../jobs/job-title-and-progress.ts'
+
+/** Why a dead letter cannot be replayed, for each refusal of the operator API. */
+const refusalTexts: Readonly<Record<string, string>> = {
+  unknown_destination: 'the destination is not in the configuration',
+  disabled: 'the destination is disabled',
+  not_connected: 'the source is no longer connected to the destination',
+  deletion_expired: 'it is the delete message of an old deletion: delete the user again',
+  truncated: 'the dead-letter topic has only the first 64 KiB of the record',
+  unreadable: 'the record has invalid headers or its event cannot be decoded',
+}
+
+/** The result of a dry run in words. */
+export function dryRunText({
+  state,
+  progress,
+  counts,
+  error,
+}: Pick<Replay, 'state' | 'progress' | 'counts' | 'error'>): string {
+  if (state === 'waiting') return 'The count begins when no other replay runs.'
+  if (isActive({ state })) return `Counting… ${countWithNoun(progress?.seen ?? 0, 'dead letter')} read so far.`
+  if (state === 'cancelled')
+    return 'Hookline did not count all dead letters, because an operator cancelled the dry run.'
+  if (state === 'failed') {
+    const why = error === undefined ? '.' : `: ${error}`
+    return `Hookline did not count all dead letters, because the dry run failed${why}`
+  }
+  const { replayable, refused } = dryRunSums(progress ?? {}, counts)
+  const rest =
+    refused > 0
+      ? ` ${countWithNoun(refused, 'dead letter')} cannot be replayed: ${reasonsOf(counts ?? [], refused)}.`
+      : ''
+  return `${countWithNoun(replayable, 'dead letter')} can be replayed.${rest}`
+}
+
+/** Why dead letters cannot be replayed. `counts` may lack reasons: it has at most 200 entries. */
+function reasonsOf(counts: NonNullable<Replay['counts']>, refused: number): string {
+  const sums = new Map<string, number>()
+  let others = refused
+  for (const { count, refusal } of counts) {
+    if (refusal === undefined || count === 0) continue
+    sums.set(refusal, (sums.get(refusal) ?? 0) + count)
+    others -= count
+  }
+  const texts = [...sums].map(
+    ([refusal, count]) => `${countText(count)} because ${refusalTexts[refusal] ?? `of ${refusal}`}`,
+  )
+  return [...texts, ...(others > 0 ? [`${countText(others)} for reasons that the result does not list`] : [])].join(
+    ', ',
+  )
+}

@@ -1,0 +1,31 @@
+import type { MessageDestination } from '../../api/response-types.ts'
+
+const unknownCauses: Readonly<Record<string, string>> = {
+  search_incomplete:
+    'The search reached its limit before it found how this delivery ended. For a complete search, run `hookline message`, and set --since and --until to times shortly before and after the message.',
+  offsets_unknown:
+    'It is unknown whether Hookline has processed the event, because Kafka did not report the progress: reload the page.',
+  attempts_not_recorded:
+    'It is unknown how this delivery ended, because Hookline records no attempts (delivery.attemptsTopic is "off").',
+  attempts_removed:
+    'It is unknown how this delivery ended, because the message is older than the retention time of the attempt records in Kafka.',
+  record_missing:
+    'The search found no record that shows how this delivery ended. Perhaps an attempt was not recorded, or the delivery was dead-lettered and its dead letter was replayed or deleted.',
+}
+
+/**
+ * The reason for the state of a delivery, and whether the state is inferred, in words. Returns
+ * `undefined` for a state that has no reason and is not inferred.
+ */
+export function reasonText({ state, reason, inferred }: Omit<MessageDestination, 'attempts'>): string | undefined {
+  if (state === 'unknown' && reason !== undefined) return unknownCauses[reason] ?? `Reason: ${reason}.`
+  const parts = [
+    ...(reason === undefined ? [] : [`Reason: ${reason}.`]),
+    ...(inferred === true
+      ? [
+          'No record in Kafka confirms this state. Hookline assumes it, because the event was processed and no failure was recorded, or because the current configuration drops the event.',
+        ]
+      : []),
+  ]
+  return parts.length === 0 ? undefined : parts.join(' ')
+}

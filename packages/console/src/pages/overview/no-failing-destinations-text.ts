@@ -1,0 +1,32 @@
+import type { InstallationStatus, PageOfDeadLetters } from '../../api/response-types.ts'
+
+export interface NoFailingText {
+  readonly title: string
+  readonly reason: string
+}
+
+/**
+ * The text in place of an empty list of failing destinations. It says that no destination is
+ * failing only if all circuit breakers and all dead letters of the last hour are known. `letters`
+ * is the first page of these dead letters. If it has a next page, some of them are unknown.
+ */
+export function noFailingText(
+  status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,
+  letters: Pick<PageOfDeadLetters, 'next'> | undefined,
+): NoFailingText {
+  const hasAllBreakers = status?.openBreakers !== undefined && status.partial !== true
+  const hasAllLetters = letters !== undefined && letters.next === undefined
+  const breakers = hasAllBreakers
+    ? 'No circuit breaker is open.'
+    : 'The operator service did not report the state of every circuit breaker.'
+  const deadLetters = hasAllLetters
+    ? 'No destination has dead letters of the last hour.'
+    : 'The operator service did not list every dead letter of the last hour.'
+  return {
+    title:
+      hasAllBreakers && hasAllLetters
+        ? 'No destination is failing.'
+        : 'It is unknown whether destinations are failing.',
+    reason: `${breakers} ${deadLetters}`,
+  }
+}

@@ -1,0 +1,49 @@
+import type { ListedByApi } from '../adapters/operator-client/message-and-dead-letter-client.ts'
+import { countWithNoun } from '../core/count-with-noun.ts'
+import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
+import { CommandFailed, type CommandIo, print } from './command.ts'
+import { apiFilterOf } from './dead-letter-filter-options.ts'
+import { deadLetterTitles, withReasons } from './dead-letter-output.ts'
+import { type OperatorOptions, openLogClient } from './operator-api-access.ts'
+import { printable, tableOf } from './terminal-output.ts'
+
+interface Options extends OperatorOptions {
+  readonly limit?: number
+}
+
+/**
+ * Lists dead letters through the operator API, oldest first. The columns are those of the list that
+ * `hookline dead-letters` reads from Kafka. With `--limit`, the counts for each reason are those of
+ * the shown dead letters, because the API returns no others.
+ */
+export async function listByApi(filter: DeadLetterFilter, options: Options, io: CommandIo): Promise<void> {
+  const { limit = Number.POSITIVE_INFINITY, json } = options
+  const client = await openLogClient(options, io)
+  const answer = await client.deadLetters(apiFilterOf(filter), limit)
+  if ('kind' in answer) throw new CommandFailed(printable(`${answer.message} (${answer.code})`))
+  const { deadLetters: found, isPartial } = answer
+  const oldestFirst = found.toReversed()
+  if (json === true) for (const deadLetter of oldestFirst) print(io, JSON.stringify(deadLetter))
+  else if (oldestFirst.length > 0) print(io, tableOf(deadLetterTitles, oldestFirst.map(rowOf)).join('\n'))
+  const isCut = found.length >= limit
+  const shown = found.length === 0 ? 'no dead letters' : countWithNoun(found.length, 'dead letter')
+  const counts = withReasons(isCut ? `${shown} shown` : shown, countsByReason(found))
+  io.stderr.write(`${counts}${isCut ? '; there may be older ones: to list them, increase --limit' : ''}\n`)
+  if (isPartial)
+    io.stderr.write(
+      'hookline: the list may have dead letters that were replayed, because the operator service does not keep all their keys in memory\n',
+    )
+}
+
+function countsByReason(deadLetters: readonly ListedByApi[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { reason } of deadLetters) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return counts
+}
+
+const rowOf = ({ at, destination, reason, outcomes, messageId, type, attempts, position, key }: ListedByApi) => [
+  ...[at, destination, reason || '-', outcomes.join(',') || '-', messageId ?? '-', type ?? '-'],
+  String(attempts ?? '-'),
+  position === undefined ? '-' : `${position.topic}/${position.partition}/${position.offset}`,
+  key,
+]
