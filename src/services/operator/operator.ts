@@ -149,7 +149,7 @@ async function orUnavailable<T>(
     if (!isKafkaError(error)) throw error
     logger.error(
       { ...facts, code: error.code, error: error.message },
-      `${what} failed because of Kafka (see error); the client has to send the request again`,
+      `${what} failed because of Kafka (see "error"); the client has to send the request again`,
     )
     return kafkaUnavailable
   }
