@@ -45,10 +45,7 @@ export function createLogger(level: LogLevel): LeveledLogger {
 export function createAuditLog(): AuditLog {
   const log = createPino('info')
   return fields =>
-    log.info(
-      { audit: true, ...fields },
-      'audit: a request of an operator; see "key", "action" and "result"',
-    )
+    log.info({ audit: true, ...fields }, 'audit: a request of an operator; see "key", "action" and "result"')
 }
 
 function createPino(level: LogLevel): pino.Logger {

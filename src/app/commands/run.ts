@@ -63,7 +63,10 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const logger = createLogger(logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
   if (options.services?.has('operator') && settings.operatorListen === undefined)
-    logger.warn({}, 'the operator service does not listen, because operator.keys has no key; add a key and restart')
+    logger.warn(
+      {},
+      'the operator service does not listen, because operator.keys has no key; add a key, and restart this process',
+    )
   if (start.problems.length > 0) logExcluded(start.problems, logger)
   await runUntilStopped({
     signal: io.stopSignal(),
