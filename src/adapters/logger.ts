@@ -45,10 +45,7 @@ export function createLogger(level: LogLevel): LeveledLogger {
 export function createAuditLog(): AuditLog {
   const log = createPino('info')
   return fields =>
-    log.info(
-      { audit: true, ...fields },
-      'audit: a request of an operator to sign in, to sign out or to make a change; see "key", "action" and "result"',
-    )
+    log.info({ audit: true, ...fields }, 'audit: a request of an operator; see "key", "action" and "result"')
 }
 
 function createPino(level: LogLevel): pino.Logger {
@@ -69,7 +66,7 @@ function createPino(level: LogLevel): pino.Logger {
     createStderrLines(lost =>
       log.error(
         lost,
-        'stderr could not be written (see "error"), so the log lines before the previous line are lost (see "count"); check the disk or the program that receives the log',
+        'this process could not write log lines to stderr (see "error"), and lost some before the previous line ("count": their number); check the disk, or the program that receives the log',
       ),
     ),
   )

@@ -23,7 +23,7 @@ export interface OperatorOptions {
 
 const defaultUrl = `http://${defaultListen.operator}`
 
-const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL; if it is not set, ${defaultUrl})`
+const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL or, if this variable is not set, ${defaultUrl})`
 
 /**
  * Adds `--operator-url` and `--operator-key-file`. There is no option with the key itself, so that
@@ -35,7 +35,7 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
     .option('--operator-url <url>', urlText)
     .option(
       '--operator-key-file <file>',
-      'file with a key of the operator API, one of operator.keys in the configuration (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
+      'file with a key of the operator API, which is one of the keys in operator.keys of the configuration (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
     )
 }
 

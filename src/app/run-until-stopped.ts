@@ -35,7 +35,7 @@ export async function runUntilStopped({
   const onFatal = (error: Error): void => {
     logger.error(
       { error: error.message, ...('code' in error && { code: error.code }) },
-      'fatal error (see error); the process stops now',
+      'fatal error (see "error"); the process stops now',
     )
     if (!stopAsked.aborted) fatal = error
     stopping.abort()

@@ -23,7 +23,7 @@ it('a resend continues after a restart of all processes, from the position that 
   await untilJob(operator, resend, job => job.progress.sent >= before)
   expect(await Promise.all(processes.map(service => service.stop()))).toEqual([0, 0, 0])
   expect((await installation.log()).map(({ msg }) => msg)).toContain(
-    'this process released the job before its end; another process continues it',
+    'this process released the job before the job ended; another process continues it',
   )
 
   const [next] = await start()

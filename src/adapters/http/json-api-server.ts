@@ -163,7 +163,7 @@ async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: 
     } catch (error) {
       logger.warn(
         { address, port, error: String(error) },
-        'the server cannot listen on one address of localhost (see "address" and "error"), only on the others: if clients need this address, correct the cause of the error, and restart the process',
+        'the server cannot listen on one address of localhost (see "address" and "error"), but listens on the other addresses; if clients need this address, correct the cause of the error, and restart the process',
       )
     }
   }

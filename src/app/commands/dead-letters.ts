@@ -35,12 +35,12 @@ export interface DeadLetterSource {
 }
 
 const operatorUrlText =
-  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is used; if neither is set, the command itself reads them from Kafka)'
+  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); with --config, or without a URL, the command itself reads the dead letters from Kafka'
 
 const description = [
   'Lists the dead letters (permanently failed deliveries) that match all filters and were not replayed yet, oldest first.',
   'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter in the operator API. The last line, on stderr, has the number of dead letters and the number for each reason.',
-  'With --operator-url, or with HOOKLINE_OPERATOR_URL and without --config (even if HOOKLINE_CONFIG is set), the operator service reads the dead letters: the command then needs an operator key, but no configuration file and no access to Kafka. If --limit is also set, the last line counts only the dead letters that are shown.',
+  'The command uses the operator API in two cases: --operator-url is given, or HOOKLINE_OPERATOR_URL is set and --config is not given (HOOKLINE_CONFIG does not matter). The operator service then reads the dead letters, and the command needs an operator key, but no configuration file and no access to Kafka. If --limit is also set, the last line counts only the dead letters that are shown.',
   'With --json each dead letter is one JSON line with all fields and, if the command itself reads from Kafka, the event. The line never contains the HTTP requests or secrets.',
 ].join('\n\n')
 
@@ -64,7 +64,7 @@ export function deadLettersCommand(
   withOperatorOptions(withFilterOptions(withConfigOption(command), clock.now()), operatorUrlText)
     .option(
       '--limit <n>',
-      'show only the newest n dead letters; these are printed oldest first (default: all)',
+      'show only the newest n dead letters, in the order from the oldest to the newest (default: all)',
       wholeNumber('--limit', 1),
     )
     .option('--json', 'print one JSON line for each dead letter')

@@ -36,14 +36,14 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing. Without --operator-url, it reads only the configuration file and uses no network, so it does not know the destinations and sources that were created through the operator API.',
-  'With --operator-url, or with HOOKLINE_OPERATOR_URL and without --config (even if HOOKLINE_CONFIG is set), the operator API previews one destination, which --destination names. It can be a destination of the file or one that was created through the operator API. Secrets and signatures are then always masked with ***.',
+  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing. Without the operator API, it reads only the configuration file and uses no network, so it does not know the destinations and sources that were created through the operator API.',
+  'The command uses the operator API in two cases: --operator-url is given, or HOOKLINE_OPERATOR_URL is set and --config is not given (HOOKLINE_CONFIG does not matter). It then previews one destination, which --destination names: a destination of the configuration file, or one that was created through the operator API. Secrets and signatures are then always masked with ***.',
   'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
 const operatorUrlText =
-  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is used; if neither is set, the command reads the configuration file)'
+  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); with --config, or without a URL, the command reads only the configuration file'
 
 const examples = [
   'echo \'{"type":"track","userId":"u1","event":"Signed up"}\' | hookline preview',
@@ -62,7 +62,7 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
   withOperatorOptions(withJsonOption(withConfigOption(command)), operatorUrlText)
     .option(
       '--source <id>',
-      'source of the message; required if the configuration file, or with the operator API the destination, has several sources',
+      'source of the message; required if the configuration file has several sources (with the operator API: if the destination has several sources)',
     )
     .option(
       '--destination <id>',

@@ -40,11 +40,11 @@ interface Options extends FilterOptions, JobOptions {
 export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
-  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation, except with --operator-url, or if stdin or stderr is not a terminal.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation, but not with --operator-url, and not if stdin or stderr is not a terminal.',
   'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. If a dead letter has an audience change, Hookline sends the current value of the user, but only if the destination does not have this value yet.',
-  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Do not run the command twice at the same time without --operator-url. Without this option, the command replays nothing while a replay job runs; do not create a replay job while the command runs.',
+  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Without --operator-url, do not run the command twice at the same time, and do not create a replay job while the command runs. While a replay job runs, the command without --operator-url replays nothing.',
   'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Two replay jobs, or two jobs of one destination, never run at the same time: the later job waits for the earlier one.',
-  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. It is also not replayed if it is the delete message of a deletion that is older than about 50 days, or if its copy is too large for the target topic. Two other kinds of dead letters are replayed only with --even-disconnected: those whose destination is no longer connected to the source, and those whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
+  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. It is also not replayed if it is the delete message of a deletion that is older than about 50 days, or if it is larger than max.message.bytes of the topic to which the replay writes it (a retry topic or the events topic). Two other kinds of dead letters are replayed only with --even-disconnected: those whose destination is no longer connected to the source, and those whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [
@@ -78,7 +78,7 @@ export function replayCommand(
 }
 
 const operatorUrlText =
-  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is used; if neither is set, the command itself replays the dead letters in Kafka)'
+  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); with --config, or without a URL, the command itself replays the dead letters in Kafka'
 
 /**
  * Whether the command uses a job of the operator service.

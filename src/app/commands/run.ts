@@ -26,7 +26,7 @@ const description = [
   'Runs the services in this process until SIGTERM or SIGINT, and then stops them in two steps. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress, commits offsets and exits. A second signal ends the process immediately.',
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If stdout or stderr cannot be written, for example on a full disk, the process loses these lines and continues. When the log can be written again, a line has the number of lost lines.',
   'The configuration can name other files, for example files with secrets. The command reads only the files that the selected services and the connections to Kafka and the schema registry need.',
-  'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also necessary after you add the first operator key or remove the last one, and after you add or remove the encryption key.',
+  'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also necessary after you add the first operator key or remove the last one, and after you add or remove the setting `operator.encryptionKeyFile`. A rotation of the encryption key needs no restart.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -37,13 +37,13 @@ export function runCommand(io: CommandIo): Command {
     .addOption(
       closedOption(
         '--log-level',
-        'minimum log level; a later change of log.level in the configuration replaces it (default: the value of HOOKLINE_LOG_LEVEL; if it is not set, log.level of the configuration)',
+        'minimum log level (default: the value of HOOKLINE_LOG_LEVEL or, if this variable is not set, log.level of the configuration); a later change of log.level in the configuration replaces this level',
         logLevels,
       ),
     )
     .option(
       '--wait-for-setup',
-      'if topics or schemas are missing, or the schema registry does not respond or is overloaded, wait instead of exiting with code 1',
+      'wait, instead of exiting with code 1, while topics or schemas are missing, or the schema registry does not respond or is overloaded',
     )
     .action((options: Options) => run(options, io))
   return withExamples(command, [
@@ -63,7 +63,10 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const logger = createLogger(logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
   if (options.services?.has('operator') && settings.operatorListen === undefined)
-    logger.warn({}, 'the operator service does not listen, because operator.keys has no key; add a key and restart')
+    logger.warn(
+      {},
+      'the operator service does not listen, because operator.keys has no key; add a key, and restart this process',
+    )
   if (start.problems.length > 0) logExcluded(start.problems, logger)
   await runUntilStopped({
     signal: io.stopSignal(),

@@ -13,7 +13,7 @@ interface Options {
 }
 
 const description = [
-  'After a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline drops all new events of the user. This command ends this: a few seconds later, Hookline delivers new events of the user. Events that were dropped before, and events from before the deletion, are not delivered.',
+  'After a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline drops all new events of the user. After this command, Hookline delivers new events of the user again within a few seconds. Events that were dropped before, and events from before the deletion, are not delivered.',
   'For a user whose new events were not dropped before, the command changes nothing; the exit code is 0 in this case too.',
 ].join('\n\n')
 

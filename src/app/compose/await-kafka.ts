@@ -39,7 +39,7 @@ export async function awaitKafka<T>(
         if (stopAsked.aborted || !(isTransient(error) || isAwaited(error))) throw error
         const { message } = error as Error
         if (message !== logged)
-          logger.warn({ error: message }, 'hookline cannot start yet (see error); it tries again every 2 s')
+          logger.warn({ error: message }, 'hookline cannot start yet (see "error"); it tries again every 2 s')
         logged = message
       }
       await delay(retryIntervalMs, undefined, { signal: stopAsked })

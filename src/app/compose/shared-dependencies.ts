@@ -147,7 +147,7 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics from Kafka (see error), so this process keeps all suppressions, however old they are; permit DescribeConfigs on the topics, and restart the process when it can reach Kafka'
+    'this process cannot read the retention of the topics from Kafka (see "error"), so it keeps all suppressions, even old ones; permit DescribeConfigs on the topics, and restart the process when it can reach Kafka'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {

@@ -13,6 +13,7 @@ const names = [
     'partition',
     'partitions',
     'offset',
+    'firstOffset',
     'position',
     'from',
     'to',
@@ -36,7 +37,7 @@ const names = [
     'cause',
     'kind',
   ],
-  // Fields with counts and durations.
+  // Fields with counts, durations and times.
   ...[
     'perSecond',
     'difference',
@@ -66,6 +67,8 @@ const names = [
     'tookMs',
     'ageMs',
     'failingSince',
+    'writtenAt',
+    'began',
     'silenceMs',
     'seconds',
   ],

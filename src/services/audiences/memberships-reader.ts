@@ -54,7 +54,7 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
   const logUnreadBatch = (partition: number, offset: number, detail: string): void =>
     logger.error(
       { topic, partition, offset, detail },
-      'records of audience memberships cannot be read (see detail); hookline ignores them, so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again',
+      'records of audience memberships cannot be read (see "detail"); hookline ignores them, so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again',
     )
 
   return {

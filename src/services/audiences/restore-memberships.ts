@@ -67,8 +67,8 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     const seconds = (clock.monotonic() - startedAt) / 1_000
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
-      { partition, records, ...state.size(), stale: stale.length, seconds },
-      'hookline has read the audience members of this partition, and now processes syncs of the users of this partition (stale: number of members whose state in the topic is outdated; hookline now writes their current state)',
+      { topic: log.topic, partition, records, ...state.size(), stale: stale.length, seconds },
+      'this process has read the audience members of this partition of the memberships topic, and now applies syncs to them; "bytes" is the memory of the members; "stale" is the number of members whose last record in the topic is outdated, so hookline writes it again now',
     )
     return { state, next, stale }
   }
@@ -84,7 +84,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(
           fields,
-          'hookline cannot read the audience members of this partition (see error), so syncs of the users of this partition wait in the audience input topic; hookline tries again after retryInMs; if this continues, check Kafka with: hookline doctor',
+          'hookline cannot read the audience members of this partition (see "error"), so syncs of the users of this partition wait in the audience input topic; hookline tries again after the time in "retryInMs"; if this line repeats, check Kafka with: hookline doctor',
         )
       } finally {
         reading.release()

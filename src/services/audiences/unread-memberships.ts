@@ -108,7 +108,7 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
       const fields = { topic: log.topic, partition: processor.partition, from, error: (error as Error).message }
       logger.warn(
         { ...fields, retryInMs: retryAfter },
-        'hookline cannot read the newest records of this partition of the memberships topic (see error), so it may use old values of some audience members; it tries again after retryInMs; if this line repeats, check Kafka and the schema registry',
+        'hookline cannot read the newest records of this partition of the memberships topic (see "error"), so it may use old values of some audience members; it tries again after the time in "retryInMs"; if this line repeats, check Kafka and the schema registry',
       )
       return sleep(clock, retryAfter)
     }

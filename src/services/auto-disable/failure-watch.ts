@@ -243,7 +243,7 @@ const disablingOf = (verdict: Verdict): AutomaticDisabling | undefined =>
   verdict.kind === 'disable' ? verdict.disabled : undefined
 
 const notWritten =
-  'hookline could not record in the config topic that attempts at a destination fail or succeed (see error); it tries again every 5 s, and cannot disable the destination until this write succeeds'
+  'hookline could not record in the config topic that attempts at a destination fail or succeed (see "error"); it tries again every 5 s, and cannot disable the destination until this write succeeds'
 
 const disabledBy = {
   failing:

@@ -53,7 +53,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     metrics.collectorRejectsLost.inc({}, count)
     logger.debug(
       { topic, messages: count, why },
-      'the collector did not write some rejected messages to the topic (see the fields "messages" and "why"); the responses still report their errors to the senders',
+      'the collector did not write some rejected messages to the topic ("messages": their number; see "why"); the responses to the senders still report the errors of these messages',
     )
   }
 

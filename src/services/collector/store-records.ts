@@ -96,13 +96,13 @@ function createWriteResults({ topic, outage, clock, metrics, logger }: Deps) {
     if (outage.age(now) !== undefined)
       logger.error(
         { topic, error },
-        'the collector could not write messages to Kafka (see error), so their senders must send them again; until a write succeeds, the collector refuses all requests except one per second; check the Kafka brokers',
+        'the collector could not write messages to Kafka (see "error"), so their senders must send them again; until a write succeeds, the collector refuses all requests except one per second; check the Kafka brokers',
       )
     else if (now - warnedAt >= warnEveryMs) {
       warnedAt = now
       logger.warn(
         { topic, error },
-        'Kafka did not store some messages (see error), so their senders must send them again; it has stored other messages in the last 10 s, so the collector still accepts all requests; check that each partition of the topic has a leader and enough replicas in sync',
+        'Kafka did not store some messages (see "error"), so their senders must send them again; Kafka has stored other messages in the last 10 s, so the collector still accepts all requests; check that each partition of the topic has a leader and enough replicas in sync',
       )
     }
   }

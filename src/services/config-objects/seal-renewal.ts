@@ -31,10 +31,10 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'another process encrypted the secrets of a destination or source (see "kind" and "id") with another key than the first key of operator.encryptionKeyFile of this process, less than an hour ago; hookline does not encrypt it again before this hour is over; make the keys and their order the same in every process with the service operator'
+  'operator.encryptionKeyFile has other keys, or another order of keys, in another process than in this one: less than an hour ago, the other process encrypted the secrets of a destination or source (see "kind" and "id") with a key that is not the first key here; this process encrypts these secrets again only after that hour; use the same keys in the same order in every process with the service operator'
 
 const notRenewed =
-  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"); hookline_config_objects_old_key counts this object until you add the missing key to operator.encryptionKeyFile, write the secrets of the object again, or delete the object; if the configuration file also defines the object, first remove it from the file before you write or delete it'
+  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"); do one of these: add the missing old key to operator.encryptionKeyFile, write the secrets of this object again, or delete the object; if the configuration file also defines the object, first remove it from the file before you write or delete it; until you have done one of these, the metric hookline_config_objects_old_key counts the object'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>
@@ -89,7 +89,7 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
     if (renewed > 0)
       logger.info(
         { count: renewed },
-        'hookline encrypted the secrets of some destinations or sources again, with the first key of operator.encryptionKeyFile (see "count"); keep the old key there until the metric hookline_config_objects_old_key is 0 in every process',
+        'hookline encrypted the secrets of some destinations or sources ("count": their number) again, with the first key of operator.encryptionKeyFile; keep the old key in this setting until the metric hookline_config_objects_old_key is 0 in every process',
       )
     return every
   }

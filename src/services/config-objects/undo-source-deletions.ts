@@ -16,7 +16,7 @@ import type { ObjectWriter } from './object-writer.ts'
 const undoAfter = durationMs(30_000)
 
 const undone =
-  'hookline restored a source (see "id"), because a destination uses it and the process that deleted it did not undo the deletion; to delete the source, remove it from the destination first'
+  'hookline restored a deleted source (see "id"), because a destination uses this source; to delete the source, first remove it from the destination'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'listen' | 'known' | 'object' | 'objects' | 'reading'>

@@ -41,7 +41,7 @@ export function createSuppressionCompaction({ suppressions, isOurs, clock, logge
       const fields = { error: (error as Error).message }
       logger.warn(
         fields,
-        'hookline could not remove the records of old user deletions from the suppressions topic (see error); it tries again after 10 minutes; deliveries and user deletions are not affected',
+        'hookline could not remove the records of old user deletions from the suppressions topic (see "error"); it tries again after 10 minutes; deliveries and user deletions are not affected',
       )
       return true
     }

@@ -158,7 +158,7 @@ export class Intake {
   #refuseBytes(open: AdmittedRecord, detail: string, carried?: DeliveryState): void {
     this.#deps.logger.warn(
       { ...positionOf(open.record), detail },
-      'hookline cannot process the record as an event (see detail); it is dead-lettered with the reason "undecodable": find the program that wrote it, and correct the program or its schema',
+      'hookline cannot process the record as an event (see "detail"); it is dead-lettered with the reason "undecodable": find the program that wrote it, and correct the program or its schema',
     )
     this.#deps.settle.refused(open, 'undecodable', { carried })
   }
@@ -178,7 +178,7 @@ export class Intake {
     if (normalised.kind === 'rejected') {
       logger.warn(
         { ...positionOf(open.record), code: normalised.code, detail: normalised.message },
-        'the event breaks a rule for messages (see detail); it is dead-lettered with the reason "invalid_message": correct the program that wrote it to the events topic',
+        'the event breaks a rule for messages (see "detail"); it is dead-lettered with the reason "invalid_message": correct the program that wrote it to the events topic',
       )
       return settle.refused(open, 'invalid_message', { code: normalised.code, carried })
     }

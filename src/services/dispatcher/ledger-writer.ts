@@ -180,7 +180,7 @@ function discardLate(
   if (!isFirst) return
   metrics.ledgerGaps.inc({})
   logger.error(
-    { topic: topics.ledger, source: topic, partition },
-    'hookline could not write counts of delivery results to the ledger topic in time, and discards them; deliveries are not affected, but `hookline ledger` reports this hour and all earlier hours as incomplete; later hours are complete again unless this line repeats; check that this process can write to the topic',
+    { topic, partition },
+    `hookline could not write the delivery counts of this partition to the ledger topic ${topics.ledger} in time, and discards these counts; deliveries are not affected, but \`hookline ledger\` reports this hour and all earlier hours as incomplete; later hours are complete again unless this line repeats; check that this process can write to ${topics.ledger}`,
   )
 }

@@ -191,9 +191,9 @@ function reportActionableFailure(
 
 const unsent = {
   tls_untrusted:
-    'request not sent: the certificate of the endpoint is not trusted (see detail); if a private CA issued it, add this CA to tls.caFile or tls.ca of the destination or, if it has neither, to network.caFile',
+    'request not sent: the certificate of the endpoint is not trusted (see "detail"); if a private CA issued the certificate, add this CA to tls.caFile or tls.ca of the destination, or to network.caFile if the destination has neither',
   blocked_address:
-    'request not sent: the address or port of the endpoint is not allowed (see detail); to allow a private address, add it to network.allow; to allow a port, add it to network.ports',
+    'request not sent: the address or port of the endpoint is not allowed (see "detail"); to allow a private address, add it to network.allow; to allow a port, add it to network.ports',
   internal: 'request failed because of a bug in hookline (report this line)',
 } as const
 

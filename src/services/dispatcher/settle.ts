@@ -145,7 +145,7 @@ export function createSettle(deps: Deps): Settle {
 const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
 const reportTooLarge =
-  'hookline did not write the result of a delivery, because the topic does not accept a record of this size (see "topic" and "error"); the status of the deletion or membership does not show this result; increase max.message.bytes of the topic'
+  'hookline did not write the result of a delivery, because the topic does not accept a record of this size (see "topic" and "error"); the status of the user deletion or audience membership does not show this result; increase max.message.bytes of the topic'
 
 type Report = (
   of: AdmittedRecord,

@@ -149,7 +149,7 @@ export class TokenSource {
     metrics.tokenRequests.inc({ destination, outcome })
     logger.warn(
       { destination, outcome, detail, retryInMs: Math.round(retryInMs) },
-      'token request failed (see detail); hookline tries again, and deliveries wait while the destination has no valid access token; check auth.oauth2 and the authorization server',
+      'token request failed (see "detail"); hookline tries again, and deliveries wait while the destination has no valid access token; check auth.oauth2 and the authorization server',
     )
   }
 }

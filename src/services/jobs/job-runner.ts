@@ -11,9 +11,9 @@ import type { JobOutcome } from './try-until-done.ts'
 const checkEvery = durationMs(500)
 
 const takenOver = 'this process took over a job, because the process that ran it recorded no progress for 10 s'
-const released = 'this process released the job before its end; another process continues it'
+const released = 'this process released the job before the job ended; another process continues it'
 const lostToOther =
-  'this process stopped its work on the job before the end of the job; another process has taken over the job, or takes it over after about 10 s, and continues it'
+  'this process stopped its work on the job before the job ended; another process continues the job, after about 10 s at the latest'
 
 interface Deps {
   readonly store: JobStore

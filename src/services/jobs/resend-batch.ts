@@ -20,10 +20,10 @@ const tryAgainAfter = durationMs(1_000)
 const isWithdrawn = (error: Error): boolean => 'code' in error && error.code === 'HELD_BACK'
 
 const notStored =
-  'hookline could not write events of a resend to the retry topic (see error); it tries again every second, and until a try succeeds, the resend waits and its field "error" has the error; check Kafka, and the rights of the operator service on the topic'
+  'hookline could not write events of a resend to the retry topic (see "error"); it tries again every second; until a try succeeds, the resend waits, and the operator API and the console show this error; check Kafka, and the rights of the operator service on the topic'
 
 const neverStored =
-  'an event is too large for the retry topic, so the resend does not send it; "topic", "partition" and "offset" are those of the event; hookline logs only the first of these events, and the field "progress" of the job has their number; to send them, raise max.message.bytes of the retry topics, and create the resend again'
+  'an event (see "topic", "partition" and "offset") is too large for the retry topic, so the resend does not send it; hookline does not log further events that are too large, but counts all of them in "progress" of the job; to send them, raise max.message.bytes of the retry topics, and create the resend again'
 
 interface Deps {
   readonly clock: Clock

@@ -149,14 +149,14 @@ async function orUnavailable<T>(
     if (!isKafkaError(error)) throw error
     logger.error(
       { ...facts, code: error.code, error: error.message },
-      `${what} failed because of Kafka (see error); the client has to send the request again`,
+      `${what} failed because of Kafka (see "error"); the client has to send the request again`,
     )
     return kafkaUnavailable
   }
 }
 
 const incompleteSync =
-  'audience sync incomplete: hookline applies the lines received so far, but does not remove the users who are missing from the list; correct the cause (see the fields "end" and "why"; the response also names it), then send the whole list again'
+  'audience sync incomplete: hookline applies the lines received so far, but does not remove the users who are missing from the list; correct the cause (see "end" and "why", or the response to the client), then send the whole list again'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {

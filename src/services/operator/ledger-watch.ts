@@ -53,7 +53,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     if (difference !== 0 && difference !== logged) {
       logger.error(
         { difference, rows: unbalanced.slice(0, maxLogged).map(shown) },
-        'deliveries may be lost: "difference" deliveries of the last day have no result (they are not delivered, dead-lettered or dropped, and do not wait in a retry topic); "rows" has the first 100 rows with a difference; to see all rows, run `hookline ledger`; see the runbook HooklineLedgerDifference',
+        'deliveries may be lost: some deliveries of the last day have no result ("difference": their number); they are not delivered, dead-lettered or dropped, and do not wait in a retry topic; "rows" has the first 100 rows with a difference; to see all rows, run `hookline ledger`; see the runbook HooklineLedgerDifference',
       )
     }
     logged = difference
@@ -62,7 +62,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   function incomplete(exactSince: string | undefined): void {
     logger.warn(
       { exactSince },
-      'the operator service could not read all counts of the ledger (those before "exactSince", if the line has this field, are incomplete), and tries again in five minutes; until then, the metric hookline_ledger_difference keeps its last value; see the runbook HooklineLedgerDifference',
+      'the operator service could not read all counts of the ledger; it tries again in five minutes, and the metric hookline_ledger_difference keeps its last value until a try succeeds; counts before "exactSince" are incomplete (if the line does not have this field, any count may be incomplete); see the runbook HooklineLedgerDifference',
     )
   }
 
@@ -73,7 +73,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'the operator service could not read the ledger (see error); it tries again in five minutes',
+        'the operator service could not read the ledger (see "error"); it tries again in five minutes',
       )
     }
     return readEvery

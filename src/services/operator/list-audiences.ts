@@ -86,7 +86,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'hookline could not count the members in the memberships topic (see error); the list of audiences shows the last successful counts, or none; syncs continue; hookline counts again at a later request for the list',
+        'hookline could not count the members in the memberships topic (see "error"); the list of audiences shows the last successful counts, or no counts; syncs continue; hookline counts again at a later request for the list',
       )
     }
     const ended = clock.monotonic()

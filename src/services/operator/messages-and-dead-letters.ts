@@ -78,7 +78,7 @@ export function createReadLog(deps: Deps): ReadLog {
       if (!isKafkaError(error)) throw error
       logger.warn(
         { code: error.code, error: error.message },
-        'hookline cannot read topics of Kafka for a request to the operator API (see error); the client has to send the request again',
+        'hookline cannot read topics of Kafka for a request to the operator API (see "error"); the client has to send the request again',
       )
       return undefined
     } finally {

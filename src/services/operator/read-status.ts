@@ -135,7 +135,7 @@ function readInSession<T>(
     sessions(use).catch((error: unknown) => {
       logger.warn(
         { error: (error as Error).message },
-        'hookline could not read from Kafka for a status request to the operator API (see error), so the response has "partial": true, and some of its numbers are missing or too low; if this line repeats, check Kafka',
+        'hookline could not read from Kafka for a status request to the operator API (see "error"), so the response has "partial": true, and some of its numbers are missing or too low; if this line repeats, check Kafka',
       )
       return undefined
     }),

@@ -20,7 +20,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refuses long metadata of offset commits; until hookline is restarted, it commits offsets without metadata that is longer than "bytes", so after a crash it repeats deliveries that were done, and the counts of the ledger begin again; set offset.metadata.max.bytes of the brokers to at least 4096 and restart hookline'
+  'the broker refuses long metadata of offset commits; until its restart, this process leaves out metadata that is longer than "bytes", so after a crash hookline repeats finished deliveries, and the counts of the ledger begin again; set offset.metadata.max.bytes of the brokers to at least 4096, and restart this process'
 
 interface Deps {
   readonly owned: OwnedPartitions
@@ -89,7 +89,7 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
       }
       logger.debug(
         { group: to.groupId, code: errorCodeOf(error) },
-        'hookline could not commit offsets (see code), and tries again; if the process stops before a commit succeeds, hookline processes some records again',
+        'hookline could not commit offsets (see "code"), and tries again; if the process stops before a commit succeeds, hookline processes some records again',
       )
       return false
     }

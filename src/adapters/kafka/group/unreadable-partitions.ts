@@ -38,7 +38,7 @@ export async function pauseUnreadable(
     of.unreadableLoggedAt = now
     logger.error(
       { group: group.groupId, topic, partition, code },
-      'the broker cannot read this partition (see code); its records wait, hookline reads the other partitions, and asks for this one again every second: see the log of the broker',
+      'the broker cannot read this partition (see "code"), so its records wait; hookline tries to read this partition again every second, and continues to read the others; see the log of the broker',
     )
   }
   await refreshMetadataAfter(clock, group.cluster, retryAfter)

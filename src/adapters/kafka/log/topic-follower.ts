@@ -239,7 +239,7 @@ class Follower implements TopicFollower {
       const { partition, position } = followed
       logger.warn(
         { topic, partition, position, beginning, end },
-        'hookline cannot continue at its offset in the partition (see position), because Kafka deleted records or truncated the log; hookline continues with the first existing record (see beginning), and may have missed records',
+        'hookline cannot continue at its offset in the partition (see "position"), because Kafka deleted records or truncated the log; hookline continues with the first existing record (see "beginning"), and may have missed the deleted records',
       )
       followed.moveTo(beginning)
       if (position > end) handlers.onTruncated?.(partition)

@@ -55,7 +55,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
   )
   const show = subcommand(
     'show',
-    'show, for one audience or one user in it, which values the destinations have acknowledged',
+    'show which values of an audience, or of one of its users, the destinations have acknowledged',
   )
     .requiredOption(...nameOption)
     .option('--user <id>', 'show the value of this user at each destination')

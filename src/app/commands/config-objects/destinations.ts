@@ -25,7 +25,7 @@ export function destinationsCommand(io: CommandIo): Command {
       .addOption(
         closedOption(
           '--state',
-          'list only destinations in this state; excluded: Hookline cannot use the destination, because its document has problems',
+          'list only destinations in this state; the state "excluded" means that Hookline cannot use the destination, because its settings have problems',
           destinationStates,
         ),
       )
@@ -52,9 +52,10 @@ export function destinationsCommand(io: CommandIo): Command {
     ofOne('resume', 'resume a paused destination, so that Hookline sends it the waiting and the new events').action(
       doing(switchDestination('resume')),
     ),
-    ofOne('enable', 'enable a disabled destination; it gets new events, but not those dropped before').action(
-      doing(switchDestination('enable')),
-    ),
+    ofOne(
+      'enable',
+      'enable a disabled destination; it gets new events, but not the events that were dropped before',
+    ).action(doing(switchDestination('enable'))),
     ofOne('disable', 'disable a destination; its events are dropped and not delivered later').action(
       doing(switchDestination('disable')),
     ),

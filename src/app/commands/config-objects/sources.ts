@@ -33,7 +33,7 @@ export function sourcesCommand(io: CommandIo): Command {
     ofOne('rotate-key', 'generate a new write key for a source, and print it; it cannot be shown again')
       .option(
         '--keep <n>',
-        'number of earlier write keys that stay valid: the newest ones (default: all)',
+        'keep the newest n of the earlier write keys valid, and remove the others (default: keep all)',
         wholeNumber('--keep', 0),
       )
       .action(doing(rotateKey)),

@@ -69,52 +69,85 @@ interface Node {
 }
 
 /** The names of the fields in the log calls of a file. */
-function loggedNames(file: string): readonly string[] {
-  const names: string[] = []
+function loggedNames(source: string): readonly string[] {
+  const calls: Node[] = []
+  const constants = new Map<string, Node[]>()
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
     if (Array.isArray(node)) return node.forEach(visit)
-    const { type, callee, arguments: given } = node as Node & { arguments?: { expression: Node }[] }
-    if (type === 'CallExpression' && isLogging(callee as Node) && given?.[0]) names.push(...keysOf(given[0].expression))
+    const { type, callee, arguments: given, id, init } = node as Visited
+    if (type === 'CallExpression' && isLogging(callee as Node) && given?.[0]) calls.push(given[0].expression)
+    if (type === 'VariableDeclarator' && id?.type === 'Identifier' && init) {
+      const name = String(id['value'])
+      constants.set(name, [...(constants.get(name) ?? []), init])
+    }
     Object.values(node).forEach(visit)
   }
-  visit(parseSync(readFileSync(file, 'utf8'), { syntax: 'typescript' }).body)
-  return names
+  visit(parseSync(source, { syntax: 'typescript' }).body)
+  return calls.flatMap(call => keysOf(call, constants))
 }
 
+interface Visited extends Node {
+  readonly arguments?: readonly { readonly expression: Node }[]
+  readonly id?: Node
+  readonly init?: Node | null
+}
+
+/** Whether the call writes a log line, or notes a failure for `createFirstFailureLog`. */
 function isLogging(callee: Node): boolean {
-  const { object, property } = callee as { object?: Node; property?: { value?: string } }
-  const on = (object?.['property'] ?? object) as { value?: string } | undefined
-  return /^#?logger$/.test(on?.value ?? '') && /^(debug|info|warn|error)$/.test(property?.value ?? '')
+  const nameOf = (node: unknown): string => (node as { value?: string } | undefined)?.value ?? ''
+  const { value, object, property } = callee as { value?: string; object?: Node; property?: Node }
+  if (/^note(Failure)?$/.test(value ?? nameOf(property))) return true
+  const on = nameOf(object?.['property'] ?? object)
+  return /^logger$/.test(on) && /^(debug|info|warn|error)$/.test(nameOf(property))
 }
 
-function keysOf(expression: Node): readonly string[] {
-  const {
-    type,
-    properties = [],
-    expression: inner,
-    right,
-  } = expression as Node & {
-    properties?: Node[]
-    expression?: Node
-    right?: Node
+/**
+ * The names of the fields of an object. If the expression is a variable, these are the fields of
+ * each object that initializes a variable of this name in the same file.
+ */
+function keysOf(expression: Node, constants: ReadonlyMap<string, readonly Node[]>): readonly string[] {
+  const inner = (key: string): readonly string[] => keysOf(expression[key] as Node, constants)
+  switch (expression.type) {
+    case 'ParenthesisExpression':
+      return inner('expression')
+    case 'BinaryExpression':
+      return inner('right')
+    case 'ConditionalExpression':
+      return [...inner('consequent'), ...inner('alternate')]
+    case 'Identifier':
+      return (constants.get(String(expression['value'])) ?? [])
+        .filter(({ type }) => type !== 'Identifier')
+        .flatMap(value => keysOf(value, constants))
+    case 'ObjectExpression':
+      return (expression['properties'] as readonly Node[]).flatMap(property => {
+        if (property.type === 'SpreadElement') return keysOf(property['arguments'] as Node, constants)
+        const key = property.type === 'Identifier' ? property : (property['key'] as Node)
+        return [String(key['value'])]
+      })
+    default:
+      return []
   }
-  if (type === 'ParenthesisExpression') return keysOf(inner as Node)
-  if (type === 'BinaryExpression') return keysOf(right as Node)
-  if (type !== 'ObjectExpression') return []
-  return properties.flatMap(property => {
-    if (property.type === 'SpreadElement') return keysOf(property['arguments'] as Node)
-    const key = property.type === 'Identifier' ? property : (property['key'] as Node)
-    return [String(key['value'])]
-  })
 }
+
+it.each<[string, string]>([
+  ['in a call', 'logger.warn({ a, b: 1 }, text)'],
+  ['in the call of a private member', 'class C { m() { this.#logger.warn({ a, b: 1 }, text) } }'],
+  ['in a variable', 'const fields = { a, b: 1 }; logger.error(fields, text)'],
+  ['in a spread variable', 'const more = { b: 1 }; logger.info({ a, ...more }, text)'],
+  ['in a conditional object', 'const more = is ? { b: 1 } : {}; logger.info({ a, ...more }, text)'],
+  ['in a spread condition', 'logger.debug({ a, ...(is && { b: 1 }) }, text)'],
+  ['in a note of a failure', 'class C { m() { this.#note({ a, b: 1 }, error) } }'],
+])('finds the fields %s', (_, source) => {
+  expect(loggedNames(source)).toEqual(['a', 'b'])
+})
 
 it('every logged field is on the allowlist', () => {
   const source = join(import.meta.dirname, '../../../../src')
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'))
-  const names = new Set(files.flatMap(name => loggedNames(join(source, name))))
-  // The search must find known names in plain calls, in spread objects, and in conditional
-  // expressions.
-  for (const known of ['destination', 'waitedMs', 'code', 'schemaId']) expect(names).toContain(known)
+  const names = new Set(files.flatMap(name => loggedNames(readFileSync(join(source, name), 'utf8'))))
+  // The search must find known names in plain calls, in spread objects, in conditional expressions,
+  // and in objects that are the value of a variable.
+  for (const known of ['destination', 'waitedMs', 'code', 'schemaId', 'mode']) expect(names).toContain(known)
   expect([...names].filter(name => loggable({ [name]: 1 })[name] === redacted)).toEqual([])
 })

@@ -74,7 +74,7 @@ describe('while Kafka stores the records of some partitions only', () => {
       expect(collector.readyFailures()).toEqual([])
     }
     const line =
-      'warn: Kafka did not store some messages (see error), so their senders must send them again; it has stored other messages in the last 10 s, so the collector still accepts all requests; check that each partition of the topic has a leader and enough replicas in sync'
+      'warn: Kafka did not store some messages (see "error"), so their senders must send them again; Kafka has stored other messages in the last 10 s, so the collector still accepts all requests; check that each partition of the topic has a leader and enough replicas in sync'
     expect(collector.lines).toEqual([line, line])
   })
 })
@@ -132,7 +132,7 @@ describe('while Kafka stores nothing', () => {
     await collector.answered(batch)
     expect(await collector.answered(batch)).toEqual(accepted)
     expect(collector.lines).toEqual([
-      'error: the collector could not write messages to Kafka (see error), so their senders must send them again; until a write succeeds, the collector refuses all requests except one per second; check the Kafka brokers',
+      'error: the collector could not write messages to Kafka (see "error"), so their senders must send them again; until a write succeeds, the collector refuses all requests except one per second; check the Kafka brokers',
       'info: writes to Kafka succeed again; the collector accepts requests again',
     ])
   })

@@ -86,7 +86,7 @@ describe('a deletion', () => {
       expect(logger.lines).toMatchObject([
         {
           level: 'error',
-          line: 'deletion failed because of Kafka (see error); the client has to send the request again',
+          line: 'deletion failed because of Kafka (see "error"); the client has to send the request again',
         },
       ])
     },
