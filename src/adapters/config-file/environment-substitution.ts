@@ -16,7 +16,7 @@ export function withoutEnvironment(text: string): Substitution {
   return {
     kind: 'refused',
     message: `contains \${…}, but a file of "destinationsFrom" cannot use environment variables`,
-    hint: 'write the value itself; for a secret or URL, you can instead put it into another file in the directory of this file, and name that file, for example with "urlFile" in place of "url" (in a header: { file: NAME }); for a literal ${ write $${',
+    hint: 'write the value itself; a URL or secret can instead be in another file of this directory: name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal ${ write $${',
   }
 }
 

@@ -36,9 +36,9 @@ const view = {
   conflict: {
     ...flag,
     description:
-      '`true`: the API also created an object with this id. Hookline ignores it, and uses the object of the configuration file.',
+      '`true`: the API also created an object with this id. Hookline ignores that object, and uses the object of the configuration file.',
   },
-  changedBy: { ...text, description: 'Name of the operator key that made the last change.' },
+  changedBy: { ...text, description: 'Name of the operator key that made the last change. For a change by Hookline itself: a name that begins with `hookline.`.' },
   changedAt: time,
   disabledAutomatically: reference('DisabledAutomatically'),
   problems,
@@ -234,7 +234,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       problemCount: {
         ...count,
         description:
-          'Number of destinations and sources that are excluded, that the configuration file and the API both define, or that the file connects to unknown sources. `problems` has the first 100 of them.',
+          'Number of destinations and sources with one of these problems: the object is excluded, the configuration file and the API both define the object, or the file connects the destination to an unknown source. `problems` has the first 100 of them.',
       },
       ...liveInstallation,
     },

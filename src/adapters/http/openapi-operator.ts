@@ -105,7 +105,7 @@ export const operatorPaths = {
       summary: 'Show the status of a deletion for each source and destination',
       tags: ['operators'],
       description:
-        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If it found the deletion but perhaps not the results of all delete messages, the response has `partial: true`. If it did not find the deletion within these limits, the response is a 503 with `unavailable`: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that there is no deletion with this id.',
+        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If the search reaches a limit after it found the deletion, the response has `partial: true`, and results of delete messages may be missing. If the search reaches a limit before, the response is a 503 with the code `unavailable`: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
       parameters: [inPath('id')],
       responses: {
         ...ofOperators,
