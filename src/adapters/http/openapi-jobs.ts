@@ -72,7 +72,7 @@ const job = {
   cancelRequested: {
     ...flag,
     description:
-      '`true`: an operator sent `DELETE` while the job was running. The process that runs the job stops it soon. After the job has ended, the field is still `true`, and `state` is `cancelled`, or `done` or `failed` if the work ended before the process received the request. The field is absent from a job that was cancelled while it was `waiting`.',
+      '`true`: an operator sent `DELETE` while the job was running. The process that runs the job stops it soon. After the job has ended, the field is still `true`. `state` is then `cancelled` or, if the work ended before the process received the request, `done` or `failed`. The field is absent from a job that was cancelled while it was `waiting`.',
   },
   error: {
     ...text,

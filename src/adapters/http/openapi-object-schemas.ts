@@ -16,7 +16,7 @@ const disabledAutomatically = {
     failingSince: { ...time, description: 'No attempt has succeeded since this time. ISO 8601, UTC.' },
   }),
   description:
-    'Present if Hookline, and not an operator, has disabled the destination. `reason` is `failing` if no attempt has succeeded for the time in `lifecycle.disableAfter`. It is `gone` if its webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. `enabled` in `document` can still be `true`, because Hookline does not change it.',
+    'Present if Hookline, and not an operator, has disabled the destination. The `reason` is `failing` if no attempt has succeeded for the time in `lifecycle.disableAfter`. The `reason` is `gone` if the webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. `enabled` in `document` can still be `true`, because Hookline does not change it.',
 }
 const problems = { ...list(reference('ObjectProblem')), maxItems: 100 }
 const view = {
@@ -257,7 +257,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       readAt: {
         ...time,
         description:
-          'When Hookline read the numbers of users. It waits at least 10 s between two readings, so newer changes may be missing.',
+          'When Hookline read the numbers of users. Hookline waits at least 10 s between two readings, so newer changes may be missing.',
       },
       partial: {
         const: true,

@@ -39,7 +39,7 @@ export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
   const detail = `${reached}, ${tls.protocol}, certificate valid for ${countWithNoun(days, 'day')}`
   if (days >= warnWithinDays) return { level: 'ok', detail }
   const remedy =
-    'ask the owner of the endpoint to renew the certificate: when it has expired, Hookline sends no requests to this endpoint (outcome tls_untrusted)'
+    'ask the owner of the endpoint to renew the certificate: when the certificate has expired, Hookline sends no requests to this endpoint (outcome tls_untrusted)'
   return { level: 'warn', detail, remedy }
 }
 

@@ -84,7 +84,7 @@ export async function rotateKey(
   await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; ${remedy}`)
   const valid =
     keys === 1
-      ? 'it is the only valid key of the source, so senders must use it now'
+      ? 'this key is the only valid key of the source, so senders must use it now'
       : `the source still accepts ${countWithNoun(keys - 1, 'earlier key')}, so you can switch its senders to the new key one after the other`
   io.stderr.write(`hookline: the new write key of ${kind} ${id} is shown only once; ${valid}\n`)
 }

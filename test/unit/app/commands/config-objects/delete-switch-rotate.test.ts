@@ -124,7 +124,7 @@ describe('rotate-secret and rotate-key', () => {
       'hookline: the new write key of source app is shown only once; the source still accepts 1 earlier key, so you can switch its senders to the new key one after the other\n',
     )
     expect((await sources('rotate-key', 'app', '--keep', '0')).err).toContain(
-      '; it is the only valid key of the source, so senders must use it now\n',
+      '; this key is the only valid key of the source, so senders must use it now\n',
     )
   })
 })
