@@ -38,7 +38,11 @@ const view = {
     description:
       '`true`: the API also created an object with this id. Hookline ignores that object, and uses the object of the configuration file.',
   },
-  changedBy: { ...text, description: 'Name of the operator key that made the last change. For a change by Hookline itself: a name that begins with `hookline.`.' },
+  changedBy: {
+    ...text,
+    description:
+      'Name of the operator key that made the last change. For a change by Hookline itself: a name that begins with `hookline.`.',
+  },
   changedAt: time,
   disabledAutomatically: reference('DisabledAutomatically'),
   problems,

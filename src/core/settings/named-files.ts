@@ -105,7 +105,9 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
   if (content.kind === 'unreadable') return content
   switch (holds) {
     case 'secret':
-      return secretIn(content.text) === '' ? { message: 'is empty', hint: 'write the secret into this file' } : undefined
+      return secretIn(content.text) === ''
+        ? { message: 'is empty', hint: 'write the secret into this file' }
+        : undefined
     case 'url': {
       const refusal = refuseUrl(secretIn(content.text))
       return refusal === undefined

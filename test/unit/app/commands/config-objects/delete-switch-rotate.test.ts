@@ -100,7 +100,9 @@ describe('rotate-secret and rotate-key', () => {
   it('replace the secret immediately without an overlap', async () => {
     const { out, err } = await destinations('rotate-secret', 'crm', '--overlap', '0s', '--json')
     expect(JSON.parse(out)).toEqual({ id: 'crm', secret: expect.stringMatching(/^whsec_/), version: 2 })
-    expect(err).toContain('; Hookline now signs all requests with this secret, so the receiver must accept the secret now\n')
+    expect(err).toContain(
+      '; Hookline now signs all requests with this secret, so the receiver must accept the secret now\n',
+    )
   })
 
   it('have exit code 2 for an overlap that is not a duration', async () => {
