@@ -201,6 +201,6 @@ function gapsOf({ progress: { refused = 0, tooLarge = 0 } }: ShownJob): readonly
     refused > 0 &&
       `${countWithNoun(refused, 'selected dead letter')} not replayed; the column REFUSAL (with --json, the field "refusal") says why`,
     tooLarge > 0 &&
-      `${countWithNoun(tooLarge, 'selected event')} not resent; raise max.message.bytes of the retry topics, and resend again`,
+      `${countWithNoun(tooLarge, 'selected event')} not resent, because they are too large for the retry topic; raise max.message.bytes of the retry topics, then resend again`,
   ].filter(text => text !== false)
 }

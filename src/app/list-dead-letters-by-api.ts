@@ -28,10 +28,10 @@ export async function listByApi(filter: DeadLetterFilter, options: Options, io: 
   const isCut = found.length >= limit
   const shown = found.length === 0 ? 'no dead letters' : countWithNoun(found.length, 'dead letter')
   const counts = withReasons(isCut ? `${shown} shown` : shown, countsByReason(found))
-  io.stderr.write(`${counts}${isCut ? '; there may be older ones: to list them, increase --limit' : ''}\n`)
+  io.stderr.write(`${counts}${isCut ? '; there may be older dead letters: to list them, increase --limit' : ''}\n`)
   if (isPartial)
     io.stderr.write(
-      'hookline: the list may have dead letters that were replayed, because the operator service does not keep all their keys in memory\n',
+      'hookline: the list may have dead letters that were replayed, because the operator service does not have the keys of all replayed dead letters in memory\n',
     )
 }
 

@@ -60,7 +60,7 @@ export async function mergeConfigTopic(
   const reading = readingContextOf(file)
   const store = createObjectStore({ follower, topic, logger: commandLogger(io), clock, reading })
   const timeIsOver = Promise.withResolvers<never>()
-  const late = `cannot read topic ${topic} within ${formatDuration(limit)}; it has the destinations and sources that were created through the operator API; check that Kafka responds, and try again`
+  const late = `cannot read topic ${topic}, which has the destinations and sources of the operator API, within ${formatDuration(limit)}; check that Kafka responds, and try again`
   const cancel = clock.after(limit, () => timeIsOver.reject(new CommandFailed(late)))
   try {
     await Promise.race([store.start(), timeIsOver.promise])

@@ -95,7 +95,7 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
   truncated: () =>
     'the dead-letter topic has only the first 64 KiB of the original record; read the whole record from Kafka: the column ORIGIN of `hookline dead-letters` shows its topic, partition and offset',
   unreadable: () =>
-    'the records have invalid headers, or their event cannot be decoded; to see them, run: hookline dead-letters --json',
+    'the headers are invalid, or the event cannot be decoded; to see these dead letters, run: hookline dead-letters --json',
   too_large: () =>
-    'the copies are larger than `max.message.bytes` of their target topic; to see the topic, run the command with --dry-run; raise `max.message.bytes` of the topic, for example to 2097152, then run the replay again',
+    'their copies are larger than `max.message.bytes` of the topic to which the replay writes them; to see this topic, run the command with --dry-run; raise `max.message.bytes` of the topic, for example to 2097152, then run the replay again',
 }

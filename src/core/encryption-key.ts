@@ -17,7 +17,7 @@ export interface EncryptionKey {
 }
 
 const keyBytes = 32
-const hint = 'write 32 random bytes in base64 or hex into it, for example with: openssl rand -base64 32'
+const hint = 'write 32 random bytes in base64 or hex into this file, for example with: openssl rand -base64 32'
 
 /** Reads the content of a key file: 32 bytes in base64, base64url or hex. */
 export function parseEncryptionKey(

@@ -75,7 +75,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   tls_untrusted: [
     'The certificate is expired, self-signed, for another name, or from an untrusted authority. No byte of the request was sent.',
-    'Renew the certificate. Add a private authority to `tls.caFile` or `tls.ca` of the destination or, if it has neither, to `network.caFile`.',
+    'Renew the certificate. Add a private authority to `tls.caFile` or `tls.ca` of the destination or, if the destination has neither key, to `network.caFile`.',
   ],
   blocked_address: [
     'One of three cases: the host has an address of a cloud metadata service, the host has a private address that is not in `network.allow`, or the port is not in `network.ports`.',
@@ -192,11 +192,11 @@ const replayMeanings: Meanings<ReplayRefusal> = {
   ],
   truncated: [
     'The dead letter has only the first 64 KiB: of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
-    'Within 7 days, read the whole record or batch from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
+    'Read the whole record or batch from its topic before the retention ends (events topic: 7 days, retry topic: 3 days): `hookline dead-letters --json` shows the topic, partition and offset.',
   ],
   too_large: [
-    'The copy is larger than `max.message.bytes` of its target topic: a retry topic or the events topic. A dry run cannot predict this refusal.',
-    'Raise `max.message.bytes` of the topic, for example to 2097152 (2 MiB), and replay again. `hookline replay --dry-run` shows the target topic.',
+    'The replay writes a copy of the dead letter to a retry topic or to the events topic, and the copy is larger than `max.message.bytes` of this topic. A dry run cannot predict this refusal.',
+    'Raise `max.message.bytes` of the topic, for example to 2097152 (2 MiB), and replay again. `hookline replay --dry-run` shows the topic.',
   ],
   unreadable: [
     'One of two cases: another program wrote the record to the dead-letter topic, with headers that do not describe a delivery; or the event cannot be decoded, so Hookline does not know its source.',

@@ -132,7 +132,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
       // The response contains only the id, so the version is looked up.
       const registered = await lookUp(subject, schema)
       if (registered === undefined)
-        throw unavailable(`it has lost the version of ${subject} that it just registered`, false)
+        throw unavailable(`the registry does not have the version of ${subject} that it has just registered`, false)
       return registered
     },
     async checkCompatibility(subject, schema) {

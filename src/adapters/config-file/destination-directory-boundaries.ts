@@ -130,7 +130,7 @@ export function boundaryProblems(
           {
             path: [...prefix, 'id'],
             message: foreignIdMessage,
-            hint: 'choose another id: if two directories use the same id, the directory that is earlier in "destinationsFrom" keeps it',
+            hint: 'choose another id: if two directories use the same id, Hookline uses the destination of the directory that is earlier in "destinationsFrom"',
             first: [...other.prefix, 'id'],
           },
         ]

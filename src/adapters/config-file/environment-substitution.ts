@@ -16,7 +16,7 @@ export function withoutEnvironment(text: string): Substitution {
   return {
     kind: 'refused',
     message: `contains \${…}, but a file of "destinationsFrom" cannot use environment variables`,
-    hint: 'write the value itself; for a secret or URL, you can instead put it into another file in the directory of this file, and name that file, for example with "urlFile" in place of "url" (in a header: { file: NAME }); for a literal ${ write $${',
+    hint: 'write the value itself; a URL or secret can instead be in another file of this directory: name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal ${ write $${',
   }
 }
 
@@ -54,13 +54,13 @@ export function substitute(text: string, env: Environment): Substitution {
     // The message shows the name only when the whole text is this variable. In a longer text, the
     // characters of the name may be a part of a secret.
     if (text === `\${${name}}`) {
-      const hint = `set it, or give a default: \${${name}:-default}`
+      const hint = `set the variable, or give a default: \${${name}:-default}`
       return { kind: 'refused', message: `the environment variable ${name} is not set`, hint }
     }
     return {
       kind: 'refused',
       message: `contains \${…} with an environment variable that is not set`,
-      hint: `set it, or give a default: \${NAME:-default}; for a literal \${ write $\${`,
+      hint: `set the variable, or give a default: \${NAME:-default}; for a literal \${ write $\${`,
     }
   }
   return { kind: 'text', text: result, variables }

@@ -115,7 +115,7 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
 const changed = {
   kind: 'unreadable',
   message: 'changed in each of the last checks',
-  hint: 'write it only when the configuration changes, and not every few seconds',
+  hint: 'write to this path only when the configuration changes, and not every few seconds',
 } as const
 
 const digestOf = (content: unknown): string => createHash('sha256').update(JSON.stringify(content)).digest('base64')

@@ -79,7 +79,7 @@ export function plainValue(root: Node, env: Environment | undefined): PlainValue
       if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not supported', mergeHint)
       // As a key of a plain object, `__proto__` would set the prototype.
       else if (key === '__proto__') refuse(at, offset, 'unknown key', 'leave it out')
-      else if (Object.hasOwn(value, key)) refuse(at, offset, 'is a duplicate key', 'remove it or the earlier one')
+      else if (Object.hasOwn(value, key)) refuse(at, offset, 'is a duplicate key', 'remove this key or the earlier one')
       else value[key] = visit(pair.value, at, offset)
     }
     return value

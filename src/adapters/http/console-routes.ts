@@ -86,7 +86,7 @@ const notBuilt = problem(
 )
 const noFile = problem(
   'not_found',
-  'The console has no file with this name: reload the page, because it may be of an earlier version.',
+  'The console has no file with this name: reload the page, which may be from an earlier version of the console.',
 )
 
 const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'

@@ -6,7 +6,11 @@ const change = closed({
   id: text,
   version: count,
   action: { enum: ['created', 'updated', 'deleted'] },
-  by: { ...text, description: 'Name of the operator key that made the change.' },
+  by: {
+    ...text,
+    description:
+      'Name of the operator key that made the change. For a change by Hookline itself: a name that begins with `hookline.`.',
+  },
   fields: { ...list(text), description: 'Paths of the changed fields.' },
   at: time,
 })

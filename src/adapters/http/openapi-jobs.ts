@@ -72,7 +72,7 @@ const job = {
   cancelRequested: {
     ...flag,
     description:
-      '`true`: an operator sent `DELETE` while the job was running. The process that runs the job stops it soon. After the job has ended, the field is still `true`, and `state` is `cancelled`, or `done` or `failed` if the work ended before the process received the request. The field is absent from a job that was cancelled while it was `waiting`.',
+      '`true`: an operator sent `DELETE` while the job was running. The process that runs the job stops it soon. After the job has ended, the field is still `true`. `state` is then `cancelled` or, if the work ended before the process received the request, `done` or `failed`. The field is absent from a job that was cancelled while it was `waiting`.',
   },
   error: {
     ...text,
@@ -131,7 +131,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       missing: {
         ...list(closedWith({ partition: count, firstOffset: count }, ['partition', 'firstOffset'])),
         description:
-          'Partitions of the events topic in which retention has removed records before the job read them. The next record that the job could read has the offset `firstOffset`. Some of the removed records may belong to the time span; earlier ones may have been sent.',
+          'Partitions of the events topic in which retention has removed records before the job read them. The next record that the job could read has the offset `firstOffset`. Some of the removed records may belong to the time span. The job may have sent earlier records of the partition.',
       },
     },
     [...always, 'destination', 'since', 'until'],
@@ -150,7 +150,7 @@ const idempotencyKey = {
   in: 'header',
   schema: text,
   description:
-    'If several requests with one operator key have the same value and the same body, only the first one creates a job, and all responses show this job. A request with the same value and another body is refused.',
+    'If several requests with one operator key have the same value of this header and the same body, only the first one creates a job, and all responses show this job. Hookline refuses a request with the same value and another body.',
 }
 
 const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {

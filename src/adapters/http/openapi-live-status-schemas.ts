@@ -71,7 +71,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   pausedUntil: {
     ...time,
     description:
-      'When the last pause because of a `Retry-After` from the endpoint ends. Each process pauses only its own attempts, so other processes may make attempts earlier. Absent if no process pauses. A pause by an operator is not shown here, but in `state`, as `paused`.',
+      'End of the pause that a process makes after a `Retry-After` from the endpoint. If several processes pause: the latest end. Each process pauses only its own attempts, so other processes may make attempts earlier. Absent if no process pauses. A pause by an operator is not shown here: `state` is then `paused`.',
   },
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

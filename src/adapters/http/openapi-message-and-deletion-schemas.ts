@@ -22,7 +22,7 @@ const messageFields = {
     'Use the same id when you send a message again, so that receivers can drop duplicates. Default: a new id.',
   ),
   userId: id('The user that the message is about.'),
-  anonymousId: id('The visitor that the message is about, while the user is not known.'),
+  anonymousId: id('The visitor that the message is about, if the user is not known.'),
   timestamp: time(
     'When the event happened. Default: `originalTimestamp` or, if both are absent, the time when Hookline receives the message.',
   ),

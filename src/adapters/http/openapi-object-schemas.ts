@@ -16,7 +16,7 @@ const disabledAutomatically = {
     failingSince: { ...time, description: 'No attempt has succeeded since this time. ISO 8601, UTC.' },
   }),
   description:
-    'Present if Hookline, and not an operator, has disabled the destination. `reason` is `failing` if no attempt has succeeded for the time in `lifecycle.disableAfter`. It is `gone` if its webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. `enabled` in `document` can still be `true`, because Hookline does not change it.',
+    'Present if Hookline, and not an operator, has disabled the destination. The `reason` is `failing` if no attempt has succeeded for the time in `lifecycle.disableAfter`. The `reason` is `gone` if the webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. `enabled` in `document` can still be `true`, because Hookline does not change it.',
 }
 const problems = { ...list(reference('ObjectProblem')), maxItems: 100 }
 const view = {
@@ -36,9 +36,13 @@ const view = {
   conflict: {
     ...flag,
     description:
-      '`true`: the API also created an object with this id. Hookline ignores it, and uses the object of the configuration file.',
+      '`true`: the API also created an object with this id. Hookline ignores that object, and uses the object of the configuration file.',
   },
-  changedBy: { ...text, description: 'Name of the operator key that made the last change.' },
+  changedBy: {
+    ...text,
+    description:
+      'Name of the operator key that made the last change. For a change by Hookline itself: a name that begins with `hookline.`.',
+  },
   changedAt: time,
   disabledAutomatically: reference('DisabledAutomatically'),
   problems,
@@ -234,7 +238,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       problemCount: {
         ...count,
         description:
-          'Number of destinations and sources that are excluded, that the configuration file and the API both define, or that the file connects to unknown sources. `problems` has the first 100 of them.',
+          'Number of destinations and sources with one of these problems: the object is excluded, the configuration file and the API both define the object, or the file connects the destination to an unknown source. `problems` has the first 100 of them.',
       },
       ...liveInstallation,
     },
@@ -257,7 +261,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       readAt: {
         ...time,
         description:
-          'When Hookline read the numbers of users. It waits at least 10 s between two readings, so newer changes may be missing.',
+          'When Hookline read the numbers of users. Hookline waits at least 10 s between two readings, so newer changes may be missing.',
       },
       partial: {
         const: true,

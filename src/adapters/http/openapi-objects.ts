@@ -205,7 +205,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
         inQuery(
           'since',
           text,
-          'Only changes since this time: ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has. The response has at most the newest 1,000, without the versions in which Hookline has only encrypted the secrets again.',
+          'Only changes since this time: ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has. The response has at most the newest 1,000 changes. It does not have the versions in which Hookline has only encrypted the secrets again.',
         ),
       ],
       codes: ['invalid_query'],

@@ -42,7 +42,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. In CSV, the values are in the column `value`, which a computed trait needs. In this column, an empty value adds the user to an audience, or removes the computed trait from the user.',
+    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. In CSV, the values are in the column `value`. The list of a computed trait needs this column. In this column, an empty value adds the user to an audience, or removes the computed trait from the user.',
 }
 
 /**
@@ -85,7 +85,7 @@ export const operatorPaths = {
       summary: 'Delete users, and send delete messages to destinations',
       tags: ['operators'],
       description:
-        'If the id or the sources of a destination are not known, because its file or object has an error, the response is a 503 with `unavailable`: this destination could miss its delete messages. `message` says what to correct.',
+        'If the id or the sources of a destination are not known, because the file or configuration object of the destination has an error, the response is a 503 with the code `unavailable`, because this destination could miss its delete messages. `message` says what to correct.',
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
       responses: {
         ...ofOperators,
@@ -105,7 +105,7 @@ export const operatorPaths = {
       summary: 'Show the status of a deletion for each source and destination',
       tags: ['operators'],
       description:
-        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If it found the deletion but perhaps not the results of all delete messages, the response has `partial: true`. If it did not find the deletion within these limits, the response is a 503 with `unavailable`: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that there is no deletion with this id.',
+        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If the search reaches a limit after it found the deletion, the response has `partial: true`, and results of delete messages may be missing. If the search reaches a limit before it found the deletion, the response is a 503 with the code `unavailable`: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
       parameters: [inPath('id')],
       responses: {
         ...ofOperators,
@@ -141,7 +141,7 @@ const publicKeys = {
     operationId: 'signingKeys',
     summary: 'List the public keys that verify the Ed25519 signatures of requests to webhooks',
     description:
-      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key. The keys do not name their destinations. A receiver should trust only the keys of its own destination, so it must request them with the parameter `destination`.',
+      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key. The keys do not name their destinations. A receiver should trust only the keys of its own destination, so the receiver must request keys with the parameter `destination`.',
     tags: ['settings'],
     security: [],
     parameters: [

@@ -122,7 +122,7 @@ export async function sendToOperator(
   if (!refused.success && proxyStatuses.includes(response.status))
     throw new OperatorApiFailed(
       'no_response',
-      `no response from the operator service behind ${url} (status ${response.status} of a proxy)${advice}`,
+      `a proxy at ${url} responded with status ${response.status}, because it got no response from the operator service${advice}`,
     )
   if (!refused.success) throw badResponse(url, response.status)
   if (objectStatuses.includes(response.status)) return { kind: 'refused', ...refused.data }

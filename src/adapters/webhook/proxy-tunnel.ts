@@ -192,7 +192,13 @@ class TunnelInProgress implements OpeningTunnel {
       if (head.length > 0) {
         // HTTP and TLS servers send nothing before they get a request. got would take these bytes
         // for the response, and undici would open new tunnels until the deadline.
-        this.#fail(new TunnelFailure('exchange', 'HPE_INVALID_RESPONSE', 'bytes arrived before the request was sent'))
+        this.#fail(
+          new TunnelFailure(
+            'exchange',
+            'HPE_INVALID_RESPONSE',
+            'the server sent data before Hookline sent the request',
+          ),
+        )
         return
       }
       this.#isOver = true

@@ -125,7 +125,7 @@ async function deleteUsers(
   const earlier = options.id === undefined ? undefined : (await findWithinLimit(find, id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
     throw new UsageError(
-      `--id: the deletion ${id} was started with other users or options; use the same users and options as then, or omit --id to start a new deletion`,
+      `--id: the deletion ${id} was started with other users or options; use the users and options of that deletion, or omit --id to start a new one`,
     )
   const record = earlier ?? newRecord(request, id, now, settings)
   const [events, inputs, suppressions] = await Promise.all([access.events(), access.inputs(), access.suppressions()])

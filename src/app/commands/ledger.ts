@@ -91,7 +91,7 @@ const differenceText = ([first]: ShownLedger['rows']): string =>
   first === undefined
     ? 'some deliveries have no result, in a row that is not shown; to find this row, request fewer rows with --since, --until and --destination'
     : printable(
-        `some deliveries have no result (column DIFFERENCE), first for destination ${first.destination} in the hour from ${first.hour}; see the runbook HooklineLedgerDifference`,
+        `some deliveries have no result: see the column DIFFERENCE; the first row with a difference is destination ${first.destination}, hour ${first.hour}; see the runbook HooklineLedgerDifference`,
       )
 
 const linesOf = ({ rows, totals }: ShownLedger): readonly string[] =>

@@ -117,10 +117,10 @@ async function previewByApi(options: Options, io: CommandIo, clock: Clock): Prom
   const { destination, source, showSecrets } = options
   if (destination === undefined)
     throw new UsageError(
-      'the operator API previews one destination: name it with --destination <id>, or name the configuration file with --config <file>',
+      'the operator API previews only one destination: add --destination <id>; to preview all destinations of a configuration file without the API, use --config <file>',
     )
   if (showSecrets === true)
-    throw new UsageError('--show-secrets has no effect with the operator API, which never shows secrets: omit it')
+    throw new UsageError('the operator API never shows secrets, so --show-secrets has no effect: omit this option')
   const { input } = await readMessage(io, clock)
   const client = await openOperator(options, io)
   const shown = accepted(await client.preview(destination, { source, message: input }), 'destination', destination)

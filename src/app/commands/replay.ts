@@ -184,7 +184,7 @@ async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, i
   }
   const id = printable(active.job.id)
   throw new CommandFailed(
-    `nothing replayed, because the operator service runs or is about to run replay ${id}, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
+    `nothing replayed, because the operator service runs or is about to run replay ${id}, which may replay the same dead letters; wait until that replay ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
   )
 }
 
@@ -215,7 +215,7 @@ function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayR
 
 const removedDestination = (id: string): CommandFailed =>
   new CommandFailed(
-    `nothing replayed: destination '${id}' is not in the configuration, or Hookline cannot use it; add or correct it to replay its dead letters`,
+    `nothing replayed: destination '${id}' is not in the configuration, or Hookline cannot use it; add or correct the destination, then replay its dead letters`,
   )
 
 /**

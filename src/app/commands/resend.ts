@@ -68,7 +68,7 @@ const listOf = (text: string): readonly string[] => text.split(',').map(each => 
 function bodyOf({ destination, since, until, types, userIds, rate, dryRun }: Options): object {
   if (destination === undefined || since === undefined || until === undefined)
     throw new UsageError(
-      'missing option: use all of --destination, --since and --until, or only --follow <id> or --cancel <id>',
+      'missing option: for a new resend, use --destination, --since and --until; for an existing one, use --follow <id> or --cancel <id>',
     )
   if (since >= until) throw new UsageError('--since must be before --until')
   return { destination, since: toIsoTimestamp(since), until: toIsoTimestamp(until), types, userIds, rate, dryRun }

@@ -81,17 +81,17 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
 const notUtf8 = 'the line is not UTF-8 text: export the list as UTF-8, or convert it, for example with iconv'
 
 const otherHeader =
-  "the line seems to name the columns of a CSV list, but no column has the name 'userId': name the column with the ids exactly 'userId', and separate columns with commas"
+  "the line seems to name the columns of a CSV list, but no column has the name 'userId': give this name to the column with the user ids, and separate columns with commas"
 
 const noValueColumn =
   "the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait"
 
 const isMisspelledValue = (name: string): boolean => name !== 'value' && name.trim().toLowerCase() === 'value'
 
-const misspelledValueKey = "the key of the value must have the name 'value': name it exactly so"
+const misspelledValueKey = "the key 'value' is misspelt: write it in lower case and without spaces"
 
 const misspelledValueColumn = (name: string): string =>
-  `the CSV list has a column '${name}', but the column of values must have the name 'value': name it exactly so, or give it another name if it has other data`
+  `the CSV list has a column '${name}', but no column 'value': if the column has the values, rename it to 'value'; if it has other data, give it another name`
 
 interface CsvColumns {
   readonly userId: number
@@ -183,7 +183,7 @@ export function parseValue(kind: AudienceKind, given: unknown): ValueResult {
   }
   if (given === undefined) return refusedValue('is missing: a computed trait needs a value for each user')
   if (!isScalar(given) && !(Array.isArray(given) && given.every(isScalar)))
-    return refusedValue('must be a number, a string, a list of these, or null')
+    return refusedValue('must be a number, a string, a list of numbers and strings, or null')
   const canonical = canonicalJson(given)
   return canonical.kind === 'canonical'
     ? acceptedValue(canonical.text)

@@ -177,7 +177,7 @@ const unknownSourceHint =
   'create a source with this id, or remove the id from the destination: until then, messages for the destination wait'
 
 const unknownSourceInFileHint =
-  'create a source with this id, or correct or remove the id in the file: the destination gets only the events of its other sources'
+  'create a source with this id, or correct or remove the id in the file: until then, the destination gets only the events of its other sources'
 
 /** The problem of a write key that two sources have. */
 export const duplicatedKey: SettingsProblem = {

@@ -93,7 +93,7 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   const pairs = users.length * (only?.length ?? 0)
   if (pairs > maxUserSourcePairs)
     return invalid(
-      `The request has ${pairs} pairs of a user and a source, but the maximum is ${maxUserSourcePairs}: send several requests with fewer users, or name no source to delete the users in all sources.`,
+      `The request has ${pairs} pairs of a user and a source, but the maximum is ${maxUserSourcePairs}: send several requests with fewer users, or omit 'sources' to delete the users in all sources.`,
     )
   return { kind: 'request', request: { userIds: users, sources: only, suppress } }
 }

@@ -39,7 +39,7 @@ export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
   const detail = `${reached}, ${tls.protocol}, certificate valid for ${countWithNoun(days, 'day')}`
   if (days >= warnWithinDays) return { level: 'ok', detail }
   const remedy =
-    'ask the owner of the endpoint to renew the certificate: when it has expired, Hookline sends no requests to this endpoint (outcome tls_untrusted)'
+    'ask the owner of the endpoint to renew the certificate: when the certificate has expired, Hookline sends no requests to this endpoint (outcome tls_untrusted)'
   return { level: 'warn', detail, remedy }
 }
 
@@ -52,9 +52,9 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   reset: 'check that the server is running, and that no proxy closes its connections',
   proxy: 'check network.proxy, and whether the proxy runs and permits connections to this endpoint',
   tls_untrusted:
-    'Hookline sends no requests to this endpoint: ask its owner to correct the certificate, or add its CA to tls.caFile or tls.ca of the destination or, if it has neither, to network.caFile',
+    'Hookline sends no requests to this endpoint: ask the owner of the endpoint to correct the certificate, or trust the CA of the certificate: add the CA to tls.caFile or tls.ca of the destination or, if the destination has neither key, to network.caFile',
   tls_other:
-    'the server must support TLS 1.2 or newer on this port, with other cipher suites than those with DHE (ECDHE is permitted); if it requires a client certificate, set "tls" of the destination',
+    'the server must support TLS 1.2 or newer on this port, with a cipher suite without DHE (ECDHE is permitted); if the server requires a client certificate, set "tls" of the destination',
 }
 
 /**

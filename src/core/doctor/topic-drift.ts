@@ -187,14 +187,14 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise it; otherwise, if a delayed write puts an outdated record after a valid one with the same key, compaction may remove the valid record before Hookline writes it again`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise compaction may remove a valid record: a delayed write can put an outdated record with the same key after it, and Hookline needs this time to write the valid record again`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms, because Kafka may otherwise remove the record of a deletion before all processes have read it, and processes then disagree about an object that is created again`
+  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the record that a destination or source was deleted before all processes have read this record, and processes disagree when the object is created again`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 
@@ -226,14 +226,14 @@ export function judgeAvailability(found: readonly TopicDescription[]): readonly 
         ...{ level: 'fail', which },
         detail: `partitions without a leader: ${leaderless} of ${partitions}, so Hookline can neither read nor write them`,
         remedy:
-          'start the brokers that have their replicas; to list the partitions, run: kafka-topics.sh --describe --unavailable-partitions',
+          'start the brokers that have the replicas of these partitions; to list the partitions, run: kafka-topics.sh --describe --unavailable-partitions',
       })
     if (underMinIsr > 0)
       judgements.push({
         ...{ level: 'fail', which },
         detail: `partitions with fewer in-sync replicas than min.insync.replicas: ${underMinIsr} of ${partitions}, so Kafka refuses writes to them`,
         remedy:
-          'start the brokers that have their replicas, or wait until these are in sync; to list the partitions, run: kafka-topics.sh --describe --under-min-isr-partitions',
+          'start the brokers that have the replicas of these partitions, or wait until the replicas are in sync; to list the partitions, run: kafka-topics.sh --describe --under-min-isr-partitions',
       })
     return judgements
   })

@@ -72,7 +72,7 @@ export const deliveryMetrics = {
   ),
   ledgerReadAt: gauge(
     'hookline_ledger_read_timestamp_seconds',
-    'Time at which the operator service last read all counts of the ledger for at least one complete hour, or started if it has not read them yet. It reads the ledger every five minutes.',
+    'Time of the last reading in which the operator service read all counts of the ledger for at least one complete hour. Before the first of these readings: the time at which the service started. The service reads the ledger every five minutes.',
     { unit: 'Unix time', use: 'alert' },
   ),
   deadLetters: counter(

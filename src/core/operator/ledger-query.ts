@@ -35,7 +35,7 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
         ? {
             path: 'until',
             message: 'is too early: the default of "since", 23 hours before it, is more than 7 days ago',
-            hint: 'use a later "until", or also a "since" in the last 7 days',
+            hint: 'use a later "until", or send a "since" in the last 7 days too',
           }
         : { path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' },
     )

@@ -45,7 +45,7 @@ export function answerTo(outcome: ChangeOutcome, precondition: Precondition): Ob
     case 'disabled':
       return objectRefusal(
         'encryption_key_missing',
-        'operator.encryptionKeyFile is not set, so the operator API cannot change destinations and sources: set it and restart the processes, or change the destinations and sources in the configuration file.',
+        'operator.encryptionKeyFile is not set, so the operator API cannot change destinations and sources: set this key and restart the processes, or change the destinations and sources in the configuration file.',
       )
     case 'unavailable':
       return objectRefusal(
@@ -67,12 +67,12 @@ function conflictWith(version: number | undefined, { kind }: Precondition): Obje
   if (kind === 'absent')
     return objectRefusal(
       'precondition_failed',
-      `The object exists already, with version ${version}: to change it, send its ETag in the header If-Match.`,
+      `The object exists already, with version ${version}: to change the object, send its ETag in the header If-Match.`,
       { version },
     )
   return objectRefusal(
     'precondition_failed',
-    `The ETag in If-Match does not match the object, which now has version ${version}: read the object, then send the change again with its ETag.`,
+    `The ETag in If-Match does not match the object, which now has version ${version}: read the object, then send the change again with the ETag of the object.`,
     { version },
   )
 }

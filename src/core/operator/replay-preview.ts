@@ -53,14 +53,14 @@ const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   not_connected:
     'The source of the event is no longer connected to the destination, so a replay sends nothing: add the source to "sources" of the destination, or replay with "evenDisconnected".',
   deletion_expired:
-    'The deletion of the user is too old to be repeated by a replay, so a replay sends nothing: delete the user again.',
+    'The deletion of the user is too old to be replayed, so a replay sends nothing: delete the user again.',
   truncated: 'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed.',
   unreadable:
-    'The headers of the record or its event cannot be read, or the schema registry did not respond in time. A replay sends nothing while they cannot be read, but with "evenDisconnected" it delivers a delivery whose event cannot be decoded.',
+    'Hookline cannot read the headers or the event of the dead letter, or the schema registry did not respond in time. A replay sends nothing until Hookline can read both. If only the event cannot be decoded, a replay with "evenDisconnected" delivers it nevertheless.',
   excluded:
     'Hookline does not use the destination now, because its document has problems. A replayed delivery waits: correct the problems.',
   audience_change:
     'The dead letter is the change of an audience for one user. A replay sends the current value of the user, and not the value of this event.',
   no_delivery:
-    'The event was dead-lettered before it became a delivery. A replay writes it to the events topic again, and Hookline then selects its destinations.',
+    'Hookline dead-lettered the event before it selected destinations. A replay writes the event to the events topic again, and Hookline then selects the destinations.',
 }

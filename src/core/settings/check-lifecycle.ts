@@ -2,7 +2,7 @@ import type { Rule } from './rule.ts'
 
 const needsTopic = 'needs the config topic, which exists only with operator.encryptionKeyFile'
 const hint =
-  'set operator.encryptionKeyFile, and create the config topic with `hookline topics apply`; Hookline stores there which destinations it has disabled'
+  'set operator.encryptionKeyFile, and create the config topic with `hookline topics apply`; in this topic, Hookline stores which destinations it has disabled'
 
 /**
  * Checks that a config topic exists if a destination's `lifecycle` can disable it. Without the

@@ -84,7 +84,7 @@ function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): 
   return {
     key: 'schedule',
     message,
-    hint: `use waits of ${formatDuration(shortest)} or longer: the retry topic with the shortest wait is for ${formatDuration(shortest)}; to permit ${formatDuration(early)} for all destinations, add it to delivery.schedule`,
+    hint: `use waits of ${formatDuration(shortest)} or longer: no retry topic has a shorter wait; to permit ${formatDuration(early)} for all destinations, add ${formatDuration(early)} to delivery.schedule`,
   }
 }
 

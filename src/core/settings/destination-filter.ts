@@ -43,7 +43,7 @@ const path = z
   )
 
 const scalar = z.union([z.string().max(maxTextLength, tooLong), z.number(), z.boolean()])
-const valueText = `must be text, a number, true or false, or a list of 1 to ${maxValues} of these`
+const valueText = `must be text, a number, true or false, or a list of 1 to ${maxValues} of these values`
 
 const condition = z.strictObject({
   path,

@@ -105,12 +105,14 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
   if (content.kind === 'unreadable') return content
   switch (holds) {
     case 'secret':
-      return secretIn(content.text) === '' ? { message: 'is empty', hint: 'write the secret into it' } : undefined
+      return secretIn(content.text) === ''
+        ? { message: 'is empty', hint: 'write the secret into this file' }
+        : undefined
     case 'url': {
       const refusal = refuseUrl(secretIn(content.text))
       return refusal === undefined
         ? undefined
-        : { message: `contains no usable URL: its content ${refusal}`, hint: 'write only the URL into it' }
+        : { message: `contains no usable URL: its content ${refusal}`, hint: 'write only the URL into this file' }
     }
     case 'signing_key':
       return refuseSigningKey(secretIn(content.text))
@@ -150,11 +152,11 @@ function refuseCertificates(text: string): Objection | undefined {
     // The parser ignores text after the first certificate. So it gets `rest` before a certificate.
     if (parses(() => new X509Certificate(`${rest}\n${parts[0]}`))) return undefined
     const hint = 'remove this text; if it is a private key, copy the whole key again'
-    return { message: 'contains text after its last PEM certificate that cannot be parsed', hint }
+    return { message: 'has text after its last PEM certificate, and this text cannot be parsed', hint }
   }
   const message = `contains a PEM certificate (number ${bad + 1} of ${parts.length}) that cannot be parsed`
   const hint =
-    'begin it at the start of a line; if that does not help, copy it to a separate file and check it with `openssl x509 -text`, or remove it'
+    'begin the certificate at the start of a line; if that does not help, copy the certificate to a separate file and check that file with `openssl x509 -text`, or remove the certificate'
   return { message, hint }
 }
 

@@ -116,7 +116,7 @@ const topics = z
       .max(10_000)
       .default(12)
       .describe(
-        'Number of partitions of each topic that Hookline creates, except `<prefix>.status`, which has one, and a new retry, ledger or audience topic, which gets as many as the events topic, if that exists.',
+        'Number of partitions of each topic that Hookline creates, with two exceptions. The topic `<prefix>.status` has one partition. If the events topic exists, a new retry, ledger or audience topic gets as many partitions as the events topic.',
       ),
     replicationFactor: count.max(32_767).default(3).describe('Replication factor of each topic that Hookline creates.'),
   })

@@ -72,7 +72,7 @@ function destinationWarnings(
       : []),
     ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
       ? [
-          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so some processes may be unable to send requests to this destination; their deliveries wait at least 10 s, and other processes then make them; set maxConcurrency to at least ${topics.partitions}, or accept the delay`,
+          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}); Hookline divides the limit among the partitions, so a process may get no part of the limit; the deliveries of that process wait at least 10 s until another process attempts them; set policy.maxConcurrency to at least ${topics.partitions}, or accept the delay`,
         ]
       : []),
     ...(unusedTls.length > 0
@@ -114,7 +114,7 @@ const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label
 const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[] => [
   ...sharing(destinations, ({ secrets }) => secrets).map(
     ({ id, other }) =>
-      `destination ${id}: has the same shared secret as destination ${other}, so each receiver can forge requests to the other; use different secrets`,
+      `destination ${id}: has the same shared secret as destination ${other}, so each receiver can forge requests to the other receiver; use different secrets`,
   ),
   ...sharing(destinations, ({ signingKeys }) => signingKeys ?? []).map(
     ({ id, other }) =>

@@ -62,7 +62,7 @@ export const refuseSigningKey = (text: string): Objection | undefined =>
   !isSigningKey(text)
     ? {
         message: 'contains no Ed25519 private key',
-        hint: 'create one with: openssl genpkey -algorithm ed25519; it must not have a passphrase',
+        hint: 'create a key without a passphrase, for example with: openssl genpkey -algorithm ed25519',
       }
     : undefined
 

@@ -43,6 +43,6 @@ export async function writeChange(
   const why = undone.kind === 'failed' ? undone.detail : 'another process changed the object again'
   return {
     kind: 'failed',
-    detail: `the change is written, but an earlier change by another process makes it invalid: ${problems[0]!.message}; Hookline tried to undo the change and failed: ${why}`,
+    detail: `the change is written, but an earlier change by another process makes it invalid: ${problems[0]!.message}; Hookline tried to undo the change, but the undo failed: ${why}`,
   }
 }

@@ -142,6 +142,6 @@ const notFound = objectRefusal(
 const unconfirmed = (detail: string): ObjectRefusal =>
   objectRefusal(
     'unavailable',
-    `Hookline could not confirm that the job was created or cancelled (${detail}). This may have happened nevertheless: list the jobs before you send the request again.`,
+    `Hookline could not confirm that the job was created or cancelled (${detail}), but the request may have succeeded: list the jobs before you send the request again.`,
     { retryAfter },
   )

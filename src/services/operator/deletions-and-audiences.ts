@@ -165,7 +165,7 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
     case 'refused':
       return refusal(
         'invalid_body',
-        `L${end.message.slice(1)}. Hookline applies the lines before it, but does not remove the users who are missing from the list: correct the line and send the whole list again.`,
+        `L${end.message.slice(1)}. Hookline applies the lines before this line, but does not remove the users who are missing from the list: correct the line and send the whole list again.`,
       )
     case 'empty':
       return refusal(

@@ -161,7 +161,7 @@ const wayBack =
 
 const withWayBack = (refusal: ObjectRefusal): ObjectRefusal =>
   refusal.code === 'unavailable'
-    ? { ...refusal, message: `${refusal.message} If it now has two shared secrets, ${wayBack}` }
+    ? { ...refusal, message: `${refusal.message} If the destination now has two shared secrets, ${wayBack}` }
     : refusal
 
 const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progress' }> | undefined): ObjectRefusal => {
@@ -182,5 +182,5 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with a number from 0 to ${maxWriteKeys - 1}. Only this many earlier keys stay valid, the newest ones.`,
+  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with a number from 0 to ${maxWriteKeys - 1}. The source then keeps this number of earlier keys, the newest ones.`,
 )

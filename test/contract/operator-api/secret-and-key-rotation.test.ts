@@ -95,7 +95,9 @@ describe('rotate-secret', () => {
     memory.log.unwritable.add('hookline.config')
     const { status, body } = await rotate()
     expect([status, body.code]).toEqual([503, 'unavailable'])
-    expect(body.message).toContain('If it now has two shared secrets, send a PATCH with "secretRotatesAt": null')
+    expect(body.message).toContain(
+      'If the destination now has two shared secrets, send a PATCH with "secretRotatesAt": null',
+    )
   })
 
   it('with an overlap of 0 the new secret replaces all others', async () => {

@@ -162,7 +162,7 @@ describe('the exit code', () => {
     [
       'events are too large',
       tooLarge,
-      '\nhookline: 2 selected events not resent; raise max.message.bytes of the retry topics, and resend again\n',
+      '\nhookline: 2 selected events not resent, because they are too large for the retry topic; raise max.message.bytes of the retry topics, then resend again\n',
     ],
   ])('is 1 if %s, except after a dry run', async (_, given, reason) => {
     const { code, err } = await createReplay([json(202, { ...job, ...given })])

@@ -98,7 +98,7 @@ describe('the settings of a command', () => {
     const open = (): TopicFollower => ({ start: () => new Promise(() => undefined), stop })
     const reading = mergeConfigTopic(fileSettings(), createTestIo(), limit, { open, clock })
     const failed = expect(reading).rejects.toThrow(
-      'cannot read topic hookline.config within 30s; it has the destinations and sources that were created through the operator API; check that Kafka responds, and try again',
+      'cannot read topic hookline.config, which has the destinations and sources of the operator API, within 30s; check that Kafka responds, and try again',
     )
     await clock.advance(limit)
     await failed

@@ -14,7 +14,7 @@ export function ErrorBoundary({ children }: { readonly children: ComponentChildr
   if (error === undefined) return <>{children}</>
   return (
     <Page title="Error in the console" actions={<Button onClick={reset}>Try again</Button>}>
-      <p>The console cannot show this page, because it has a bug or the data has an unknown form.</p>
+      <p>The console cannot show this page, because the console has a bug, or the data has an unknown form.</p>
       <ErrorMessage error={toApiError(error)} />
     </Page>
   )

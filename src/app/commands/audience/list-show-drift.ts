@@ -79,7 +79,7 @@ export async function showDrift(task: AudienceTask, options: DriftOptions): Prom
   const drifted = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
   if (drifted > 0)
     throw new CommandFailed(
-      `found ${countWithNoun(drifted, 'user value')} that destinations have not acknowledged (status "unknown" or "different"; a user counts once for each destination); check that each destination above is enabled and is in audiences.list for this audience, then sync the audience again`,
+      `found ${countWithNoun(drifted, 'user value')} with the status "unknown" or "different" (a user counts once for each destination); check that each destination above is enabled and is in audiences.list for this audience, then sync the audience again`,
     )
 }
 

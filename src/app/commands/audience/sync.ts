@@ -175,7 +175,7 @@ function printResult(
       if (waitEnd === 'interrupted') throw new CommandFailed(`interrupted; ${completeUpload}`)
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because the time of an earlier sync is still in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}): a clock was ahead at that sync; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
+          `this sync had no effect, because an earlier sync has a time in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}): a clock was ahead during the earlier sync; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(

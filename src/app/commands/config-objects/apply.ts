@@ -72,7 +72,7 @@ function refusalOf(
 
 function problemsOf(refusal: RefusedStep['refusal']): NonNullable<RefusedStep['refusal']>['problems'] {
   if (refusal === undefined) {
-    const hint = 'remove the definition from that file before you apply this file'
+    const hint = 'remove the definition from the configuration file, then run the command again'
     return [{ path: 'id', message: 'is defined in the configuration file of the services', hint }]
   }
   const { code, message, problems } = refusal

@@ -55,12 +55,12 @@ export async function rotateSecret(
   printData(io, options, { id, secret, rotatesAt, version }, [secret])
   const remedy =
     rotatesAt === undefined
-      ? 'rotate it again with --overlap 0s'
-      : `before ${rotatesAt}, set the old secret again (see "Rotations" in docs/reference/operator-api.md), and then rotate it again`
+      ? 'rotate the secret again with --overlap 0s'
+      : `before ${rotatesAt}, set the old secret again (see "Rotations" in docs/reference/operator-api.md), then rotate the secret again`
   await outputWritten(io, `the new secret of ${kind} ${id} was saved, but was not shown; ${remedy}`)
   const change =
     rotatesAt === undefined
-      ? 'Hookline now signs all requests with it, so the receiver must accept it now'
+      ? 'Hookline now signs all requests with this secret, so the receiver must accept the secret now'
       : `until ${rotatesAt} the old secret signs X-Signature, and both secrets sign the Standard Webhooks headers; the receiver must accept the new secret before that time`
   io.stderr.write(`hookline: the new secret of ${kind} ${id} is shown only once; ${change}\n`)
 }
@@ -79,12 +79,12 @@ export async function rotateKey(
   printData(io, options, { id, writeKey, keys, version }, [writeKey])
   const remedy =
     keys < maxWriteKeys
-      ? 'rotate it again'
-      : 'remove it from the source with `hookline sources apply`, and then rotate again: --keep would keep it'
+      ? 'rotate the write key again'
+      : 'remove this key from the source with `hookline sources apply`, then rotate the write key again: --keep would keep the key that was not shown'
   await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; ${remedy}`)
   const valid =
     keys === 1
-      ? 'it is the only valid key of the source, so senders must use it now'
+      ? 'this key is the only valid key of the source, so senders must use it now'
       : `the source still accepts ${countWithNoun(keys - 1, 'earlier key')}, so you can switch its senders to the new key one after the other`
   io.stderr.write(`hookline: the new write key of ${kind} ${id} is shown only once; ${valid}\n`)
 }

@@ -198,7 +198,7 @@ webhooks:
       'a variable that is not set, once',
       { files: { 'a.yaml': minimal('a').replace('[web]', `["\${SOURCE}"]`) } },
       [
-        `a.yaml:1:20: sources[0]: the environment variable SOURCE is not set (set it, or give a default: \${SOURCE:-default})`,
+        `a.yaml:1:20: sources[0]: the environment variable SOURCE is not set (set the variable, or give a default: \${SOURCE:-default})`,
       ],
     ],
     [

@@ -106,7 +106,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself; for a secret or URL, you can instead put it into another file in the directory of this file, and name that file, for example with "urlFile" in place of "url" (in a header: { file: NAME }); for a literal \${ write $\${)`,
+      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself; a URL or secret can instead be in another file of this directory: name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal \${ write $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {

@@ -71,7 +71,7 @@ async function watched(
   }
 }
 
-const changed = 'changed in each of the last checks (write it only when the configuration changes'
+const changed = 'changed in each of the last checks (write to this path only when the configuration changes'
 
 it('a file that no configuration uses may change in a directory all the time', async () => {
   const { checkAfter, urls } = await watched()

@@ -173,7 +173,7 @@ describe('failures', () => {
       'a proxy of a service that restarts',
       (_request, response) => void response.writeHead(503).end('<html>'),
       'no_response',
-      'no response from the operator service behind URL (status 503 of a proxy); the operator service may have carried out the request: check the result before you run the command again',
+      'a proxy at URL responded with status 503, because it got no response from the operator service; the operator service may have carried out the request: check the result before you run the command again',
     ],
     [
       'a redirect, which is not followed',

@@ -132,7 +132,7 @@ describe('audience drift', () => {
       'erp: 1 user with status "different"',
     ])
     expect(err).toBe(
-      'hookline: found 2 user values that destinations have not acknowledged (status "unknown" or "different"; a user counts once for each destination); check that each destination above is enabled and is in audiences.list for this audience, then sync the audience again\n',
+      'hookline: found 2 user values with the status "unknown" or "different" (a user counts once for each destination); check that each destination above is enabled and is in audiences.list for this audience, then sync the audience again\n',
     )
   })
 

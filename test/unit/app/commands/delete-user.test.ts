@@ -142,7 +142,7 @@ describe('delete-user', () => {
     const { code, err } = await deleteUser(...argv, '--id', 'd-1')
     expect({ code, err }).toEqual({
       code: 2,
-      err: 'hookline: --id: the deletion d-1 was started with other users or options; use the same users and options as then, or omit --id to start a new deletion\n',
+      err: 'hookline: --id: the deletion d-1 was started with other users or options; use the users and options of that deletion, or omit --id to start a new one\n',
     })
   })
 })

@@ -47,7 +47,7 @@ describe('hookline ledger', () => {
     const { code, out, err } = await run('--json')
     expect(JSON.parse(out)).toEqual(view)
     expect(code).toBe(1)
-    expect(err).toContain('first for destination crm in the hour from 2026-03-01T10:00:00.000Z')
+    expect(err).toContain('the first row with a difference is destination crm, hour 2026-03-01T10:00:00.000Z')
     view = { ...view, rows: [] }
     expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('in a row that is not shown') })
   })

@@ -65,7 +65,7 @@ describe('hookline message', () => {
       'DESTINATION  STATE                 REASON    WAITING IN RETRY TOPIC             DEAD LETTER KEY',
       'ads          delivered (inferred)  -         -                                  -',
       'crm          waiting               http_5xx  10s, due 2026-03-01T00:00:10.000Z  -',
-      '(inferred): no record shows this state; "delivered": Hookline processed the event and recorded no failure; "dropped": the current configuration drops the event',
+      '(inferred): no record shows the state, so Hookline assumes it: "dropped" if the current configuration drops the event, otherwise "delivered", because Hookline processed the event and recorded no failure',
       '',
       'TIME                      DESTINATION  ATTEMPT  WEBHOOK  OUTCOME   STATUS  MS  DECISION  REASON  NEXT ATTEMPT',
       '2026-03-01T00:00:00.000Z  crm          1        0        http_5xx  503     12  retried   -       -',
@@ -127,7 +127,7 @@ describe('hookline dead-letters --operator-url', () => {
     const { code, err } = await run('dead-letters', '--operator-url', installation.url)
     expect([code, err]).toEqual([
       0,
-      '1 dead letter: http_4xx 1\nhookline: the list may have dead letters that were replayed, because the operator service does not keep all their keys in memory\n',
+      '1 dead letter: http_4xx 1\nhookline: the list may have dead letters that were replayed, because the operator service does not have the keys of all replayed dead letters in memory\n',
     ])
   })
 
@@ -149,7 +149,7 @@ describe('hookline dead-letters --operator-url', () => {
       .map(line => JSON.parse(line).messageId)
     expect([ids, err]).toEqual([
       ['m2', 'm3', 'm4'],
-      '3 dead letters shown: retries_exhausted 2, http_4xx 1; there may be older ones: to list them, increase --limit\n',
+      '3 dead letters shown: retries_exhausted 2, http_4xx 1; there may be older dead letters: to list them, increase --limit\n',
     ])
   })
 })

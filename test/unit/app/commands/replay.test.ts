@@ -57,7 +57,7 @@ describe('the report', () => {
     expect(code).toBe(1)
     expect(out).toContain('1      -            no\u{fffd}sense\u{fffd}[2J  not replayed: unreadable\n')
     expect(err).toContain(
-      '1 dead letter not replayed, because the records have invalid headers, or their event cannot be decoded; to see them, run: hookline dead-letters --json',
+      '1 dead letter not replayed, because the headers are invalid, or the event cannot be decoded; to see these dead letters, run: hookline dead-letters --json',
     )
   })
 

@@ -55,7 +55,7 @@ describe('names the rejected line and the remedy', () => {
     ['""', noUser],
     ['{"userId":"u1","value":"yes"}', 'the value must be true or false'],
     ['{"userId":"u1","value":1}', 'the value must be true or false'],
-    ['{"userId":"u1","Value":false}', "the key of the value must have the name 'value'"],
+    ['{"userId":"u1","Value":false}', "the key 'value' is misspelt"],
     ['["u1","u2"]', 'a JSON array is not a member: write one user per line'],
     ['{"userId":"u1"', 'The message is not JSON: '],
     ['{userId: u1}', 'The message is not JSON: '],
@@ -73,7 +73,7 @@ describe('names the rejected line and the remedy', () => {
   it('a computed trait needs a value', () => {
     expect(read('trait', ['u1', '{"userId":"u1","value":{}}', '{"userId":"u1","value":["a",1]}'])).toEqual([
       'line 1: the value is missing: a computed trait needs a value for each user',
-      'line 2: the value must be a number, a string, a list of these, or null',
+      'line 2: the value must be a number, a string, a list of numbers and strings, or null',
       'u1=["a",1]',
     ])
   })
@@ -159,7 +159,7 @@ describe('CSV, when the first line has a field userId', () => {
   it.each(['userId,Value', '"VALUE","userId"'])('a column of values with another spelling is refused: %s', line => {
     for (const kind of ['audience', 'trait'] as const)
       expect(read(kind, [line])[0]).toMatch(
-        /^line 1: the CSV list has a column '(Value|VALUE)', but the column of values /,
+        /^line 1: the CSV list has a column '(Value|VALUE)', but no column 'value': /,
       )
   })
   it('a column Value may be beside the column value', () => {

@@ -22,7 +22,7 @@ describe('values of an audience are booleans', () => {
 })
 
 describe('values of a computed trait are numbers, strings and lists', () => {
-  const form = 'refused: must be a number, a string, a list of these, or null'
+  const form = 'refused: must be a number, a string, a list of numbers and strings, or null'
   it.each([
     [12.5, '12.5'],
     [-0, '0'],

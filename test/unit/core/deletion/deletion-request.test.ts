@@ -90,7 +90,7 @@ describe('a deletion request', () => {
       kind: 'refused',
       code: 'invalid_body',
       message:
-        'The request has 55000 pairs of a user and a source, but the maximum is 50000: send several requests with fewer users, or name no source to delete the users in all sources.',
+        "The request has 55000 pairs of a user and a source, but the maximum is 50000: send several requests with fewer users, or omit 'sources' to delete the users in all sources.",
     })
     expect(parseDeletionRequest({ userIds, sources: sources.slice(1) }, many).kind).toBe('request')
     expect(parseDeletionRequest({ userIds }, many).kind).toBe('request')

@@ -77,7 +77,7 @@ it.each([
   ['a private key without an end and a second certificate', `${cert}${other}-----BEGIN PRIVATE KEY-----\nAAAA`],
 ])('refuses text after the last certificate that TLS cannot read: %s', (_, clientCert) => {
   expect(problemsOf({ destinations: [{ tls: { clientCert, clientKey: key } }] })).toEqual([
-    'contains text after its last PEM certificate that cannot be parsed',
+    'has text after its last PEM certificate, and this text cannot be parsed',
   ])
   expect(() => createSecureContext({ cert: clientCert, key })).toThrow()
 })

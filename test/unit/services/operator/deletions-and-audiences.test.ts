@@ -151,7 +151,7 @@ describe('a sync', () => {
   })
 
   it.each<[string, readonly string[], string, RegExp]>([
-    ['a wrong line', ['ada', '[1]'], 'invalid_body', /^Line 2: .*\. Hookline applies the lines before it, /],
+    ['a wrong line', ['ada', '[1]'], 'invalid_body', /^Line 2: .*\. Hookline applies the lines before this line, /],
     ['an empty list', [''], 'invalid_body', /^The list is empty, .* allowEmpty=true/],
   ])('with %s is refused', async (_name, lines, code, message) => {
     expect(await sync(listOf(lines))).toMatchObject({ kind: 'refused', code, message: expect.stringMatching(message) })

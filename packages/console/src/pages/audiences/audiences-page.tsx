@@ -21,7 +21,9 @@ export function AudiencesPage() {
         <LoadedData loaded={loaded} what="audiences" isList>
           {({ audiences, partial }) =>
             audiences.length === 0 ? (
-              <EmptyState title="There are no audiences.">The configuration lists them in audiences.list.</EmptyState>
+              <EmptyState title="There are no audiences.">
+                To add an audience, list it in audiences.list of the configuration.
+              </EmptyState>
             ) : (
               <>
                 {partial === true && (
@@ -54,8 +56,8 @@ export function AudiencesPage() {
                   the destination has the user's correct membership or trait value. In flight: Hookline is delivering a
                   change. Unknown: Hookline does not know the value at the destination, because a delivery failed or had
                   no result, or the audience was reset. The next sync sends the value again. Different: the destination
-                  has an older value, because it was disabled when the value changed. Enable the destination, and run a
-                  full sync.
+                  has an older value, because the destination was disabled when the value changed. Enable the
+                  destination, and run a full sync.
                 </p>
               </>
             )

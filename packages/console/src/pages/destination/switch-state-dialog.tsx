@@ -19,7 +19,7 @@ const texts: Readonly<Record<StateSwitch, { title: string; effect: string; actio
   enable: {
     title: 'Enable',
     effect:
-      'The destination gets the new events of its sources again. It does not get the events that Hookline dropped while it was disabled.',
+      'The destination gets the new events of its sources again. It does not get the events that Hookline dropped while the destination was disabled.',
     action: 'Enable',
   },
   disable: {

@@ -22,8 +22,8 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
         {event === undefined ? (
           <EmptyState title="The event was not found.">
             {eventRemoved === true
-              ? 'Kafka has deleted it from the events topic, because its retention time has passed.'
-              : 'It was received before the searched time span, or Kafka has deleted it because its retention time has passed.'}
+              ? 'Kafka has deleted the event from the events topic, because its retention time has passed.'
+              : 'The event was received before the searched time span, or Kafka has deleted the event because its retention time has passed.'}
           </EmptyState>
         ) : (
           <Facts

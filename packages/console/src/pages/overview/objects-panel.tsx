@@ -43,8 +43,9 @@ export function ObjectsPanel({ status }: { readonly status: InstallationStatus }
                 <span class="muted"> {kind}</span>
                 {conflict && (
                   <p>
-                    The configuration file also defines this {kind}. Hookline uses the definition in the file. To use
-                    the other one, remove the {kind} from the file.
+                    This {kind} is defined twice: in the configuration file and through the operator API. Hookline uses
+                    the definition in the file. To use the definition of the operator API, remove the {kind} from the
+                    file.
                   </p>
                 )}
                 {found.length > 0 && <ProblemList problems={found} />}

@@ -194,7 +194,7 @@ describe('apply changes nothing', () => {
     expect(err.trim().split('\n')).toEqual([
       expect.stringMatching(/^b\.yaml:1:\d+: sources\[1\]: no source has this id \(/),
       expect.stringMatching(/^c\.yaml:1:\d+: webhooks\[0\]\.url: .*10\.0\.0\.1/),
-      'd.yaml:1:7: id: is defined in the configuration file of the services (remove the definition from that file before you apply this file)',
+      'd.yaml:1:7: id: is defined in the configuration file of the services (remove the definition from the configuration file, then run the command again)',
     ])
     expect(installation.documents('destination')).toEqual({})
   })

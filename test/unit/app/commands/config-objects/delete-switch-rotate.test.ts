@@ -100,7 +100,9 @@ describe('rotate-secret and rotate-key', () => {
   it('replace the secret immediately without an overlap', async () => {
     const { out, err } = await destinations('rotate-secret', 'crm', '--overlap', '0s', '--json')
     expect(JSON.parse(out)).toEqual({ id: 'crm', secret: expect.stringMatching(/^whsec_/), version: 2 })
-    expect(err).toContain('; Hookline now signs all requests with it, so the receiver must accept it now\n')
+    expect(err).toContain(
+      '; Hookline now signs all requests with this secret, so the receiver must accept the secret now\n',
+    )
   })
 
   it('have exit code 2 for an overlap that is not a duration', async () => {
@@ -124,7 +126,7 @@ describe('rotate-secret and rotate-key', () => {
       'hookline: the new write key of source app is shown only once; the source still accepts 1 earlier key, so you can switch its senders to the new key one after the other\n',
     )
     expect((await sources('rotate-key', 'app', '--keep', '0')).err).toContain(
-      '; it is the only valid key of the source, so senders must use it now\n',
+      '; this key is the only valid key of the source, so senders must use it now\n',
     )
   })
 })
@@ -139,10 +141,10 @@ describe('rotate-secret and rotate-key whose output cannot be written', () => {
   const failing = () => new Writable({ write: (_text, _encoding, done) => done(new Error('disk full')) })
 
   it.each([
-    ['secret', rotateSecret, 'destination', undefined, 1, 'rotate it again with --overlap 0s'],
+    ['secret', rotateSecret, 'destination', undefined, 1, 'rotate the secret again with --overlap 0s'],
     ['secret', rotateSecret, 'destination', '2026-01-02', 1, 'before 2026-01-02, set the old secret again .*'],
-    ['write key', rotateKey, 'source', undefined, 2, 'rotate it again'],
-    ['write key', rotateKey, 'source', undefined, 3, 'remove it from the source .*'],
+    ['write key', rotateKey, 'source', undefined, 2, 'rotate the write key again'],
+    ['write key', rotateKey, 'source', undefined, 3, 'remove this key from the source .*'],
   ] as const)('fail, because the new %s is lost', async (what, rotate, kind, rotatesAt, keys, remedy) => {
     const client = clientOf(rotatesAt, keys)
     const stdout = failing().on('error', () => undefined)

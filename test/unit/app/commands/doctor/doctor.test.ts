@@ -133,14 +133,14 @@ describe('examine', () => {
         ...{ of: 'topics', level: 'fail', which: 'acme.events' },
         detail: 'partitions without a leader: 6 of 12, so Hookline can neither read nor write them',
         remedy:
-          'start the brokers that have their replicas; to list the partitions, run: kafka-topics.sh --describe --unavailable-partitions',
+          'start the brokers that have the replicas of these partitions; to list the partitions, run: kafka-topics.sh --describe --unavailable-partitions',
       },
       {
         ...{ of: 'topics', level: 'fail', which: 'acme.events' },
         detail:
           'partitions with fewer in-sync replicas than min.insync.replicas: 1 of 12, so Kafka refuses writes to them',
         remedy:
-          'start the brokers that have their replicas, or wait until these are in sync; to list the partitions, run: kafka-topics.sh --describe --under-min-isr-partitions',
+          'start the brokers that have the replicas of these partitions, or wait until the replicas are in sync; to list the partitions, run: kafka-topics.sh --describe --under-min-isr-partitions',
       },
     ])
   })
