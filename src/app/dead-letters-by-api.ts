@@ -31,7 +31,7 @@ export async function listByApi(filter: DeadLetterFilter, options: Options, io: 
   io.stderr.write(`${counts}${isCut ? '; there may be older ones: to list them, increase --limit' : ''}\n`)
   if (isPartial)
     io.stderr.write(
-      'hookline: the list may have dead letters that were replayed, because the operator service does not keep all their keys in memory\n',
+      'hookline: the list may have dead letters that were replayed, because there are too many to check which of them were replayed\n',
     )
 }
 

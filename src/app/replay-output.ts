@@ -93,9 +93,9 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
   deletion_expired: () =>
     'the dead letters are delete messages of old deletions, which cannot be replayed; delete the users again with: hookline delete-user',
   truncated: () =>
-    'the dead-letter topic has only the first 64 KiB of the original record; read the whole record from Kafka: the column ORIGIN of `hookline dead-letters` shows its topic, partition and offset',
+    'the dead-letter topic has only the first 64 KiB of the original record; read the whole record from its topic: the column ORIGIN of `hookline dead-letters` shows topic, partition and offset',
   unreadable: () =>
     'the records have invalid headers, or their event cannot be decoded; to see them, run: hookline dead-letters --json',
   too_large: () =>
-    'the copies are larger than `max.message.bytes` of their target topic; to see the topic, run the command with --dry-run; raise `max.message.bytes` of the topic, for example to 2097152, then run the replay again',
+    'their copies are larger than `max.message.bytes` of the topic to which the replay writes them; to see this topic, run the command with --dry-run; raise its `max.message.bytes`, for example to 2097152, then run the replay again',
 }

@@ -16,5 +16,5 @@ it.each([
   await show('/dead-letters')
   await page.getByText(title).waitFor()
   expect(await page.getByText('Choose "Next page" to search older dead letters.').count()).toBe(notices)
-  expect(await page.getByText('The list may contain replayed ones.').count()).toBe(0)
+  expect(await page.getByText('The list may contain replayed dead letters.').count()).toBe(0)
 })

@@ -192,7 +192,7 @@ const replayMeanings: Meanings<ReplayRefusal> = {
   ],
   truncated: [
     'The dead letter has only the first 64 KiB: of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
-    'Within 7 days, read the whole record or batch from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
+    'Read the whole record or batch from its topic before the retention ends (events topic: 7 days, retry topic: 3 days): `hookline dead-letters --json` shows topic, partition and offset.',
   ],
   too_large: [
     'The copy is larger than `max.message.bytes` of its target topic: a retry topic or the events topic. A dry run cannot predict this refusal.',

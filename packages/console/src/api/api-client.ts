@@ -50,7 +50,7 @@ export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession 
       throw new ApiError(
         0,
         'no_response',
-        'The operator service does not respond. If you sent a change, Hookline may have made it. The page refreshes automatically: check there before you repeat the change.',
+        'The operator service does not respond. If you sent a change, Hookline may have made it. The page refreshes automatically: before you repeat the change, check on the page whether it was made.',
       )
     }
     const body = parsed(text)

@@ -28,7 +28,7 @@ export function errorOf(status: number, body: unknown): ApiError {
     typeof code === 'string' ? code : 'unknown',
     typeof message === 'string'
       ? message
-      : `A proxy, or another server, responded in place of the operator service (HTTP status ${status}): check both. If you sent a change, Hookline may have made it: check this before you repeat the change.`,
+      : `A proxy, or another server, responded in place of the operator service (HTTP status ${status}): check the operator service and the servers in front of it. If you sent a change, Hookline may have made it: before you repeat the change, check whether it was made.`,
     Array.isArray(problems) ? (problems as Problem[]) : [],
   )
 }

@@ -60,7 +60,7 @@ export async function rotateSecret(
   await outputWritten(io, `the new secret of ${kind} ${id} was saved, but was not shown; ${remedy}`)
   const change =
     rotatesAt === undefined
-      ? 'Hookline now signs all requests with it, so the receiver must accept it now'
+      ? 'Hookline now signs all requests with the new secret, so the receiver must accept it now'
       : `until ${rotatesAt} the old secret signs X-Signature, and both secrets sign the Standard Webhooks headers; the receiver must accept the new secret before that time`
   io.stderr.write(`hookline: the new secret of ${kind} ${id} is shown only once; ${change}\n`)
 }
@@ -84,7 +84,7 @@ export async function rotateKey(
   await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; ${remedy}`)
   const valid =
     keys === 1
-      ? 'it is the only valid key of the source, so senders must use it now'
+      ? 'the new key is the only valid key of the source, so senders must use it now'
       : `the source still accepts ${countWithNoun(keys - 1, 'earlier key')}, so you can switch its senders to the new key one after the other`
   io.stderr.write(`hookline: the new write key of ${kind} ${id} is shown only once; ${valid}\n`)
 }

@@ -56,7 +56,7 @@ function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): vo
     ...problems.map(problemText),
     ...(conflict
       ? [
-          'this object is defined twice: in the configuration file and through the operator API; Hookline uses the definition in the file; to use the other one, remove the object from the file, and you can then also delete the other one',
+          'this object is defined twice: in the configuration file and through the operator API; Hookline uses the definition in the file; to use or delete the definition from the operator API, first remove the object from the file',
         ]
       : []),
     ...(disabling === undefined ? [] : [disablingText(id, disabling)]),
@@ -65,7 +65,7 @@ function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): vo
 }
 
 const disablingText = (id: string, { at, reason, failingSince }: NonNullable<ShownObject['disabledAutomatically']>) =>
-  `Hookline disabled this destination at ${at} (setting ${disablingKeys[reason]}), because ${whyDisabled[reason]} since ${failingSince}; its events are dropped; when its endpoint works again, run: hookline destinations enable ${id}`
+  `Hookline disabled this destination at ${at} (setting ${disablingKeys[reason]}), because ${whyDisabled[reason]} since ${failingSince}; Hookline drops its events; when the endpoint works again, run: hookline destinations enable ${id}`
 
 const disablingKeys = { failing: 'lifecycle.disableAfter', gone: 'lifecycle.onGone' } as const
 

@@ -21,7 +21,9 @@ export function AudiencesPage() {
         <LoadedData loaded={loaded} what="audiences" isList>
           {({ audiences, partial }) =>
             audiences.length === 0 ? (
-              <EmptyState title="There are no audiences.">The configuration lists them in audiences.list.</EmptyState>
+              <EmptyState title="There are no audiences.">
+                To add an audience, list it in audiences.list in the configuration.
+              </EmptyState>
             ) : (
               <>
                 {partial === true && (

@@ -57,4 +57,4 @@ export function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
 export const partialText = (hasMore: boolean): string =>
   hasMore
     ? 'The search ended at its limit of records or time. Choose "Next page" to search older dead letters.'
-    : 'There are too many dead letters to check which of them were replayed. The list may contain replayed ones.'
+    : 'There are too many dead letters to check which of them were replayed. The list may contain replayed dead letters.'

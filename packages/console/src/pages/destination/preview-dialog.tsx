@@ -44,7 +44,7 @@ export function PreviewDialog({ object, onClose }: { readonly object: ConfigObje
         value={text}
         onInput={setText}
         rows={8}
-        hint="One message in JSON, as an SDK sends it; ids with more than 15 digits as text. Hookline sends nothing."
+        hint="One message in JSON, as an SDK sends it. Write ids with more than 15 digits as text, in quotes. Hookline only shows the requests, and does not send them."
         problems={isJson ? [] : [{ path: 'message', message: 'is not JSON' }]}
       />
       <div aria-live="polite">

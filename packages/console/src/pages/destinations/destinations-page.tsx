@@ -40,7 +40,7 @@ export function DestinationsPage() {
             <>
               {destinations.length > 0 && share !== undefined && (
                 <PartialNotice>
-                  {`The operator service lists ${share} open circuit breakers, the first by id. Others are not marked.`}
+                  {`The table marks only ${share} open circuit breakers: those of the first destinations in the order of the ids.`}
                 </PartialNotice>
               )}
               {destinations.length > 0 && (

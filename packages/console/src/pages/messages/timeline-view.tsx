@@ -15,15 +15,15 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
       {partial === true && (
         <PartialNotice>
           The search reached its limit of records or time, so this page may not show all records and attempts. To search
-          fewer records, choose a shorter time in "Received".
+          fewer records, choose a shorter time span in "Received".
         </PartialNotice>
       )}
       <Panel title="Event" isWide>
         {event === undefined ? (
           <EmptyState title="The event was not found.">
             {eventRemoved === true
-              ? 'Kafka has deleted it from the events topic, because its retention time has passed.'
-              : 'It was received before the searched time span, or Kafka has deleted it because its retention time has passed.'}
+              ? 'Kafka has deleted the event from the events topic, because the retention time of the topic has passed.'
+              : 'The event was received before the searched time span, or Kafka has deleted it, because the retention time of the topic has passed.'}
           </EmptyState>
         ) : (
           <Facts

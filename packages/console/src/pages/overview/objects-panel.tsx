@@ -31,7 +31,7 @@ export function ObjectsPanel({ status }: { readonly status: InstallationStatus }
       </Panel>
       <Panel title="Problems of the configuration">
         {share !== undefined && (
-          <PartialNotice>{`The list has ${share} destinations and sources with problems.`}</PartialNotice>
+          <PartialNotice>{`The list shows only ${share} destinations and sources with problems.`}</PartialNotice>
         )}
         {problems.length === 0 ? (
           <p class="muted">No destination and no source has a problem.</p>
@@ -43,8 +43,8 @@ export function ObjectsPanel({ status }: { readonly status: InstallationStatus }
                 <span class="muted"> {kind}</span>
                 {conflict && (
                   <p>
-                    The configuration file also defines this {kind}. Hookline uses the definition in the file. To use
-                    the other one, remove the {kind} from the file.
+                    This {kind} is defined twice: in the configuration file and through the operator API. Hookline uses
+                    the definition in the file. To use the one from the operator API, remove the {kind} from the file.
                   </p>
                 )}
                 {found.length > 0 && <ProblemList problems={found} />}

@@ -100,7 +100,7 @@ describe('rotate-secret and rotate-key', () => {
   it('replace the secret immediately without an overlap', async () => {
     const { out, err } = await destinations('rotate-secret', 'crm', '--overlap', '0s', '--json')
     expect(JSON.parse(out)).toEqual({ id: 'crm', secret: expect.stringMatching(/^whsec_/), version: 2 })
-    expect(err).toContain('; Hookline now signs all requests with it, so the receiver must accept it now\n')
+    expect(err).toContain('; Hookline now signs all requests with the new secret, so the receiver must accept it now\n')
   })
 
   it('have exit code 2 for an overlap that is not a duration', async () => {
@@ -124,7 +124,7 @@ describe('rotate-secret and rotate-key', () => {
       'hookline: the new write key of source app is shown only once; the source still accepts 1 earlier key, so you can switch its senders to the new key one after the other\n',
     )
     expect((await sources('rotate-key', 'app', '--keep', '0')).err).toContain(
-      '; it is the only valid key of the source, so senders must use it now\n',
+      '; the new key is the only valid key of the source, so senders must use it now\n',
     )
   })
 })
