@@ -61,7 +61,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   if (answer.exactSince !== undefined)
     io.stderr.write(
       printable(
-        `hookline: the counts of hours before ${answer.exactSince} are incomplete, because Hookline has not stored all results of these hours; DIFFERENCE is "-", and cannot show whether deliveries were lost`,
+        `hookline: the counts of hours before ${answer.exactSince} are incomplete, because Hookline has not stored all results of these hours; for these hours, the column DIFFERENCE has "-", and cannot show whether deliveries were lost`,
       ).concat('\n'),
     )
   const wrong = answer.rows.filter(({ difference = 0 }) => difference !== 0)

@@ -177,7 +177,7 @@ async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, i
     for (const { job } of open)
       io.stderr.write(
         printable(
-          `hookline: replay ${job.id} has not ended, and may replay the same dead letters again when an operator service starts or continues it`,
+          `hookline: replay ${job.id}, a job of the operator service, has not ended; when an operator service starts or continues this job, it may replay the same dead letters again`,
         ).concat('\n'),
       )
     return

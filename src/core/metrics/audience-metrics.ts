@@ -53,7 +53,7 @@ export const audienceMetrics = {
   ),
   audiencePartitions: gauge(
     'hookline_audience_partitions',
-    'Partitions of the audience input topic assigned to this process. In the state `restoring`, the process reads the audience memberships of the partition from Kafka. Until this is done, the records of the partition wait.',
+    'Partitions of the audience input topic assigned to this process. In the state `restoring`, the process reads the audience memberships of the partition from Kafka. Until all are read, the records of the partition wait.',
     { unit: 'partitions', use: 'dashboard', labels: { state: ['restored', 'restoring'] } },
   ),
   audienceRestoreSeconds: histogram(

@@ -26,7 +26,7 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. `suppressed`: not stored, because the user was deleted with `suppress`. If a request is refused as a whole, its messages are not counted. But if it is refused in strict mode (`X-Strict-Mode`), its invalid messages count as `rejected`.',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with `suppress`. If the collector refuses a whole request, it does not count the messages of the request. There is one exception: if it refuses the request because of the header `X-Strict-Mode`, the invalid messages count as `rejected`.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(
@@ -36,7 +36,7 @@ export const collectorMetrics = {
   ),
   collectorHeldBytes: gauge(
     'hookline_collector_held_bytes',
-    'Memory that the collector uses, by content. `bodies`: requests of known sources that have no response yet, with the rejected messages found in them, and long responses that the client has not read. `keyless`: request bodies whose source is not known yet. `records`: accepted messages that Kafka has not acknowledged. `rejected`: rejected messages that are being written to the rejected topic.',
+    'Memory that the collector uses, by content. `bodies`: requests of known sources that have no response yet, the rejected messages of these requests, and long responses that the client has not read. `keyless`: request bodies whose source is not known yet. `records`: accepted messages that Kafka has not acknowledged. `rejected`: rejected messages that are being written to the rejected topic.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records', 'rejected'] } },
   ),
   collectorHeldBytesLimit: gauge(
@@ -46,7 +46,7 @@ export const collectorMetrics = {
   ),
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
-    'Request bodies that the collector refused, and connections that it refused or closed, by cause. `budget`: no memory is left for the body, or the collector closed a connection whose client had not read its response. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections. At 4,000, a new connection replaces an idle one; if none is idle, the new one is refused.',
+    'Request bodies that the collector refused, and connections that it refused or closed, by cause. `budget`: no memory is left for the body, or the collector closed a connection whose client had not read its response. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections. When a process has 4,000 connections, a new connection replaces an idle connection. If no connection is idle, the collector refuses the new connection.',
     { unit: 'bodies', use: 'dashboard', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(

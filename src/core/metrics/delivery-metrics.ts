@@ -62,12 +62,12 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'How often the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic within 15 s, or within at most 5 s when the partition moves to another process or the process stops. The counts of this hour and of all earlier hours are then incomplete.',
+    'Number of times that the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic in time. The time limit is 15 s. When the partition moves to another process or the process stops, the limit is at most 5 s. The counts of this hour and of all earlier hours are then incomplete.',
     { unit: 'times', use: 'alert' },
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries that have no result and do not wait in a retry topic. Only the last 24 hours count. An hour whose counts are incomplete has the last difference that was read while they were complete, until the operator service restarts. The value is from the last reading of the ledger. If it is not 0, a delivery was lost, or Hookline has a bug.',
+    'Deliveries that have no result and do not wait in a retry topic. Only the last 24 hours count. If the counts of an hour become incomplete, the last difference of this hour that was read before still counts, until the operator service restarts. The value is from the last reading of the ledger. If the value is not 0, a delivery was lost, or Hookline has a bug.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(
@@ -77,7 +77,7 @@ export const deliveryMetrics = {
   ),
   deadLetters: counter(
     'hookline_dead_letters_total',
-    'Records written to the dead-letter topic. The destination is `-` when a record of the events topic did not become a delivery, for example because it cannot be decoded, or when the destination of a retry record is unknown.',
+    'Records written to the dead-letter topic. The destination is `-` in two cases: a record of the events topic did not become a delivery, for example because it cannot be decoded; or the destination of a record of a retry topic is unknown.',
     { unit: 'records', use: 'alert', labels: { destination, reason: deadLetterReasons } },
   ),
   truncatedDeadLetters: counter(
@@ -101,7 +101,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`, or for more than one second while its partition has many records in memory. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: Hookline got no access token, or an endpoint responded with 401, but may accept a later token.',
+    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`, or for more than one second while its partition has many records in memory. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: Hookline got no access token, or an endpoint responded with 401, but may accept a later access token.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(
@@ -126,7 +126,7 @@ export const deliveryMetrics = {
   ),
   breakersOpen: gauge(
     'hookline_breaker_open',
-    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed. A destination has no series before its circuit breaker opens for the first time, and while it is disabled, paused or removed.',
+    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed. A destination has no series before its circuit breaker opens for the first time, and while the destination is disabled, paused or removed.',
     {
       unit: 'state',
       use: 'dashboard',
@@ -185,7 +185,7 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices, and the internal messages from which Hookline derives them (destination facts), by result of the write to the events topic. `dropped`: not written, because too many waited to be written.',
+    'Notices, and the internal messages from which Hookline derives them (destination facts), by result of the write to the events topic. `dropped`: not written, because too many messages waited to be written.',
     { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(

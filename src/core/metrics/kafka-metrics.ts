@@ -25,12 +25,12 @@ export const kafkaMetrics = {
   }),
   oldestOpenSeconds: gauge(
     'hookline_oldest_open_record_seconds',
-    'Time for which the oldest record in progress has been in this process; 0 when there is none.',
+    'Time for which the oldest record in progress has been in this process; 0 if no record is in progress.',
     { unit: 'seconds', use: 'dashboard' },
   ),
   oldestRecord: gauge(
     'hookline_oldest_open_record_timestamp_seconds',
-    'Append time of the oldest record in progress; the current time when there is none.',
+    'Append time of the oldest record in progress; the current time if no record is in progress.',
     { unit: 'Unix time', use: 'alert', labels: { topic } },
   ),
   oldestDueRetry: gauge(
@@ -79,7 +79,7 @@ export const kafkaMetrics = {
   ),
   positionsLost: counter(
     'hookline_positions_lost_total',
-    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. When the log of a partition was truncated, the number of lost records is unknown, and the loss counts as 1. When Kafka has deleted the committed offset of a partition of the audiences service, it is unknown whether records are lost, and this counts as 1 too.',
+    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. When the log of a partition was truncated, the number of lost records is unknown, and the loss counts as 1. When Kafka has deleted the committed offset of a partition of the audiences service, it is unknown whether records are lost, and the deletion counts as 1 too.',
     { unit: 'offsets', use: 'alert', labels: { topic } },
   ),
   produceFailures: counter(

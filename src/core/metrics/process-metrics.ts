@@ -28,7 +28,7 @@ export const processMetrics = {
   }),
   configReloadOk: gauge(
     'hookline_config_last_reload_successful',
-    '1 while the configuration files are in use, 0 while Hookline refuses them and keeps the previous configuration.',
+    '1 while the process uses the current configuration files, 0 while it refuses them and keeps the previous configuration.',
     { unit: 'state', use: 'alert' },
   ),
   configReloadTime: gauge(
@@ -38,7 +38,7 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of `destinationsFrom` that are invalid or missing. The files above the maximum of a directory count as one file. The rest of the configuration is in use.',
+    'Files of `destinationsFrom` that are invalid or missing. If a directory has more files than the maximum, all files above the maximum count as one file. The rest of the configuration is in use.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(
@@ -48,7 +48,7 @@ export const processMetrics = {
   ),
   configObjectsAge: gauge(
     'hookline_config_objects_age_seconds',
-    'Age of the destinations and sources of the config topic in this process, normally about a second. It grows while the process cannot read the topic. 0 without this topic.',
+    'Age of the state of the config topic (destinations and sources) that this process uses, normally about a second. The age grows while the process cannot read the topic. 0 if Hookline does not use a config topic.',
     { unit: 'seconds', use: 'alert' },
   ),
   configConflicts: gauge(
@@ -91,7 +91,7 @@ export const processMetrics = {
   ),
   series: gauge(
     'hookline_metrics_series',
-    'Time series of this process with ids from the configuration as label values.',
+    'Time series of this process whose label values are ids from the configuration.',
     {
       unit: 'series',
       use: 'dashboard',
@@ -99,7 +99,7 @@ export const processMetrics = {
   ),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
-    'Label combinations that have no time series because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count them under `_other`; gauges do not show them.',
+    'Label combinations that have no time series because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count these combinations under `_other`; gauges do not show them.',
     { unit: 'series', use: 'alert' },
   ),
 } as const

@@ -48,7 +48,7 @@ const valueText = `must be text, a number, true or false, or a list of 1 to ${ma
 const condition = z.strictObject({
   path,
   op: oneOf(conditionOps).describe(
-    'How Hookline compares the value in the message with `value`. `eq`, `ne`: equal, not equal. `in`: equal to an entry of the list `value`. `exists`: the message has a value at the path (`true`) or has none (`false`). `gt`, `gte`, `lt`, `lte`: greater, greater or equal, less, less or equal (only numbers). `prefix`: text that begins with `value`.',
+    'How Hookline compares the value in the message with `value`. `eq`, `ne`: equal, not equal. `in`: equal to an entry of the list `value`. `exists`: with the value `true`, the message has a value at the path; with `false`, it has none. `gt`, `gte`, `lt`, `lte`: greater, greater or equal, less, less or equal (only numbers). `prefix`: text that begins with `value`.',
   ),
   value: z
     .union([scalar, z.array(scalar).min(1).max(maxValues)], withMessage(valueText))
@@ -103,7 +103,7 @@ export const filter = z
       })
       .optional()
       .describe(
-        'Only the messages of some users pass. Every process selects the same users, also after a restart. Each destination has a different sample.',
+        'Only the messages of some users pass. Every process selects the same users, also after a restart. For each destination, Hookline selects different users.',
       ),
   })
   .optional()

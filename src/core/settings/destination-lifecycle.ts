@@ -20,6 +20,6 @@ export const lifecycle = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      '`true`: the time for which a delivery waits because its destination is paused does not count towards its retry window, up to 48h in total.',
+      '`true`: paused time does not count towards the retry window of a delivery, up to 48h in total. Paused time is the time for which the delivery waits because its destination is paused.',
     ),
 })

@@ -13,7 +13,7 @@ export const policy = z.strictObject({
     .array(duration)
     .optional()
     .describe(
-      'Waits before the second, third and further attempts. Each wait must be at least 10s, or the shortest wait of `delivery.schedule` if that is shorter. Absent: the value of `delivery.schedule`.',
+      'Waits before the second, third and further attempts. Each wait must be at least 10s. If `delivery.schedule` has a wait that is shorter than 10s, the shortest wait of `delivery.schedule` is the minimum instead. Absent: the value of `delivery.schedule`.',
     ),
   window: duration
     .optional()
@@ -31,7 +31,7 @@ export const policy = z.strictObject({
     .max(100_000)
     .optional()
     .describe(
-      'Maximum number of attempts per second that all processes together make at the destination. Hookline spreads them evenly over the second. Each webhook gets one request per attempt. Absent: no limit.',
+      'Maximum number of attempts per second that all processes together make at the destination. Hookline spreads the attempts evenly over the second. Each webhook gets one request per attempt. Absent: no limit.',
     ),
   maxConcurrency: z
     .int()
@@ -39,7 +39,7 @@ export const policy = z.strictObject({
     .max(100_000)
     .optional()
     .describe(
-      'Maximum number of concurrent requests that all processes together send to each webhook of the destination. Each process gets a part of this limit, in proportion to its partitions of the events topic. If the limit is less than `topics.partitions`, some processes may send no requests to the destination. They defer its deliveries by at least 10s, and other processes make the attempts. Absent: only the limits of `delivery` apply.',
+      'Maximum number of concurrent requests that all processes together send to each webhook of the destination. Each process gets a part of this limit, in proportion to its partitions of the events topic. If the limit is less than `topics.partitions`, some processes may send no requests to the destination. These processes defer deliveries to the destination by at least 10s, and other processes make the attempts. Absent: only the limits of `delivery` apply.',
     ),
   standardWebhooks: z
     .boolean()

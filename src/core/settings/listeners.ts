@@ -33,19 +33,19 @@ export const collector = z
     ratePerSource: count
       .optional()
       .describe(
-        'Maximum number of messages per second that each process accepts from one source. A short burst may exceed it. Absent: no limit.',
+        'Maximum number of messages per second that each process accepts from one source. A short burst may exceed this limit. Absent: no limit.',
       ),
     clientAddressHeader: z
       .string()
       .regex(headerName, `must be the name of a header, with only ${headerNameCharacters}`)
       .optional()
       .describe(
-        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header for each limit per client address, including the limit for wrong keys at `operator.listen`. Absent: Hookline uses the address of the connection.',
+        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header for each limit per client address, including the limit for wrong operator keys at `operator.listen`. Absent: Hookline uses the address of the connection.',
       ),
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests. A process keeps at most 4,000 connections in total. At this maximum, each new connection replaces an idle connection of the client address with the most connections.',
+        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests. A process keeps at most 4,000 connections in total. When it has 4,000, each new connection replaces an idle connection of the client address that has the most connections.',
       ),
     bodyBytesPerAddress: count
       .optional()
@@ -75,10 +75,12 @@ const key = z.strictObject({
   role: oneOf(operatorRoles).describe(
     '`read`: the key permits only GET and HEAD requests. `operate`: it permits all requests.',
   ),
-  key: oneOrTwo(secretText).optional().describe('The key, or a list of two during a rotation; both are accepted.'),
+  key: oneOrTwo(secretText)
+    .optional()
+    .describe('The key, or a list of two keys during a rotation. Hookline accepts both keys.'),
   keyFile: oneOrTwo(fileName)
     .optional()
-    .describe('File with the key, or a list of two files during a rotation; the keys of both are accepted.'),
+    .describe('File with the key, or a list of two files during a rotation. Hookline accepts the keys of both files.'),
 })
 
 export const operator = z

@@ -19,7 +19,9 @@ import {
 
 const canary = z
   .strictObject({
-    destination: id.describe('Id of the destination that receives the canary messages; its endpoint must accept them.'),
+    destination: id.describe(
+      'Id of the destination that receives the canary messages. The endpoint of this destination must accept them.',
+    ),
     every: duration
       .refine(every => every >= 1_000, 'must be at least 1s')
       .prefault('30s')
@@ -46,7 +48,7 @@ const traces = z
       endpoint: httpUrl
         .optional()
         .describe(
-          'OTLP/HTTP endpoint for spans. Hookline appends `/v1/traces` to this URL. Absent: the environment variables `OTEL_EXPORTER_OTLP_*`, or else `http://localhost:4318`.',
+          'OTLP/HTTP endpoint for spans. Hookline appends `/v1/traces` to this URL. Absent: the value of the environment variables `OTEL_EXPORTER_OTLP_*`, or `http://localhost:4318` if they are not set.',
         ),
       sample: z
         .number(withMessage(sampleText))
@@ -54,7 +56,7 @@ const traces = z
         .max(1, sampleText)
         .default(0.01)
         .describe(
-          'Share of the traces that Hookline samples, from 0 to 1. If the sender of a message started the trace, the sender decides instead.',
+          'Share of the traces that Hookline samples, from 0 to 1. If the sender of a message started the trace, the sender decides whether the trace is sampled.',
         ),
     },
     withMessage('must be a mapping; {} is enough when the OTLP endpoint is on this host'),
@@ -81,7 +83,7 @@ const kafka = z
     brokers: z.array(broker).min(1).describe('Bootstrap brokers, each `host:port`.'),
     clientId: text
       .default('hookline')
-      .describe('Client id that Hookline sends to the brokers, which use it in logs and quotas.'),
+      .describe('Client id that Hookline sends to the brokers. Brokers use the client id in logs and for quotas.'),
     tls: z
       .strictObject(
         {
@@ -96,7 +98,7 @@ const kafka = z
         withMessage('must be a mapping; {} is enough if a public CA issued the certificates of the brokers'),
       )
       .optional()
-      .describe('TLS to the brokers. `{}` is enough if a public CA issued the certificates. Absent: no TLS.'),
+      .describe('TLS to the brokers. `{}` is enough if a public CA issued their certificates. Absent: no TLS.'),
     sasl: z
       .strictObject({
         mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512']).describe(
@@ -156,12 +158,12 @@ export const delivery = z
       .array(duration)
       .prefault(['10s', '30s', '1m', '5m', '15m', '30m', '1h', '1h', '1h'])
       .describe(
-        'Waits before the second, third and further attempts. No wait may be shorter than the one before it. Empty: no retries.',
+        'Waits before the second, third and further attempts. No wait may be shorter than the previous wait. Empty list: no retries.',
       ),
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window: Hookline starts retries only within this time after it first read the event. A deferred first attempt may start later, for example after the circuit breaker was open. At most 4h.',
+        'Retry window: Hookline starts retries only within this time after it first read the event. The first attempt may start later if it was deferred, for example because the circuit breaker was open. At most 4h.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')
@@ -171,7 +173,7 @@ export const delivery = z
     transport: oneOf(['got', 'undici'])
       .default('got')
       .describe(
-        'HTTP client. A delivery with `undici` takes about a third of the CPU time of one with `got`, but `undici` sends some header names in lower case. Retries, time limits, signatures, and the checks of addresses and certificates are the same.',
+        'HTTP client. A delivery with `undici` takes about a third of the CPU time of one with `got`, but `undici` sends some header names in lower case. Retries, time limits, signatures, and the checks of addresses and certificates are the same with both clients.',
       ),
     maxInFlight: count
       .max(100_000)
@@ -205,12 +207,14 @@ const payload = z
       .describe('`true`: requests have the header X-Message-Id, by which receivers detect duplicates.'),
     anonymousId: oneOf(['fallback', 'always'])
       .default('fallback')
-      .describe('`fallback`: the body has anonymousId only when there is no userId. `always`: also with a userId.'),
+      .describe(
+        '`fallback`: the body has `anonymousId` only if the message has no `userId`. `always`: the body has `anonymousId` even if the message has a `userId`.',
+      ),
     standardWebhooks: z
       .boolean()
       .default(false)
       .describe(
-        '`true`: requests to destinations with a shared secret or `policy.signing: ed25519` also have the Standard Webhooks headers (`webhook-id`, `webhook-timestamp` and `webhook-signature`).',
+        '`true`: requests also have the Standard Webhooks headers (`webhook-id`, `webhook-timestamp` and `webhook-signature`). This applies only to destinations with a shared secret or with `policy.signing: ed25519`.',
       ),
   })
   .prefault({})
@@ -272,7 +276,7 @@ export const configuration = z
       )
       .optional()
       .describe(
-        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings with a `directory`. The files cannot use environment variables, and can refer only to files below their directory. If files of two directories have the same id, Hookline uses only the file in the directory that is earlier in the list.',
+        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings, each with the key `directory`. The files cannot use environment variables, and can refer only to files below their directory. If files of two directories have the same id, Hookline uses only the file in the directory that is earlier in the list.',
       ),
     audiences,
     canary,

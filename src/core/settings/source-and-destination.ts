@@ -7,7 +7,7 @@ import { auth } from './oauth2.ts'
 import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile, time } from './value-types.ts'
 
 export const source = z.strictObject({
-  id: id.describe('Id of the source. Each event of the source contains it.'),
+  id: id.describe('Id of the source. Each event of the source contains this id.'),
   writeKey: oneToThree(secretText)
     .optional()
     .describe(
@@ -59,7 +59,7 @@ export const destination = z.strictObject({
   secretRotatesAt: time
     .optional()
     .describe(
-      'Time in ISO 8601 at which the second of two shared secrets replaces the first. Absent: both stay in use until the configuration changes.',
+      'Time in ISO 8601 at which the second of two shared secrets replaces the first. Absent: both secrets stay in use until the configuration changes.',
     ),
   signingKey: oneOrTwo(secretText)
     .optional()
@@ -90,6 +90,6 @@ export const destinationsDirectory = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'Ids of the sources whose events the destinations of this directory may receive. Absent: those of all sources.',
+      'Ids of the sources whose events the destinations of this directory may receive. Absent: the ids of all sources.',
     ),
 })

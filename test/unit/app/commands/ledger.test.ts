@@ -69,7 +69,7 @@ describe('hookline ledger', () => {
     const { code, out, err } = await run()
     expect(out).toMatch(/crm .* -\n/)
     expect(err).toBe(
-      'hookline: the counts of hours before 2026-03-01T11:00:00.000Z are incomplete, because Hookline has not stored all results of these hours; DIFFERENCE is "-", and cannot show whether deliveries were lost\n',
+      'hookline: the counts of hours before 2026-03-01T11:00:00.000Z are incomplete, because Hookline has not stored all results of these hours; for these hours, the column DIFFERENCE has "-", and cannot show whether deliveries were lost\n',
     )
     expect(code).toBe(0)
     view = { ...view, partial: true }

@@ -46,8 +46,8 @@ export function ChangesPage() {
               <>
                 {partial === true && (
                   <PartialNotice>
-                    The list has only the newest changes of this time span. Search the audit log of Hookline for older
-                    ones.
+                    The list has only the newest changes of this time span. For older changes, search the audit log of
+                    Hookline.
                   </PartialNotice>
                 )}
                 <ChangeTable changes={changes} />

@@ -40,7 +40,7 @@ function HourlyResults({ ledger }: { readonly ledger: Ledger }) {
   return (
     <>
       {partial === true && (
-        <PartialNotice>The operator service could not read all numbers: they may be too low.</PartialNotice>
+        <PartialNotice>The operator service could not read all numbers, so those below may be too low.</PartialNotice>
       )}
       {exactSince !== undefined && (
         <p class="muted">
@@ -48,7 +48,7 @@ function HourlyResults({ ledger }: { readonly ledger: Ledger }) {
         </p>
       )}
       {rows.length === 0 && partial !== true && (
-        <EmptyState title="The ledger has no deliveries to this destination in the last 24 hours.">
+        <EmptyState title="Hookline counted no deliveries to this destination in the last 24 hours.">
           A delivery counts in the hour in which Hookline received its event.
         </EmptyState>
       )}

@@ -16,7 +16,9 @@ export function ResultsPanel({ results }: { readonly results: DestinationStatus[
   return (
     <Panel title="Results">
       {results === undefined ? (
-        <EmptyState title="The operator service does not report results.">The Grafana dashboards show them.</EmptyState>
+        <EmptyState title="The operator service does not report results.">
+          The Grafana dashboards show the results.
+        </EmptyState>
       ) : (
         <>
           <ResultsOfSpan title="Last hour" results={results.lastHour} />

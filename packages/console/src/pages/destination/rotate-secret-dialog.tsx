@@ -30,8 +30,8 @@ export function RotateSecretDialog({ object, onChanged, onClose }: RotateSecretD
       <SecretDialog title={`New secret of ${object.id}`} secret={rotated.secret} onClose={onClose}>
         {rotated.rotatesAt !== undefined && (
           <p>
-            This secret replaces the old one at <Time at={rotated.rotatesAt} />. The receiver must accept it before that
-            time.
+            This secret replaces the old secret at <Time at={rotated.rotatesAt} />. The receiver must accept the new
+            secret before that time.
           </p>
         )}
       </SecretDialog>
@@ -50,7 +50,7 @@ export function RotateSecretDialog({ object, onChanged, onClose }: RotateSecretD
         label="Overlap"
         value={overlap}
         onInput={setOverlap}
-        hint="Time for which both secrets are in use, for example 24h; 0s replaces the old secret immediately."
+        hint="Time for which the old secret and the new secret are both in use, for example 24h. With 0s, the new secret replaces the old secret immediately."
       />
     </ConfirmDialog>
   )

@@ -15,7 +15,7 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
       {partial === true && (
         <PartialNotice>
           The search reached its limit of records or time, so this page may not show all records and attempts. To search
-          fewer records, choose a shorter time in "Received".
+          fewer records, choose a shorter time span in "Received".
         </PartialNotice>
       )}
       <Panel title="Event" isWide>

@@ -47,7 +47,7 @@ function NewDestinationForm() {
         label="Id"
         value={id}
         onInput={setId}
-        hint="Letters, digits, dots, hyphens and underscores, for example crm. It cannot be changed later."
+        hint="Letters, digits, dots, hyphens and underscores, for example crm. You cannot change the id later."
         isRequired
       />
       <DocumentEditor

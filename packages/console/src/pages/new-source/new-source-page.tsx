@@ -57,7 +57,7 @@ function NewSourceForm() {
         label="Id"
         value={id}
         onInput={setId}
-        hint="Letters, digits, dots, hyphens and underscores, for example web. It cannot be changed later."
+        hint="Letters, digits, dots, hyphens and underscores, for example web. You cannot change the id later."
         isRequired
       />
       <DocumentEditor

@@ -32,8 +32,8 @@ export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
     >
       {object.origin === 'file' && (
         <p class="notice">
-          The configuration file defines this {object.kind}. To change it, change that file. Running processes apply the
-          change within 5 seconds.
+          The configuration file defines this {object.kind}. To change the {object.kind}, edit the file. Running
+          processes apply the change within 5 seconds.
         </p>
       )}
       {isEditing && canEdit ? (

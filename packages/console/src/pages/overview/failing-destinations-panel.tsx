@@ -31,7 +31,7 @@ export function FailingDestinationsPanel(props: FailingDestinationsPanelProps) {
   return (
     <Panel title="Failing destinations" isWide>
       {openBreakers !== undefined && (
-        <PartialNotice>{`The table has ${openBreakers} destinations with an open circuit breaker.`}</PartialNotice>
+        <PartialNotice>{`The table shows only ${openBreakers} destinations with an open circuit breaker.`}</PartialNotice>
       )}
       {failing.length > 0 ? (
         <DataTable
@@ -42,7 +42,7 @@ export function FailingDestinationsPanel(props: FailingDestinationsPanelProps) {
             { title: 'Destination', cell: ({ id }) => <DestinationLink id={id} /> },
             { title: 'Circuit breaker', cell: row => (row.hasOpenBreaker ? <Badge state="open" /> : undefined) },
             {
-              title: 'Dead letters in the last hour (of the newest 100)',
+              title: 'Dead letters of the last hour (among the newest 100)',
               isNumber: true,
               cell: row => (hasDeadLetters ? countText(row.deadLetters) : undefined),
             },

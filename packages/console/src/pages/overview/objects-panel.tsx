@@ -31,7 +31,7 @@ export function ObjectsPanel({ status }: { readonly status: InstallationStatus }
       </Panel>
       <Panel title="Problems of the configuration">
         {share !== undefined && (
-          <PartialNotice>{`The list has ${share} destinations and sources with problems.`}</PartialNotice>
+          <PartialNotice>{`The list shows only ${share} destinations and sources with problems.`}</PartialNotice>
         )}
         {problems.length === 0 ? (
           <p class="muted">No destination and no source has a problem.</p>

@@ -9,7 +9,9 @@ export function RatesPanel({ history, isKnown }: { readonly history: RateHistory
     <Panel title="Deliveries and failed attempts per second since this page was opened" isWide>
       {history.times.length > 0 && <RateChart history={history} />}
       {!isKnown && (
-        <EmptyState title="The operator service does not report rates.">The Grafana dashboards show them.</EmptyState>
+        <EmptyState title="The operator service does not report rates.">
+          The Grafana dashboards show the rates.
+        </EmptyState>
       )}
     </Panel>
   )
