@@ -12,10 +12,10 @@ const maxTokensPerFile = 20_000
 const maxTokensPerDirectory = 200_000
 
 const tokens = 'YAML tokens (words, punctuation marks and spaces)'
-const move = 'remove files, or move some of them to another directory of "destinationsFrom"'
+const move = 'remove files from this directory, or move some files to another directory of "destinationsFrom"'
 
 export const tooManyFiles: Objection = {
-  message: `and all later files of its directory are not read: a directory may have at most ${maxFiles} files`,
+  message: `is not read, and the later files of its directory are not read either: a directory may have at most ${maxFiles} files`,
   hint: move,
 }
 const fileTooLong: Objection = {

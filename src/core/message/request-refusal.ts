@@ -67,6 +67,6 @@ export const kafkaUnavailable = refusal(
 /** The refusal of a request when the memory for requests is used up. */
 export const noMemory = refusal(
   'unavailable',
-  'Too many requests are in progress: send this one again after the time in Retry-After.',
+  'Too many requests are in progress: send this request again after the time in Retry-After.',
   { retryAfter: 1 },
 )

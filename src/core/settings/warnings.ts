@@ -98,7 +98,7 @@ function destinationWarnings(
 
 const untilWhen = (lifecycle: Destination['lifecycle']): string =>
   lifecycle?.pauseKeepsWindow === true
-    ? 'when their retry window ends (up to 48h of the pause do not count towards it); set "paused: false" to deliver them'
+    ? 'when their retry window ends (up to 48h of the pause do not count towards this window); set "paused: false" to deliver them'
     : 'when their retry window ends; set "paused: false" to deliver them'
 
 /** Leaves out the placeholders of secrets whose files this process has not read. */

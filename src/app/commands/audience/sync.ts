@@ -51,7 +51,7 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   const audience = audienceNamed(task, options.name)
   if (audience.destinations.size === 0)
     io.stderr.write(
-      `hookline: audience ${audience.name} has no enabled destination, so the sync sends no changes; add a destination to it in audiences.list, or enable one of its destinations\n`,
+      `hookline: audience ${audience.name} has no enabled destination, so the sync sends no changes; add a destination to this audience in audiences.list, or enable one of the destinations of the audience\n`,
     )
   const mode = options.partial === true ? 'partial' : 'full'
   const list = await openMemberList(options.members, io)

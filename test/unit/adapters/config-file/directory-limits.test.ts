@@ -66,7 +66,7 @@ describe('a directory of destinationsFrom', () => {
     const { read, problems } = await listing(2_002)
     expect(read).toHaveLength(2_001)
     expect(problems.map(({ file, message }) => `${file}: ${message}`)).toEqual([
-      '/more/text 2000.yaml: and all later files of its directory are not read: a directory may have at most 2000 files',
+      '/more/text 2000.yaml: is not read, and the later files of its directory are not read either: a directory may have at most 2000 files',
     ])
   })
 

@@ -71,7 +71,7 @@ it.each<[string, object, string[]]>([
     'paused, and the pause keeps the window',
     { destinations: [{ ...crm, paused: true, lifecycle: { pauseKeepsWindow: true } }] },
     [
-      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (up to 48h of the pause do not count towards it); set "paused: false" to deliver them',
+      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (up to 48h of the pause do not count towards this window); set "paused: false" to deliver them',
     ],
   ],
   [
