@@ -79,7 +79,7 @@ async function run(options: Options, io: CommandIo, open: (settings: Settings) =
   const source = open(settings)
   const unavailable = (error: unknown): unknown =>
     io.stderr.write(
-      `hookline: some or all dead letters are listed without their event, because it cannot be decoded: ${(error as Error).message}\n`,
+      `hookline: some or all dead letters are listed without their events, because the events cannot be decoded: ${(error as Error).message}\n`,
     )
   const codec = await source.codec().catch(error => {
     if (!(error instanceof RegistryUnavailable || error instanceof SchemaNotRegistered)) throw error

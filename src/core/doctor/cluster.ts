@@ -37,7 +37,7 @@ export function judgeCluster({ configured, advertised, brokers }: ClusterSeen): 
 type Remark = Pick<Judgement, 'level' | 'remedy'>
 const otherBrokerRemark: Remark = {
   level: 'warn',
-  remedy: 'the services can start, because another broker of kafka.brokers responds, but check this one',
+  remedy: 'check this broker; the services can start, because another broker of kafka.brokers responds',
 }
 const noBrokerRemark: Remark = {
   level: 'fail',

@@ -52,9 +52,9 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   reset: 'check that the server is running, and that no proxy closes its connections',
   proxy: 'check network.proxy, and whether the proxy runs and permits connections to this endpoint',
   tls_untrusted:
-    'Hookline sends no requests to this endpoint: ask its owner to correct the certificate, or add its CA to tls.caFile or tls.ca of the destination or, if it has neither, to network.caFile',
+    'Hookline sends no requests to this endpoint: ask its owner to correct the certificate, or add its CA to tls.ca or tls.caFile of the destination; if the destination has neither, add the CA to network.caFile',
   tls_other:
-    'the server must support TLS 1.2 or newer on this port, with other cipher suites than those with DHE (ECDHE is permitted); if it requires a client certificate, set "tls" of the destination',
+    'the server must support TLS 1.2 or newer on this port, with a cipher suite that does not use DHE (ECDHE is permitted); if it requires a client certificate, set "tls" of the destination',
 }
 
 /**

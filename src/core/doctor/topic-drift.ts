@@ -187,14 +187,14 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise it; otherwise, if a delayed write puts an outdated record after a valid one with the same key, compaction may remove the valid record before Hookline writes it again`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise, if a delayed write puts an outdated record after a valid record with the same key, compaction may remove the valid record before Hookline writes it again`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms, because Kafka may otherwise remove the record of a deletion before all processes have read it, and processes then disagree about an object that is created again`
+  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms, because Kafka may otherwise remove the record of a deletion before all processes have read it, and processes then disagree about a destination or source that is deleted and created again`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 

@@ -220,7 +220,7 @@ describe('--json', () => {
 describe('a missing dependency', () => {
   const away = new RegistryUnavailable('the schema registry cannot be used: connect ECONNREFUSED')
   const unable =
-    'hookline: some or all dead letters are listed without their event, because it cannot be decoded: the schema registry cannot be used: connect ECONNREFUSED\n'
+    'hookline: some or all dead letters are listed without their events, because the events cannot be decoded: the schema registry cannot be used: connect ECONNREFUSED\n'
   const failingLater: EventCodec = {
     ...codec,
     decode: () => ({ kind: 'schema_needed', schemaId: 9 }),

@@ -121,7 +121,7 @@ describe('cluster', () => {
       { configured: [reached('a:1', 'refused'), reached('b:1')], advertised: [], brokers: 1 },
       [
         'ok    kafka: 1 broker, reachable at its advertised address',
-        'warn  kafka a:1: refused; the services can start, because another broker of kafka.brokers responds, but check this one',
+        'warn  kafka a:1: refused; check this broker; the services can start, because another broker of kafka.brokers responds',
       ],
     ],
     [

@@ -253,7 +253,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, but needs 315360000000: raise delete.retention.ms, because Kafka may otherwise remove the record of a deletion before all processes have read it, and processes then disagree about an object that is created again',
+          'has delete.retention.ms 86400000, but needs 315360000000: raise delete.retention.ms, because Kafka may otherwise remove the record of a deletion before all processes have read it, and processes then disagree about a destination or source that is deleted and created again',
       },
     ])
   })
@@ -266,7 +266,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise it; otherwise, if a delayed write puts an outdated record after a valid one with the same key, compaction may remove the valid record before Hookline writes it again`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise, if a delayed write puts an outdated record after a valid record with the same key, compaction may remove the valid record before Hookline writes it again`,
     ])
   })
 })

@@ -21,7 +21,7 @@ export function noFailuresText({
     return {
       title: 'The operator service does not report failed attempts.',
       reason:
-        'It could not read them from Kafka in time, or Hookline does not record them (delivery.attemptsTopic is "off").',
+        'It could not read the records of failed attempts from Kafka in time, or Hookline does not record failed attempts (delivery.attemptsTopic is "off").',
     }
   return {
     title: 'Hookline does not record failed attempts.',
