@@ -107,7 +107,7 @@ const channels = {
     topic: names.attempts,
     title: 'Attempts',
     description:
-      'Failed attempts, the successful attempts of deliveries that failed or were replayed before, and ends of deliveries without an attempt; with `delivery.attemptsTopic: all`, every attempt. With `delivery.attemptsTopic: off`, the topic does not exist. Best effort: a record may be missing.',
+      'Failed attempts, successful attempts of deliveries that had failed before or were replayed, and ends of deliveries without an attempt. With `delivery.attemptsTopic: all`: every attempt. With `delivery.attemptsTopic: off`, the topic does not exist. Best effort: a record may be missing.',
     messages: ['attempt'],
     sends: 'The dispatcher writes finished attempts.',
     receives: 'The operator API and `hookline tail` read it.',

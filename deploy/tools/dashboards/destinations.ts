@@ -50,7 +50,7 @@ const worstDestinations: Row = {
     {
       title: 'Dead-lettered within an hour',
       description:
-        'Dead letters of the last hour, by destination and reason. A dash as the destination means that a record of the events topic did not become a delivery, for example because it cannot be decoded, or that the destination of a retry record is unknown. The command "hookline dead-letters" lists the dead letters.',
+        'Dead letters of the last hour, by destination and reason. A dash as the destination means one of two cases: a record of the events topic did not become a delivery, for example because it cannot be decoded; or the destination of a record of a retry topic is unknown. The command "hookline dead-letters" lists the dead letters.',
       unit: 'short',
       as: 'table',
       width: 12,
@@ -190,7 +190,7 @@ const allDestinations: Row = {
     {
       title: 'Deferred without an attempt',
       description:
-        'lane_full: the queue of the destination is too long. Possible reasons: the endpoint responds more slowly than messages arrive, the requests in progress have reached a limit, or the share of the process of policy.ratePerSecond or policy.maxConcurrency is zero. breaker_open: the circuit breaker is open. not_before: the delivery must still wait, for example because of Retry-After, or because the destination is paused after a 429. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination. auth: an attempt got no access token, or an endpoint responded with 401, but may accept a later token.',
+        'lane_full: the queue of the destination is too long. Possible reasons: the endpoint responds more slowly than messages arrive, the requests in progress have reached a limit, or the share of the process of policy.ratePerSecond or policy.maxConcurrency is zero. breaker_open: the circuit breaker is open. not_before: the delivery must still wait, for example because of Retry-After, or because the destination is paused after a 429. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination. auth: an attempt got no access token, or an endpoint responded with 401, but may accept a later access token.',
       unit: 'cps',
       as: 'lines',
       width: 12,

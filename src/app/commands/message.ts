@@ -62,7 +62,7 @@ function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): read
   const place = event && `${event.position.topic}/${event.position.partition}/${event.position.offset}`
   const about =
     event === undefined
-      ? `its event ${eventRemoved === true ? 'was deleted by Kafka after the retention time of the topic' : 'was not found in the searched time'}`
+      ? `its event ${eventRemoved === true ? 'was deleted by Kafka after the retention time of the topic' : 'was not found in the searched time span'}`
       : `${event.type}${event.event === undefined ? '' : ` "${event.event}"`} of source ${event.sourceId}, received ${event.receivedAt}, ${place}`
   const states = destinations.map(destination => [
     destination.id,

@@ -177,7 +177,7 @@ async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, i
     for (const { job } of open)
       io.stderr.write(
         printable(
-          `hookline: replay ${job.id}, a job of the operator service, has not ended; when an operator service starts or continues this job, it may replay the same dead letters again`,
+          `hookline: replay ${job.id} has not ended; if an operator service starts or continues this replay, the same dead letters may be replayed again`,
         ).concat('\n'),
       )
     return

@@ -16,7 +16,7 @@ export const kafkaMetrics = {
   ),
   recordsFinished: counter(
     'hookline_records_finished_total',
-    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored every retry, dead letter or other record that resulted. `handed_back`: the partition was revoked before the end, and its next owner reads the record again.',
+    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored every retry, dead letter or other record that resulted. `handed_back`: the partition was revoked before the processing ended, and the next owner of the partition reads the record again.',
     { unit: 'records', use: 'dashboard', labels: { group, end: ['done', 'handed_back'] } },
   ),
   recordsOpen: gauge('hookline_records_open', 'Records that this process has read and not finished.', {
@@ -74,7 +74,7 @@ export const kafkaMetrics = {
   ),
   consumerLag: gauge(
     'hookline_consumer_lag_records',
-    'Lag of the partition: records from the first unfinished one to the end of the partition.',
+    'Lag of the partition: records from the first unfinished record to the end of the partition.',
     { unit: 'records', use: 'dashboard', labels: { topic, partition } },
   ),
   positionsLost: counter(

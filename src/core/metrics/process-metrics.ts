@@ -48,7 +48,7 @@ export const processMetrics = {
   ),
   configObjectsAge: gauge(
     'hookline_config_objects_age_seconds',
-    'Age of the state of the config topic (destinations and sources) that this process uses, normally about a second. The age grows while the process cannot read the topic. 0 if Hookline does not use a config topic.',
+    'Time since this process last read all changes of the destinations and sources of the operator API, normally about a second. The time grows while the process cannot read the config topic. 0 without the config topic.',
     { unit: 'seconds', use: 'alert' },
   ),
   configConflicts: gauge(

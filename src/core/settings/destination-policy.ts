@@ -50,6 +50,6 @@ export const policy = z.strictObject({
   signing: oneOf(['hmac', 'ed25519'])
     .optional()
     .describe(
-      'How Hookline signs requests with the Standard Webhooks headers. `hmac`: with each shared secret. `ed25519`: with each private key of `signingKey`, and also with each shared secret if there is one. Absent: `hmac`.',
+      'How Hookline makes the signatures in the Standard Webhooks headers. `hmac`: with each shared secret. `ed25519`: with each private key of `signingKey`, and also with each shared secret, if the destination has one. Absent: `hmac`.',
     ),
 })

@@ -20,7 +20,7 @@ import {
 const canary = z
   .strictObject({
     destination: id.describe(
-      'Id of the destination that receives the canary messages. The endpoint of this destination must accept them.',
+      'Id of the destination that receives the canary messages. The endpoint of this destination must accept the messages.',
     ),
     every: duration
       .refine(every => every >= 1_000, 'must be at least 1s')

@@ -40,7 +40,9 @@ function HourlyResults({ ledger }: { readonly ledger: Ledger }) {
   return (
     <>
       {partial === true && (
-        <PartialNotice>The operator service could not read all numbers, so those below may be too low.</PartialNotice>
+        <PartialNotice>
+          The operator service could not read all numbers, so the numbers below may be too low.
+        </PartialNotice>
       )}
       {exactSince !== undefined && (
         <p class="muted">

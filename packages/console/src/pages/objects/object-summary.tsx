@@ -17,7 +17,7 @@ export function ObjectSummary({ object, children }: ObjectSummaryProps) {
       <Badge state={state} />
       {children}
       {origin === 'file' ? (
-        <span>Defined in the configuration file, so it is read-only here.</span>
+        <span>Defined in the configuration file, so you cannot change it here.</span>
       ) : (
         <span>
           Version {version}
