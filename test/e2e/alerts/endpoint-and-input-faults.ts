@@ -14,7 +14,7 @@ import type { Fault, Installation } from './fault.ts'
 
 const job = 'endpoints'
 const loopback = { allow: ['127.0.0.0/8'] }
-const breaksCalls = new URL('breaks-calls.mjs', import.meta.url).href
+const breaksCalls = new URL('break-requests-preload.mjs', import.meta.url).href
 
 interface Parts {
   readonly gone: ChangingEndpoint

@@ -24,7 +24,7 @@ const offsetsTopic = '__consumer_offsets'
  * all its settings, so each change must repeat these ones.
  */
 const offsetsConfig = { 'cleanup.policy': 'compact' }
-const setsClock = new URL('sets-clock.mjs', import.meta.url).href
+const setsClock = new URL('shift-clock-preload.mjs', import.meta.url).href
 /** How far the clock jumps, in ms, as after a pause of a virtual machine. */
 const pauseMs = 600_000
 

@@ -10,7 +10,7 @@ import { startInstallation, trackEvents } from '../support/process/test-installa
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
-const setsClock = new URL('alerts/sets-clock.mjs', import.meta.url).href
+const setsClock = new URL('alerts/shift-clock-preload.mjs', import.meta.url).href
 const minute = 60_000
 const hour = 60 * minute
 const skews = [minute, -minute, hour, -hour]
