@@ -7,7 +7,7 @@ import type { RunningService } from '../../deploy/tools/local/hookline-process.t
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { basic, request } from '../support/network/http-bytes.ts'
+import { basic, request } from '../support/network/http-request-bytes.ts'
 import { connect } from '../support/network/raw-http-client.ts'
 import { startInstallation, type TestInstallation, webKey } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { configFolder } from '../support/config/folder.ts'
+import { configFolder } from '../support/config/config-folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation } from '../support/process/test-installation.ts'
 

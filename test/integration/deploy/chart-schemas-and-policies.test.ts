@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Manifest } from '../../../deploy/tools/chart/render.ts'
+import { policies } from '../../support/deploy/manifests/chart-policies.ts'
 import { problemsOf } from '../../support/deploy/manifests/kubernetes-schemas.ts'
 import { at } from '../../support/deploy/manifests/manifest-mutations.ts'
-import { policies } from '../../support/deploy/manifests/policies.ts'
 import { everything, rendered, switches } from '../../support/deploy/manifests/renderings.ts'
 import { ofKind } from '../../support/deploy/manifests/workloads.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { policies } from '../../support/deploy/manifests/chart-policies.ts'
 import { at, inContainer, inPod, plus, type Spoil, without } from '../../support/deploy/manifests/manifest-mutations.ts'
-import { policies } from '../../support/deploy/manifests/policies.ts'
 import { everything, rendered } from '../../support/deploy/manifests/renderings.ts'
 
 /** Each row: a policy, a part of the expected violation, and the change that causes it. */

@@ -1,5 +1,5 @@
 import { contractSeries } from './metrics-contract.ts'
-import { askedIn, type Matcher } from './promql.ts'
+import { askedIn, type Matcher } from './promql-parser.ts'
 import { recordings } from './rules.ts'
 
 /** Labels that Prometheus and the cluster add to all series. */

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildImage } from '../../support/deploy/image/build.ts'
+import { buildImage } from '../../support/deploy/image/build-image.ts'
 import { type ImageContent, writeImageArchive } from './image-archive.ts'
 import { emptyImage } from './kafka-pods.ts'
 import type { Node } from './node.ts'

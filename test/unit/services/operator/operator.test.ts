@@ -7,7 +7,7 @@ import type { TopicReader } from '../../../../src/core/ports.ts'
 import { requestLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { createOperatorService, type OperatorService } from '../../../../src/services/operator/operator.ts'
 import { destinationOf, sourceOf } from '../../../support/builders.ts'
-import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
+import { OperatorHarness, topics } from '../../../support/operator/operator-command-harness.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { idAt, offsetOf, partitionOf } from '../../support/process/numbered-messages.ts'
+import { idAt, offsetOf, partitionOf } from '../../support/process/numbered-message-ids.ts'
 
 it('a message id contains its partition', () => {
   expect([0, 12, 24].map(each => idAt(0, each / 12))).toEqual(['0-0', '0-12', '0-24'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { askedIn } from '../../support/prometheus/promql.ts'
+import { askedIn } from '../../support/prometheus/promql-parser.ts'
 
 const named = (name: string, ...matchers: readonly string[]) => ({
   name,

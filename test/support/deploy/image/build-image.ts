@@ -12,8 +12,8 @@ import {
   type JSONInstruction,
   type PropertyInstruction,
 } from 'dockerfile-ast'
-import { type Base, buildBase, runtimeBase } from './base-images.ts'
 import { enclosed } from './linux-namespaces.ts'
+import { type Base, buildBase, runtimeBase } from './local-base-images.ts'
 
 /** A built image: its file system, and the settings with which it is started. */
 export interface Image extends Base {
