@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { at, inContainer, inPod, type Spoil } from '../../support/deploy/manifests/manifest-mutations.ts'
 import { everything, rendered, switches } from '../../support/deploy/manifests/renderings.ts'
 import type { ApiClient } from '../../tools/cluster/api-client.ts'
+import { cachedProgram } from '../../tools/cluster/built-programs.ts'
 import { createRestrictedNamespace, problemsOnServer } from '../../tools/cluster/chart-validation.ts'
 import { type ControlPlane, startControlPlane } from '../../tools/cluster/control-plane.ts'
-import { createCustomResources } from '../../tools/cluster/custom-resources.ts'
-import { cachedProgram } from '../../tools/cluster/programs.ts'
+import { createCustomResources } from '../../tools/cluster/custom-resource-definitions.ts'
 
 /*
  * Submits the chart to a real API server. The build of Kubernetes takes minutes, so these tests are

@@ -1,5 +1,5 @@
+import { changeIn } from './probe-and-other-destinations.ts'
 import type { SuccessLog } from './receiver/event-tally.ts'
-import { changeIn } from './topic-destinations.ts'
 
 /**
  * A change of one destination (the probe) that the operator API has acknowledged. The bench changes

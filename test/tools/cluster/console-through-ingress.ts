@@ -5,7 +5,7 @@ import { nodeAddress } from './node-files.ts'
 /**
  * Signs in to the console at `url` with a browser, pauses and resumes a destination, and signs out.
  * The browser resolves every host name to the node, and does not check the certificate. Clients in
- * ingress.ts check it.
+ * ingress-scenario.ts check it.
  */
 export async function useConsole(url: string, destination: string) {
   const browser = await startBrowser([

@@ -1,4 +1,4 @@
-import type { Delivery } from './ledger.ts'
+import type { Delivery } from './message-ledger.ts'
 import { partitions, type World } from './world.ts'
 
 /**

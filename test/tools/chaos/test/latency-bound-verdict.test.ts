@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Delivery, Sent } from '../ledger.ts'
-import { judgePromptness, type PromptnessEvidence } from '../promptness-verdict.ts'
+import { judgePromptness, type PromptnessEvidence } from '../latency-bound-verdict.ts'
+import type { Delivery, Sent } from '../message-ledger.ts'
 
 const sent = (id: string, at: number, partition = 0): Sent => ({ id, partition, at, acknowledgedAt: at + 1 })
 const by = (of: Sent, at: number, destination = 'crm'): Delivery => ({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { readConsoleIngress, readDeployPage } from '../deploy-page.ts'
+import { readConsoleIngress, readDeployPage } from '../deploy-page-commands.ts'
 
 const textOf = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../../../../docs/how-to', name), 'utf8')

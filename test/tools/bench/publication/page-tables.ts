@@ -3,7 +3,7 @@ import type { Verdict } from '../bounds.ts'
 import type { FigureName } from '../figure-names.ts'
 import type { RowName } from '../options.ts'
 import { amountOf, bound, shown } from '../report.ts'
-import { type Circumstances, type Entry, neverPublished, runsOf, type Value } from './entries.ts'
+import { type Circumstances, type Entry, neverPublished, runsOf, type Value } from './published-entries.ts'
 import { rowTexts } from './row-texts.ts'
 
 /**

@@ -1,11 +1,11 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAuthority } from '../../support/network/certificates.ts'
+import { program } from './built-programs.ts'
 import { keda, metricsServer, moduleDirectory } from './go-modules.ts'
 import type { Installation } from './installation.ts'
 import { emptyImage } from './kafka-pods.ts'
-import { program } from './programs.ts'
-import { withLogs } from './steps.ts'
+import { withLogs } from './scenario-steps.ts'
 
 /** A way to remove what was installed. It does not wait until the pods have ended. */
 export type Removal = () => Promise<void>

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { importHookline } from './images.ts'
+import { importHookline } from './import-images.ts'
 import type { Installation, Values } from './installation.ts'
-import type { Done, Scenario } from './scenario.ts'
+import type { Done, Scenario } from './run-scenario.ts'
+import { latestMs, until } from './scenario-steps.ts'
 import { repository } from './shell.ts'
-import { latestMs, until } from './steps.ts'
 
 /**
  * The last commit whose changes CHANGELOG.md lists under 0.1.0, the only version so far. No image

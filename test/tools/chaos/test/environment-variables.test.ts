@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { requested } from '../run-request.ts'
+import { requested } from '../environment-variables.ts'
 
 describe('the variables of make chaos', () => {
   it.each([

@@ -1,12 +1,12 @@
 import { Agent } from 'node:http'
-import { Ledger } from '../chaos/ledger.ts'
-import { installMetricsServer, type Removal } from './autoscalers.ts'
+import { Ledger } from '../chaos/message-ledger.ts'
+import { installMetricsServer, type Removal } from './install-autoscalers.ts'
 import type { Installation, Values } from './installation.ts'
+import { parseQuantity } from './kubernetes-quantity.ts'
 import { startMessageLoad } from './message-load.ts'
 import { followPods } from './pod-counts.ts'
-import { parseQuantity } from './quantity.ts'
-import type { Done, Scenario } from './scenario.ts'
-import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './steps.ts'
+import type { Done, Scenario } from './run-scenario.ts'
+import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './scenario-steps.ts'
 
 /** A second source without destinations. Its messages use the CPU of the collectors. */
 const source = 'second'

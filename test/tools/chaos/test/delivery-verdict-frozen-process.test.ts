@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { judge } from '../delivery-verdict.ts'
-import type { Delivery, Sent } from '../ledger.ts'
+import type { Delivery, Sent } from '../message-ledger.ts'
 
 const sent = (id: string, at: number): Sent => ({ id, partition: 0, at, acknowledgedAt: at })
 const by = (process: string, of: Sent, at: number): Delivery => ({

@@ -1,7 +1,7 @@
-import type { Ledger } from '../chaos/ledger.ts'
-import { reached } from '../chaos/reached.ts'
+import type { Ledger } from '../chaos/message-ledger.ts'
+import { reached } from '../chaos/poll-until-reached.ts'
 import { destinations, type Installation } from './installation.ts'
-import type { Row } from './scenario.ts'
+import type { Row } from './run-scenario.ts'
 
 const deliveryPatienceMs = 120_000
 

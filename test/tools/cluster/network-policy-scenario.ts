@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { parse } from 'yaml'
-import { reached } from '../chaos/reached.ts'
-import type { DeployPage } from './deploy-page.ts'
+import { reached } from '../chaos/poll-until-reached.ts'
+import { program } from './built-programs.ts'
+import type { DeployPage } from './deploy-page-commands.ts'
 import type { Installation } from './installation.ts'
 import { machineAddress, publicAddress } from './node-files.ts'
-import { enableOperator } from './operator-service.ts'
-import { program } from './programs.ts'
-import type { Done, Scenario } from './scenario.ts'
-import { addressOf, inHookline, latestMs, podsOf, seconds, settingOf, until } from './steps.ts'
+import { enableOperator } from './operator-service-scenario.ts'
+import type { Done, Scenario } from './run-scenario.ts'
+import { addressOf, inHookline, latestMs, podsOf, seconds, settingOf, until } from './scenario-steps.ts'
 
 const opsPort = 9_464
 const applyPatienceMs = 30_000

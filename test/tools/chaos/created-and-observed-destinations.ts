@@ -1,8 +1,8 @@
 import { changedSource, markOf, webhooksWith } from './changed-destinations.ts'
 import type { ObjectSeen } from './changes-verdict.ts'
-import type { Ledger } from './ledger.ts'
+import type { Ledger } from './message-ledger.ts'
 import { answerOf, createOperatorClient, type Operators } from './operator-client.ts'
-import { reached } from './reached.ts'
+import { reached } from './poll-until-reached.ts'
 import type { Receiver } from './receiver.ts'
 import { giveUpMs } from './scenario-run.ts'
 

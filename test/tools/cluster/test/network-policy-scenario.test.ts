@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { readDeployPage } from '../deploy-page.ts'
-import { differences, type Expectation, policyValues } from '../network-policy.ts'
+import { readDeployPage } from '../deploy-page-commands.ts'
+import { differences, type Expectation, policyValues } from '../network-policy-scenario.ts'
 
 const target = '10.0.0.1:80'
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/how-to/deploy-on-kubernetes.md'), 'utf8')

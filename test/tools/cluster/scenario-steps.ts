@@ -1,4 +1,4 @@
-import { reached } from '../chaos/reached.ts'
+import { reached } from '../chaos/poll-until-reached.ts'
 import type { Installation, Values } from './installation.ts'
 import type { Pod } from './pods.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { type Answer, Ledger } from '../ledger.ts'
+import { type Answer, Ledger } from '../message-ledger.ts'
 
 describe('the ledger of a chaos run', () => {
   let ledger: Ledger

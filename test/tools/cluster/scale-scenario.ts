@@ -1,6 +1,6 @@
 import type { Installation, Values } from './installation.ts'
-import type { Done, Scenario } from './scenario.ts'
-import { inHookline, latestMs, podsOf, seconds, until } from './steps.ts'
+import type { Done, Scenario } from './run-scenario.ts'
+import { inHookline, latestMs, podsOf, seconds, until } from './scenario-steps.ts'
 
 /** Scales each service with `kubectl scale`, up and down, and then upgrades with Helm. */
 async function scale(on: Installation): Promise<Done> {

@@ -1,6 +1,6 @@
 import type { LogRecord } from '../../../src/core/ports.ts'
 import type { Installation } from './installation.ts'
-import { inHookline } from './steps.ts'
+import { inHookline } from './scenario-steps.ts'
 
 /**
  * Reads a topic with the Kafka client of the image, and prints each record as a line of JSON. This

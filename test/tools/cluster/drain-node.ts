@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Installation } from './installation.ts'
-import type { Done } from './scenario.ts'
+import type { Done } from './run-scenario.ts'
 
 /**
  * Drains the only node of the pods of `services`, which have two pods each, and uncordons it. Fails

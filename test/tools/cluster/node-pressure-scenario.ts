@@ -1,6 +1,6 @@
 import type { Installation } from './installation.ts'
-import type { Done, Scenario } from './scenario.ts'
-import { latestMs, podsOf, seconds, until } from './steps.ts'
+import type { Done, Scenario } from './run-scenario.ts'
+import { latestMs, podsOf, seconds, until } from './scenario-steps.ts'
 
 const namespace = 'greedy'
 /** Writes to its volume until 95 % of the disk is used. The kubelet's limit is 90 %. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Posted } from '../chaos/ledger.ts'
+import type { Posted } from '../chaos/message-ledger.ts'
 import type { Received } from '../chaos/receiver.ts'
 import { destinations, type Installation } from './installation.ts'
 import { startMessageLoad, type Target } from './message-load.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseQuantity } from '../quantity.ts'
+import { parseQuantity } from '../kubernetes-quantity.ts'
 
 describe('a quantity of Kubernetes', () => {
   it.each([

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { apply, runs } from '../autoscalers.ts'
+import { targetOf } from '../built-programs.ts'
 import { keda, metricsServer } from '../go-modules.ts'
-import { targetOf } from '../programs.ts'
+import { apply, runs } from '../install-autoscalers.ts'
 
 const goMod = await readFile(join(import.meta.dirname, '../go/autoscalers/go.mod'), 'utf8')
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { earlierValues } from '../earlier-release.ts'
+import { earlierValues } from '../earlier-release-upgrade-scenario.ts'
 
 it('gives the earlier chart only values that it knows, its own image and new topics', () => {
   const config = { destinations: [], topics: { replicationFactor: 1 } }

@@ -1,10 +1,10 @@
-import type { Ledger } from '../chaos/ledger.ts'
-import { installKeda, type Removal } from './autoscalers.ts'
+import type { Ledger } from '../chaos/message-ledger.ts'
+import { installKeda, type Removal } from './install-autoscalers.ts'
 import { type Installation, type Values, webhooksOf } from './installation.ts'
+import { parseQuantity } from './kubernetes-quantity.ts'
 import { followPods } from './pod-counts.ts'
-import { parseQuantity } from './quantity.ts'
-import type { Done, Scenario } from './scenario.ts'
-import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './steps.ts'
+import type { Done, Scenario } from './run-scenario.ts'
+import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './scenario-steps.ts'
 
 /** A third destination, whose slow responses cause the lag. */
 const slow = 'slow'
