@@ -6,7 +6,7 @@ import { type ControlPlane, startControlPlane } from './control-plane.ts'
 import { debianPackages } from './debian-packages.ts'
 import { startDns } from './dns-server.ts'
 import { createNetwork, type Node, removeNetwork, startNode } from './node.ts'
-import { machineAddress } from './node-files.ts'
+import { machineAddress } from './node-addresses-and-files.ts'
 
 /** A Kubernetes cluster with one node on this machine. */
 export interface Cluster {

@@ -1,6 +1,6 @@
 import { startBrowser } from '../../support/browser/browser.ts'
 import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
-import { nodeAddress } from './node-files.ts'
+import { nodeAddress } from './node-addresses-and-files.ts'
 
 /**
  * Signs in to the console at `url` with a browser, pauses and resumes a destination, and signs out.

@@ -5,7 +5,7 @@ import { buildImage } from '../../support/deploy/image/build-image.ts'
 import { type ImageContent, writeImageArchive } from './image-archive.ts'
 import { emptyImage } from './kafka-pods.ts'
 import type { Node } from './node.ts'
-import { pauseImage } from './node-files.ts'
+import { pauseImage } from './node-addresses-and-files.ts'
 
 /** The repository of Hookline's image in the node. The tag is the version of the chart. */
 export const hooklineRepository = 'hookline.test/hookline'

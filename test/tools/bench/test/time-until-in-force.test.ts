@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { msUntilInForce } from '../changes-in-force.ts'
 import { changeIn } from '../probe-and-other-destinations.ts'
+import { msUntilInForce } from '../time-until-in-force.ts'
 
 const partitionOf = new Map([0, 1, 2, 3, 4, 5].map(number => [number, number % 2]))
 
