@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals'
 import { encodeRecord } from '../../src/core/config-objects/object-record.ts'
 import type { EncryptionKey } from '../../src/core/encryption-key.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { configFolder } from '../support/config/folder.ts'
+import { configFolder } from '../support/config/config-folder.ts'
 import {
   destinationDocument,
   firstKey,
@@ -13,7 +13,7 @@ import {
   objectRecord,
   sealedValue,
   secondKey,
-} from '../support/config-objects/objects.ts'
+} from '../support/config-objects/example-objects-and-keys.ts'
 import { until } from '../support/kafka/admin.ts'
 import { patience } from '../support/process/delivery-findings.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'

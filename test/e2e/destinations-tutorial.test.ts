@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { freePorts } from '../../deploy/tools/local/free-ports.ts'
 import { checkout } from '../support/docs/pages.ts'
-import { blocksIn, outputLike, Terminals } from '../support/docs/tutorial-commands.ts'
+import { blocksIn, outputLike, Terminals } from '../support/docs/tutorial-blocks-and-terminals.ts'
 import { until } from '../support/kafka/admin.ts'
 
 /*

@@ -6,7 +6,7 @@ import type { RunningService } from '../../deploy/tools/local/hookline-process.t
 import { closingAfterEach } from '../support/cleanup.ts'
 import { assembleCrowd, type HostileCrowd, hostileCrowds } from '../support/collector/hostile-crowds.ts'
 import { hostileRequests, sendHostile } from '../support/collector/hostile-requests.ts'
-import { basic } from '../support/network/http-bytes.ts'
+import { basic } from '../support/network/http-request-bytes.ts'
 import { blockedSince, longestBlock } from '../support/process/blocked-time.ts'
 import { startInstallation, webKey } from '../support/process/test-installation.ts'
 import { testSecret } from '../support/secret-scan/find-secret.ts'

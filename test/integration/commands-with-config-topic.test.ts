@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
-import { configFolder } from '../support/config/folder.ts'
+import { configFolder } from '../support/config/config-folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { askObjects } from '../support/operator/object-requests.ts'
 import { operatorKey } from '../support/operator/scripted-operator-api.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { configFolder } from '../support/config/folder.ts'
+import { configFolder } from '../support/config/config-folder.ts'
 import { createAuthority, selfSigned } from '../support/network/certificates.ts'
 import { runCommand } from '../support/process/in-process-command.ts'
 import { startInstallation } from '../support/process/test-installation.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { configFolder } from '../support/config/folder.ts'
+import { configFolder } from '../support/config/config-folder.ts'
 import { testSecret } from '../support/secret-scan/find-secret.ts'
 
 const closing = closingAfterEach()

@@ -1,6 +1,6 @@
 import type { FigureName } from '../../../test/tools/bench/figure-names.ts'
 import type { RowName } from '../../../test/tools/bench/options.ts'
-import { type Entry, figureOf } from '../../../test/tools/bench/publication/entries.ts'
+import { type Entry, figureOf } from '../../../test/tools/bench/publication/published-entries.ts'
 import { variantOf } from '../../../test/tools/bench/variant-names.ts'
 
 /** Costs that `make bench` measured and published. */

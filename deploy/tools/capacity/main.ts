@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import type { Entry } from '../../../test/tools/bench/publication/entries.ts'
+import type { Entry } from '../../../test/tools/bench/publication/published-entries.ts'
 import { commandHelp, type LoadOption, loadOptions, readLoad } from './arguments.ts'
 import { coefficientsFrom } from './coefficients.ts'
 import { planFor } from './model.ts'

@@ -1,4 +1,4 @@
-import type { Entry } from '../../../test/tools/bench/publication/entries.ts'
+import type { Entry } from '../../../test/tools/bench/publication/published-entries.ts'
 import { coefficientsFrom } from './coefficients.ts'
 import { casesTable, coefficientsTable, defaultAssumptionsTable, outagesTable } from './tables.ts'
 

@@ -5,7 +5,7 @@ import { deadLetterQueryOf } from '../../../src/core/operator/dead-letter-query.
 import type { DeadLetterPage } from '../../../src/core/operator/message-and-dead-letter-api.ts'
 import { ReadBudget } from '../../../src/core/operator/read-budget.ts'
 import { createDeadLetterReads } from '../../../src/services/operator/dead-letter-reads.ts'
-import { tombstoneOf, writtenDeadLetter } from '../../support/operator/dead-letter-topic.ts'
+import { tombstoneOf, writtenDeadLetter } from '../../support/operator/dead-letter-records.ts'
 import { afterwards, appendAll, kafka, newTopic, producer } from './test-clients-and-topics.ts'
 
 const partitions = 6

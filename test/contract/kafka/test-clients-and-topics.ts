@@ -19,7 +19,7 @@ import type {
 } from '../../../src/core/ports.ts'
 import { OffsetTracker } from '../../../src/core/progress/offset-tracker.ts'
 import { durationMs } from '../../../src/core/time.ts'
-import { onceReady } from '../../support/kafka/once-ready.ts'
+import { onceReady } from '../../support/kafka/retry-until-broker-ready.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
 export function brokers(): string[] {

@@ -19,10 +19,10 @@ import {
   recordOf,
   sourceOf,
 } from '../../support/builders.ts'
+import { MemorySession } from '../../support/kafka/memory-log-session.ts'
 import { eventsTopic, MemoryRegistry } from '../../support/kafka/memory-schema-registry.ts'
-import { MemorySession } from '../../support/kafka/memory-session.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { writtenDeadLetter } from '../../support/operator/dead-letter-topic.ts'
+import { writtenDeadLetter } from '../../support/operator/dead-letter-records.ts'
 import { askObjects } from '../../support/operator/object-requests.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'

@@ -8,7 +8,7 @@ import {
   rawCases,
   taken,
 } from '../../support/collector/raw-request-harness.ts'
-import { chunked, post, request } from '../../support/network/http-bytes.ts'
+import { chunked, post, request } from '../../support/network/http-request-bytes.ts'
 
 type Headers = Readonly<Record<string, string>>
 

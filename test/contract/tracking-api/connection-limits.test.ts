@@ -4,7 +4,7 @@ import { durationMs } from '../../../src/core/time.ts'
 import { expectAnswer, startCollector, takenAndClosed } from '../../support/collector/raw-request-harness.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { post } from '../../support/network/http-bytes.ts'
+import { post } from '../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 

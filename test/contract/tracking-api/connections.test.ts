@@ -10,7 +10,7 @@ import {
 } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { basic, chunked, post, request } from '../../support/network/http-bytes.ts'
+import { basic, chunked, post, request } from '../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const chunkedHead = (path = '/v1/batch', headers: Readonly<Record<string, string>> = {}) =>

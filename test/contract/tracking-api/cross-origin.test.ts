@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
 import { problem, raw, rawCases, taken } from '../../support/collector/raw-request-harness.ts'
-import { basic, post, request } from '../../support/network/http-bytes.ts'
+import { basic, post, request } from '../../support/network/http-request-bytes.ts'
 
 const Origin = 'https://shop.example'
 const readable = {

@@ -5,7 +5,7 @@ import { durationMs } from '../../../src/core/time.ts'
 import { problem, raw, rawCases, startCollector, taken } from '../../support/collector/raw-request-harness.ts'
 import { RecordingCollector } from '../../support/collector/recording-collector.ts'
 import { rateLimited, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
-import { chunk, chunked, type Fields, post, request } from '../../support/network/http-bytes.ts'
+import { chunk, chunked, type Fields, post, request } from '../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const mebibyte = 1_048_576

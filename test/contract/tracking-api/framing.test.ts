@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
 import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector/raw-request-harness.ts'
-import { chunk, chunked, request } from '../../support/network/http-bytes.ts'
+import { chunk, chunked, request } from '../../support/network/http-request-bytes.ts'
 
 const chunkedHead = (path = '/v1/batch', headers: Readonly<Record<string, string>> = {}) =>
   request(`POST ${path}`, { 'Transfer-Encoding': 'chunked', ...headers })

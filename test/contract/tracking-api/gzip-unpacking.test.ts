@@ -10,7 +10,7 @@ import {
   taken,
 } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
-import { type Fields, post } from '../../support/network/http-bytes.ts'
+import { type Fields, post } from '../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 type Phase = 'arriving' | 'received' | 'unpacking'

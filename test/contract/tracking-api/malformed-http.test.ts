@@ -10,7 +10,7 @@ import {
   taken,
 } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
-import { post, request } from '../../support/network/http-bytes.ts'
+import { post, request } from '../../support/network/http-request-bytes.ts'
 import { connect } from '../../support/network/raw-http-client.ts'
 
 const closing = closingAfterEach()

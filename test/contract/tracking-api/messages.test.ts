@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { Message } from '../../../src/core/message/message.ts'
 import { expectAnswer, problem, taken } from '../../support/collector/raw-request-harness.ts'
 import { asWeb, page, serveCollector } from '../../support/collector/served-collector.ts'
-import { basic, type Fields } from '../../support/network/http-bytes.ts'
+import { basic, type Fields } from '../../support/network/http-request-bytes.ts'
 
 const { collector, exchange } = serveCollector()
 

@@ -1,7 +1,7 @@
 import { describe } from '@jest/globals'
 import { callTypes } from '../../../src/core/message/message.ts'
 import { problem, type RawCase, raw, rawCases, taken } from '../../support/collector/raw-request-harness.ts'
-import { post, request } from '../../support/network/http-bytes.ts'
+import { post, request } from '../../support/network/http-request-bytes.ts'
 
 const batches = ['/v1/batch', '/v1/import', '/v1/b', '/beacon/v1/batch']
 const calls = callTypes.flatMap(type =>

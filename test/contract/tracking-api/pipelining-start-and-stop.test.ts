@@ -11,7 +11,7 @@ import {
 } from '../../support/collector/raw-request-harness.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { post, request } from '../../support/network/http-bytes.ts'
+import { post, request } from '../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const open: Wire[] = []

@@ -13,7 +13,7 @@ import {
   taken,
 } from '../../support/collector/raw-request-harness.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
-import { chunk, chunked, post, request } from '../../support/network/http-bytes.ts'
+import { chunk, chunked, post, request } from '../../support/network/http-request-bytes.ts'
 import { connect } from '../../support/network/raw-http-client.ts'
 
 const limit = 1_048_576

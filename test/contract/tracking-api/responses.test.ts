@@ -3,7 +3,7 @@ import { problemStatus } from '../../../src/adapters/http/responses.ts'
 import type { TrackingAnswer } from '../../../src/core/collector/tracking-api.ts'
 import { type RejectionCode, rejectionCodes } from '../../../src/core/message/message.ts'
 import { type RefusalCode, type RejectedMessage, refusal } from '../../../src/core/message/request-refusal.ts'
-import { expectAsDocumented } from '../../support/collector/openapi.ts'
+import { expectAsDocumented } from '../../support/collector/openapi-conformance.ts'
 import {
   expectAnswer,
   expectHealthy,
@@ -12,7 +12,7 @@ import {
   taken,
 } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
-import { post } from '../../support/network/http-bytes.ts'
+import { post } from '../../support/network/http-request-bytes.ts'
 import { connect, type WireAnswer } from '../../support/network/raw-http-client.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { chunk, post, request } from '../../support/network/http-bytes.ts'
+import { chunk, post, request } from '../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const tooSlow = problem(408, 'request_timeout', { close: true })

@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
 import { type RawCase, raw, rawCases, taken } from '../../support/collector/raw-request-harness.ts'
-import { basic, type Fields, post } from '../../support/network/http-bytes.ts'
+import { basic, type Fields, post } from '../../support/network/http-request-bytes.ts'
 
 const key = (
   name: string,

@@ -8,7 +8,7 @@ import {
   signIn,
   startConsoleInstallation,
 } from '../../support/browser/console-installation.ts'
-import { takePicture } from '../../support/browser/picture.ts'
+import { takePicture } from '../../support/browser/screenshot.ts'
 
 /*
  * Tests of signing in and out in a real browser, with the Content-Security-Policy of the console.

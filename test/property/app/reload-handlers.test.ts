@@ -16,7 +16,7 @@ import {
   installed,
   textOf,
 } from '../../support/config/example-configurations.ts'
-import { revealed } from '../../support/config/revealed.ts'
+import { revealed } from '../../support/config/revealed-secrets.ts'
 import { changed, changes } from '../../support/config/text-mutations.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { type Fields, post, request } from '../network/http-bytes.ts'
+import { type Fields, post, request } from '../network/http-request-bytes.ts'
 
 /** Requests of which each is harmless alone. The crowd sends them at the same time. */
 export interface HostileCrowd {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { type Chance, createChance } from '../../tools/chaos/seeded-random.ts'
-import { basic, chunk, type Fields, post } from '../network/http-bytes.ts'
+import { basic, chunk, type Fields, post } from '../network/http-request-bytes.ts'
 import { connect } from '../network/raw-http-client.ts'
 import { type HostileBody, hostileBodies } from './hostile-bodies.ts'
 

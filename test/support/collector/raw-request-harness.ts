@@ -10,11 +10,11 @@ import type { DeletionAndAudienceApi } from '../../../src/core/operator/deletion
 import type { Clock, Logger } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
-import { post } from '../network/http-bytes.ts'
+import { post } from '../network/http-request-bytes.ts'
 import { connect, type Wire, type WireAnswer } from '../network/raw-http-client.ts'
 import { findOperatorKey } from '../operator/scripted-operator-api.ts'
 import { silent } from '../telemetry/silent-logger.ts'
-import { expectAsDocumented } from './openapi.ts'
+import { expectAsDocumented } from './openapi-conformance.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 
 /**

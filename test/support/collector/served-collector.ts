@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
-import { basic, type Fields, post } from '../network/http-bytes.ts'
+import { basic, type Fields, post } from '../network/http-request-bytes.ts'
 import { connect, type WireAnswer } from '../network/raw-http-client.ts'
-import { expectAsDocumented } from './openapi.ts'
+import { expectAsDocumented } from './openapi-conformance.ts'
 import { startCollector } from './raw-request-harness.ts'
 import { RecordingCollector } from './recording-collector.ts'
 

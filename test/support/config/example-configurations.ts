@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml'
 import { keysAt } from '../../../src/core/settings/json-schema.ts'
 import { allPages, blocksOf, checkout } from '../docs/pages.ts'
 import { createAuthority } from '../network/certificates.ts'
-import { configFolder } from './folder.ts'
+import { configFolder } from './config-folder.ts'
 
 const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 const accepted = (name: string): string => read(`test/fixtures/config/accepted/${name}`)

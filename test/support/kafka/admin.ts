@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs'
-import { onceReady } from './once-ready.ts'
+import { onceReady } from './retry-until-broker-ready.ts'
 
 export interface CommittedPosition {
   readonly offset: number

@@ -14,7 +14,7 @@ import { createPreviewMessage } from '../../../src/services/operator/preview-mes
 import { createReadStatus } from '../../../src/services/operator/read-status.ts'
 import { createSendTest } from '../../../src/services/operator/send-test.ts'
 import { defaultDelivery, defaultPayload } from '../builders.ts'
-import { MemorySession } from '../kafka/memory-session.ts'
+import { MemorySession } from '../kafka/memory-log-session.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
 import { noStatusView } from './no-status-view.ts'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { briefly, expectAnswer, play, problem, type RawCase } from '../collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../collector/scripted-tracking-api.ts'
-import { type Fields, request } from '../network/http-bytes.ts'
+import { type Fields, request } from '../network/http-request-bytes.ts'
 import { connect } from '../network/raw-http-client.ts'
 import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
 import { startOperator } from './server.ts'

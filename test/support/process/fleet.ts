@@ -7,7 +7,7 @@ import { trackMessage } from '../collector/track-message.ts'
 import { type AdminClient, type CommittedPosition, createAdminClient, until } from '../kafka/admin.ts'
 import { RecordedDeliveries } from '../webhook/recorded-deliveries.ts'
 import { type Observed, progressFaults } from './delivery-findings.ts'
-import { partitionOf, partitions } from './numbered-messages.ts'
+import { partitionOf, partitions } from './numbered-message-ids.ts'
 import { startInstallation, type TestInstallation } from './test-installation.ts'
 
 /** The load: `size` records every `everyMs` milliseconds, which are 500 records per second. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { driveBrowser } from './browser.ts'
+import { driveBrowser } from './browser-sdk.ts'
 import { type Call, calls } from './calls.ts'
 
 /** The collector to which an SDK sends. */

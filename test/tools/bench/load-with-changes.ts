@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { askObjects } from '../../support/operator/object-requests.ts'
 import { bounds } from './bounds.ts'
-import { type Change, msUntilInForce } from './changes-in-force.ts'
 import { unpinned } from './cpu-pinning.ts'
 import { startOperator } from './forwarders/operator-process.ts'
 import { live, quantile, warm } from './latency-under-load.ts'
+import { probeDocument, probeId } from './probe-and-other-destinations.ts'
 import type { Running } from './rows/many-destinations.ts'
 import { type Bench, type Outcome, scaledSeconds } from './rows/row.ts'
 import { median, percentile } from './statistics.ts'
-import { probeDocument, probeId } from './topic-destinations.ts'
+import { type Change, msUntilInForce } from './time-until-in-force.ts'
 
 const load = { perSecond: 1_000, seconds: 16, delayMs: 20 }
 /** Seconds at the start of a load that are not measured. */

@@ -1,5 +1,5 @@
-import type { ConsolePage } from './console-pages.ts'
-import { destinationId, type Written } from './dead-letters-topic.ts'
+import type { ConsolePage } from './console-page-loads.ts'
+import { destinationId, type Written } from './destinations-and-dead-letters.ts'
 import type { Question } from './operator-answers.ts'
 
 /** Number of busy destinations, which together have half of all dead letters. */

@@ -1,6 +1,6 @@
 import type { LogProducer } from '../../../src/core/ports.ts'
 import { createAdminClient } from '../../support/kafka/admin.ts'
-import { createAppend } from './append.ts'
+import { createAppend } from './append-records.ts'
 
 /**
  * Value of a record. It is larger than the number of bytes after which a broker adds an entry to

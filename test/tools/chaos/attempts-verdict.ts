@@ -1,5 +1,5 @@
 import { type CheckResult, quantile, some } from './check-result.ts'
-import { type Call, isSuccess, statusOf } from './ledger.ts'
+import { type Call, isSuccess, statusOf } from './message-ledger.ts'
 
 export interface AttemptLimits {
   /** Maximum delay of an attempt after its due time, in milliseconds. */

@@ -3,7 +3,7 @@ import { some } from './check-result.ts'
 import { type Findings, type Injected, latestOf } from './delivery-verdict.ts'
 import { attributed, inProgressOfOne } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
-import { type Call, type Delivery, targetOf } from './ledger.ts'
+import { type Call, type Delivery, targetOf } from './message-ledger.ts'
 import { failuresOfPairs, type Place, type RetryRecords } from './order-verdict.ts'
 import type { AudienceScenario } from './scenario.ts'
 

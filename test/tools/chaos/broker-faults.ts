@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClusterNode } from '../../../deploy/tools/local/cluster.ts'
-import { allPartitions, now, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 

@@ -1,7 +1,7 @@
 import type { ChangesSeen } from './change-load.ts'
 import { markIn, numberIn, type VersionRecord } from './changed-destinations.ts'
 import { type CheckResult, some } from './check-result.ts'
-import type { Call } from './ledger.ts'
+import type { Call } from './message-ledger.ts'
 
 /** A destination as an operator process shows it. */
 export interface ObjectSeen {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { clockOffBy, setClock } from './faked-clock.ts'
-import { allPartitions, now, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 
 /** Shifts the wall clock of all processes by `shiftSeconds`, and corrects it after `seconds`. */

@@ -1,6 +1,6 @@
 import type { CollectorsSeen } from './collector-watch.ts'
 import type { Injected } from './delivery-verdict.ts'
-import type { Posted } from './ledger.ts'
+import type { Posted } from './message-ledger.ts'
 
 /** Limits for collectors. Times are for an otherwise idle machine. */
 export interface IntakeLimits {

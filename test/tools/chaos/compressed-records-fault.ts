@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { peakMb } from '../bench/process-usage.ts'
-import { allPartitions, now, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 import type { BatchesToWrite } from './write-compressed-records.ts'
 

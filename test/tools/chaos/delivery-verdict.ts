@@ -2,7 +2,7 @@ import { some } from './check-result.ts'
 import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './collector-verdict.ts'
 import { attributed, inProgressOfOne, relativeTo } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
-import { type Delivery, type Sent, targetOf } from './ledger.ts'
+import { type Delivery, type Sent, targetOf } from './message-ledger.ts'
 import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /** Limits of a scenario. Times are for an otherwise idle machine. */

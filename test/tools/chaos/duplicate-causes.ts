@@ -1,5 +1,5 @@
 import type { Injected } from './delivery-verdict.ts'
-import { type Delivery, targetOf } from './ledger.ts'
+import { type Delivery, targetOf } from './message-ledger.ts'
 import type { RetryRecords } from './order-verdict.ts'
 
 /**

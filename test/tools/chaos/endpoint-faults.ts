@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { numberOf } from './event-load.ts'
-import type { Answer, Delivery } from './ledger.ts'
-import { allPartitions, now, onPartitions } from './recovery.ts'
+import type { Answer, Delivery } from './message-ledger.ts'
+import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 
 /**

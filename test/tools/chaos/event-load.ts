@@ -7,7 +7,7 @@ import type { EventCodec } from '../../../src/core/ports.ts'
 import { paced } from '../../../src/services/pacer.ts'
 import { trackMessage } from '../../support/collector/track-message.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import type { Ledger, Sent } from './ledger.ts'
+import type { Ledger, Sent } from './message-ledger.ts'
 
 export interface LoadOptions {
   readonly brokers: readonly string[]

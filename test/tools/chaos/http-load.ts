@@ -6,7 +6,7 @@ import { partitionFor } from '../../../src/core/message/event.ts'
 import { paced } from '../../../src/services/pacer.ts'
 import { type Load, messageIdOf, userIdOf } from './event-load.ts'
 import type { Member } from './fleet.ts'
-import type { Ledger, Posted, Sent } from './ledger.ts'
+import type { Ledger, Posted, Sent } from './message-ledger.ts'
 
 export interface HttpLoadOptions {
   /**

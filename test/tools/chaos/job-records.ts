@@ -3,7 +3,7 @@ import { parseDuration } from '../../../src/core/time.ts'
 import { tiersOf } from '../../../src/core/topics.ts'
 import type { Span } from './job-load.ts'
 import type { JobRecords } from './jobs-verdict.ts'
-import { targetOf } from './ledger.ts'
+import { targetOf } from './message-ledger.ts'
 import type { JobsScenario } from './scenario.ts'
 import type { World } from './world.ts'
 

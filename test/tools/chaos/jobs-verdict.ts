@@ -3,7 +3,7 @@ import type { Findings, Injected, Limits } from './delivery-verdict.ts'
 import { attributed, inProgressOfOne } from './duplicate-causes.ts'
 import type { EndedJob, LedgerTotalsSeen } from './job-load.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
-import { type Delivery, isSuccess, type Sent, targetOf } from './ledger.ts'
+import { type Delivery, isSuccess, type Sent, targetOf } from './message-ledger.ts'
 import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LinkState } from '../../support/network/tcp-proxy.ts'
-import { allPartitions, now, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 
 /** Impairs the links between all processes of Hookline and all brokers for `seconds`. */

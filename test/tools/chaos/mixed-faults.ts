@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { killCoordinator, killLeader } from './broker-faults.ts'
-import type { Delivery } from './ledger.ts'
 import { impairLink } from './link-faults.ts'
+import type { Delivery } from './message-ledger.ts'
 import { freezeProcess, killProcess, restartOldest } from './process-faults.ts'
 import type { Script } from './receiver.ts'
-import { allPartitions } from './recovery.ts'
+import { allPartitions } from './recovery-condition.ts'
 import type { Fault, Hit } from './scenario.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Injected } from './delivery-verdict.ts'
-import { type Call, statusOf, targetOf } from './ledger.ts'
+import { type Call, statusOf, targetOf } from './message-ledger.ts'
 
 /**
  * Position of a message on the events topic. If the topic has several copies, it is the position of

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Member } from './fleet.ts'
-import type { Delivery } from './ledger.ts'
-import { allPartitions, now, onPartitions, ownedBy } from './recovery.ts'
+import type { Delivery } from './message-ledger.ts'
+import { allPartitions, now, onPartitions, ownedBy } from './recovery-condition.ts'
 import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 

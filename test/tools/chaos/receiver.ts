@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Answer, Ledger } from './ledger.ts'
+import type { Answer, Ledger } from './message-ledger.ts'
 
 /**
  * Decides the response to the n-th request (from 1) of a message. `mark` is the result of the

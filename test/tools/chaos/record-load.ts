@@ -11,7 +11,7 @@ import { paced } from '../../../src/services/pacer.ts'
 import { trackMessage } from '../../support/collector/track-message.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { type Load, type LoadOptions, messageIdOf } from './event-load.ts'
-import type { Sent } from './ledger.ts'
+import type { Sent } from './message-ledger.ts'
 
 /** Plan for the n-th record. */
 export interface Planned {

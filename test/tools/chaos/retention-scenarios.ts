@@ -1,4 +1,4 @@
-import { targetOf } from './ledger.ts'
+import { targetOf } from './message-ledger.ts'
 import { judgeLoss } from './reported-loss-verdict.ts'
 import { outliveRetention, quickRetention, reportedLosses } from './retention-faults.ts'
 import type { Scenario } from './scenario.ts'

@@ -3,7 +3,7 @@ import type { CheckResult } from './check-result.ts'
 import type { IntakeLimits } from './collector-verdict.ts'
 import type { Injected, Limits } from './delivery-verdict.ts'
 import type { Load, LoadOptions } from './event-load.ts'
-import type { AwaitedDeliveries } from './ledger.ts'
+import type { AwaitedDeliveries } from './message-ledger.ts'
 import type { Inspection, Script } from './receiver.ts'
 import type { World } from './world.ts'
 

@@ -12,8 +12,8 @@ import { processScenarios } from './process-scenarios.ts'
 import { retentionScenarios } from './retention-scenarios.ts'
 import type { AudienceScenario, ChangesScenario, JobsScenario, Scenario, SoakScenario } from './scenario.ts'
 import { soakScenarios } from './soak-scenarios.ts'
-import { topicScenarios } from './topic-scenarios.ts'
 import { unusualLoadScenarios } from './unusual-load-scenarios.ts'
+import { topicScenarios } from './unwritable-topic-scenarios.ts'
 
 export type AnyScenario = Scenario | AudienceScenario | ChangesScenario | JobsScenario | SoakScenario
 

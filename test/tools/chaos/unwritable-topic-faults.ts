@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import kafkajs from 'kafkajs'
 import { epochMs } from '../../../src/core/time.ts'
-import { isSuccess } from './ledger.ts'
-import { allPartitions, now, onPartitions } from './recovery.ts'
+import { isSuccess } from './message-ledger.ts'
+import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'
 

@@ -7,7 +7,7 @@ import { startInstallation, type TestInstallation, webKey } from '../../support/
 import { ownClock } from './faked-clock.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
-import { Ledger } from './ledger.ts'
+import { Ledger } from './message-ledger.ts'
 import { processHeader, type Receiver, startReceiver } from './receiver.ts'
 import type { Scenario } from './scenario.ts'
 import type { Chance } from './seeded-random.ts'

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { program } from './built-programs.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'
+import { debianPackages } from './debian-packages.ts'
 import { startDns } from './dns-server.ts'
 import { createNetwork, type Node, removeNetwork, startNode } from './node.ts'
-import { machineAddress } from './node-files.ts'
-import { debianPackages } from './packages.ts'
-import { program } from './programs.ts'
+import { machineAddress } from './node-addresses-and-files.ts'
 
 /** A Kubernetes cluster with one node on this machine. */
 export interface Cluster {

@@ -36,7 +36,7 @@ export interface ControlPlane {
 }
 
 export interface ControlPlaneOptions {
-  /** The binary of `programs.ts` with all programs of Kubernetes. */
+  /** The binary of `built-programs.ts` with all programs of Kubernetes. */
   readonly kubernetes: string
   /** An existing directory for data, certificates and logs. */
   readonly directory: string

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { request, Agent as UndiciAgent } from 'undici'
 import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
 import type { Installation } from './installation.ts'
-import { nodeAddress } from './node-files.ts'
+import { nodeAddress } from './node-addresses-and-files.ts'
 
 export interface IngressAnswer {
   /** The HTTP status, or 0 if there was no response. */

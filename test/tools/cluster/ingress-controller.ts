@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 import { emptyImage } from './kafka-pods.ts'
-import { nodeAddress } from './node-files.ts'
+import { nodeAddress } from './node-addresses-and-files.ts'
 
 export const ingressNamespace = 'ingress'
 const name = 'traefik'

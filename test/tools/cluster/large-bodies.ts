@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { userIdOf } from '../chaos/event-load.ts'
-import type { Sent } from '../chaos/ledger.ts'
+import type { Sent } from '../chaos/message-ledger.ts'
 import { basic, post, type Target } from './message-load.ts'
 
 /** 128 messages of almost 32 KiB each, the maximum of a message. The body has almost 4 MiB. */

@@ -5,7 +5,7 @@ import { systemClock as clock } from '../../../src/adapters/clock/system-clock.t
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { paced } from '../../../src/services/pacer.ts'
 import { type Load, messageIdOf, userIdOf } from '../chaos/event-load.ts'
-import type { Posted, Sent } from '../chaos/ledger.ts'
+import type { Posted, Sent } from '../chaos/message-ledger.ts'
 import type { Installation } from './installation.ts'
 
 /** Time limit for a request, in ms. A request that reaches it counts as unanswered. */

@@ -4,9 +4,9 @@ import { arch } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
+import { program } from './built-programs.ts'
 import { type ControlPlane, serviceAddresses } from './control-plane.ts'
-import { nodeAddress } from './node-files.ts'
-import { program } from './programs.ts'
+import { nodeAddress } from './node-addresses-and-files.ts'
 
 const run = promisify(execFile)
 const startTimeoutMs = 60_000

@@ -7,7 +7,14 @@ import { promisify } from 'node:util'
 import { startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
 import { type ControlPlane, serviceAddresses } from './control-plane.ts'
 import { startNetworkPlugin } from './network-plugin.ts'
-import { clientAddress, machineAddress, nodeAddress, nodeFiles, podAddresses, publicAddress } from './node-files.ts'
+import {
+  clientAddress,
+  machineAddress,
+  nodeAddress,
+  nodeFiles,
+  podAddresses,
+  publicAddress,
+} from './node-addresses-and-files.ts'
 
 const run = promisify(execFile)
 const startTimeoutMs = 120_000

@@ -1,5 +1,5 @@
 import type { Installation } from './installation.ts'
-import { seconds, until } from './steps.ts'
+import { seconds, until } from './scenario-steps.ts'
 
 /** Follows the number of ready pods of a service. */
 export interface PodCounts {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { compactJson } from '../../../deploy/tools/json-and-yaml-text.ts'
 import { code, table, withBlock } from '../../../deploy/tools/reference/markdown.ts'
 import type { Circumstances } from '../chaos/publication.ts'
-import type { Row } from './scenario.ts'
+import type { Row } from './run-scenario.ts'
 
 /** A row of `cluster.json`. */
 export interface PublishedRow extends Row, Circumstances {

@@ -1,6 +1,6 @@
 import { quantile, some } from '../chaos/check-result.ts'
 import { attributed } from '../chaos/duplicate-causes.ts'
-import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger.ts'
+import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/message-ledger.ts'
 
 /**
  * Maximum number of repeated deliveries for each pod that was killed or lost its connection to

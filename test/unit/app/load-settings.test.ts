@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { ConfigurationRefused, UsageError } from '../../../src/app/command.ts'
 import { configPath, loadSettings } from '../../../src/app/load-settings.ts'
-import { configFolder } from '../../support/config/folder.ts'
+import { configFolder } from '../../support/config/config-folder.ts'
 import { smallConfiguration } from '../../support/config/small-configuration.ts'
 import { createTestIo } from '../../support/process/in-process-command.ts'
 

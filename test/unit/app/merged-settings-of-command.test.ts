@@ -5,7 +5,7 @@ import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import type { EncryptionKey } from '../../../src/core/encryption-key.ts'
 import type { TopicFollower } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
-import { configFolder } from '../../support/config/folder.ts'
+import { configFolder } from '../../support/config/config-folder.ts'
 import {
   destinationDocument,
   fileSettings,
@@ -16,7 +16,7 @@ import {
   sealedValue,
   secondKey,
   sourceDocument,
-} from '../../support/config-objects/objects.ts'
+} from '../../support/config-objects/example-objects-and-keys.ts'
 import { MemoryLog } from '../../support/kafka/memory-log.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { createTestIo } from '../../support/process/in-process-command.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeEach, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { configFolder } from '../../support/config/folder.ts'
+import { configFolder } from '../../support/config/config-folder.ts'
 import { objectsCommand } from '../../support/operator/objects-command.ts'
 import { readKey } from '../../support/operator/scripted-operator-api.ts'
 

@@ -8,8 +8,8 @@ import type {
 } from '../../../deploy/tools/dashboards/grafana-types.ts'
 import { dashboards, shownPanels } from '../../support/prometheus/dashboards.ts'
 import { contractMetrics, contractSeries } from '../../support/prometheus/metrics-contract.ts'
-import { askedIn } from '../../support/prometheus/promql.ts'
-import { breachesIn, metricsIn } from '../../support/prometheus/query-contract.ts'
+import { askedIn } from '../../support/prometheus/promql-parser.ts'
+import { breachesIn, metricsIn } from '../../support/prometheus/query-contract-breaches.ts'
 import { alerts, recordings } from '../../support/prometheus/rules.ts'
 
 const exprsOf = ({ targets = [] }: { targets?: readonly { expr: string }[] }): string[] =>

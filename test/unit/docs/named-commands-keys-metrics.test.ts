@@ -107,7 +107,7 @@ describe('make', () => {
   const readers = [
     'Makefile',
     'test/tools/bench/options.ts',
-    'test/tools/chaos/run-request.ts',
+    'test/tools/chaos/environment-variables.ts',
     'deploy/tools/local/kafka-and-registry.ts',
   ]
     .map(read)

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { hostileBodies } from '../../support/collector/hostile-bodies.ts'
 import { hostileRequests, systematicRequests } from '../../support/collector/hostile-requests.ts'
-import { basic } from '../../support/network/http-bytes.ts'
+import { basic } from '../../support/network/http-request-bytes.ts'
 
 it('the first hostile requests have each shape in its largest form, with the key in a header and without a key', () => {
   const request = hostileRequests({ seed: 1, writeKey: 'key', largest: 2_000 })

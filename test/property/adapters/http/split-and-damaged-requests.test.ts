@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { durationMs } from '../../../../src/core/time.ts'
 import { expectHealthy, startCollector } from '../../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
-import { basic, chunk, post, request } from '../../../support/network/http-bytes.ts'
+import { basic, chunk, post, request } from '../../../support/network/http-request-bytes.ts'
 import { connect } from '../../../support/network/raw-http-client.ts'
 
 const api = new ScriptedTrackingApi()

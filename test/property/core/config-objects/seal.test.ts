@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { open, seal } from '../../../../src/core/config-objects/seal.ts'
 import { sealDocument } from '../../../../src/core/config-objects/sealed-document.ts'
-import { destinationDocument, firstKey, named, newNonce, secondKey } from '../../../support/config-objects/objects.ts'
+import {
+  destinationDocument,
+  firstKey,
+  named,
+  newNonce,
+  secondKey,
+} from '../../../support/config-objects/example-objects-and-keys.ts'
 
 const location = fc.record({
   kind: fc.constantFrom('source', 'destination'),

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { DestinationRateLimit } from '../../../../src/core/flow/destination-rate-limit.ts'
-import { type Member, ModelGroup } from '../../../support/dispatcher/model-group.ts'
+import { type Member, ModelGroup } from '../../../support/dispatcher/model-consumer-group.ts'
 
 /** Interval between two checks of the processes, in ms. A timer therefore fires up to 5 ms late. */
 const stepMs = 5

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { type LimitedWorld, meanOf, simulateTraffic } from '../../../support/dispatcher/limited-endpoint.ts'
+import { type LimitedWorld, meanOf, simulateTraffic } from '../../../support/dispatcher/limited-endpoint-simulation.ts'
 
 const counting = fc.constantFrom('bucket' as const, 'window' as const)
 const latencyMs = fc.integer({ min: 1, max: 500 })

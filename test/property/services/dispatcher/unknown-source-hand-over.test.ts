@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 import { ledgerRowsOf } from '../../../support/dispatcher/ledger-rows.ts'
-import { replayEvents } from '../../../support/dispatcher/replay-events.ts'
+import { replayEvents } from '../../../support/dispatcher/replay-dead-lettered-events.ts'
 
 /*
  * Processes apply a changed configuration at different times. So a partition can move between

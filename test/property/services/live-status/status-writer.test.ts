@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { ResultCounts } from '../../../../src/core/live-status/result-counts.ts'
 import { createStatusWriter } from '../../../../src/services/live-status/status-writer.ts'
-import { StatusTopic } from '../../../support/live-status/status-topic.ts'
+import { StatusTopic } from '../../../support/live-status/memory-status-topic.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 

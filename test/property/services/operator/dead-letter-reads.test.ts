@@ -6,8 +6,8 @@ import type { DeadLetterPage } from '../../../../src/core/operator/message-and-d
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { createDeadLetterReads } from '../../../../src/services/operator/dead-letter-reads.ts'
-import { MemorySession } from '../../../support/kafka/memory-session.ts'
-import { tombstoneOf, writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
+import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
+import { tombstoneOf, writtenDeadLetter } from '../../../support/operator/dead-letter-records.ts'
 
 const topic = 'hookline.dead-letter'
 const partitions = 3

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import type { Image } from './build.ts'
+import type { Image } from './build-image.ts'
 import { enclosed, innermost, statusOf } from './linux-namespaces.ts'
 
 export interface Container {

@@ -5,10 +5,10 @@ import { capacityBlocks } from '../../../../deploy/tools/capacity/page-blocks.ts
 import { compactJson } from '../../../../deploy/tools/json-and-yaml-text.ts'
 import { withBlock } from '../../../../deploy/tools/reference/markdown.ts'
 import { rowNames } from '../options.ts'
-import { type Entry, judged, replaced } from './entries.ts'
+import { pageText, summaryText } from './page-tables.ts'
+import { type Entry, judged, replaced } from './published-entries.ts'
 import { readmeText } from './readme-figures.ts'
 import { summaryRows } from './summary-rows.ts'
-import { pageText, summaryText } from './tables.ts'
 
 const resultsPath = 'docs/performance/results.json'
 

@@ -2,7 +2,7 @@ import type { FigureName } from '../figure-names.ts'
 import type { RowName } from '../options.ts'
 import { shown } from '../report.ts'
 import { variantOf } from '../variant-names.ts'
-import { type Entry, figureOf } from './entries.ts'
+import { type Entry, figureOf } from './published-entries.ts'
 
 /** A figure of README.md: the published value that it shows, and the sentence around it. */
 interface ReadmeFigure {

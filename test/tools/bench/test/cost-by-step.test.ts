@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { cheapestOf, costByStep, costRatio, type Round, roundsOf, type Step } from '../cost-by-case.ts'
+import { cheapestOf, costByStep, costRatio, type Round, roundsOf, type Step } from '../cost-by-step.ts'
 import type { Drain } from '../drain-topic.ts'
 
 /** A run with `micros` of CPU per delivery. */

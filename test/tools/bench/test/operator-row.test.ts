@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { destinationOf, sourcesFor } from '../dead-letters-topic.ts'
+import { destinationOf, sourcesFor } from '../destinations-and-dead-letters.ts'
 import { answerFindings } from '../operator-answers.ts'
 
 describe('the dead letters of the row operator', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { withBlock } from '../../../../deploy/tools/reference/markdown.ts'
 import { checkout } from '../../../support/docs/pages.ts'
 import { type Bar, bounds, type Finding } from '../bounds.ts'
+import { pageText, summaryText } from '../publication/page-tables.ts'
 import {
   type Circumstances,
   type Entry,
@@ -13,11 +14,10 @@ import {
   neverPublished,
   replaced,
   type Value,
-} from '../publication/entries.ts'
+} from '../publication/published-entries.ts'
 import { readmeText } from '../publication/readme-figures.ts'
 import { rowTexts } from '../publication/row-texts.ts'
 import { summaryRows } from '../publication/summary-rows.ts'
-import { pageText, summaryText } from '../publication/tables.ts'
 
 const circumstances: Circumstances = { date: '2026-01-02', commit: 'abc', machine: '2 × Z80', load: 0.25, runs: 3 }
 const entry = (

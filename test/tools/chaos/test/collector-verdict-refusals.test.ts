@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { judgeIntake } from '../collector-verdict.ts'
-import type { Posted } from '../ledger.ts'
+import type { Posted } from '../message-ledger.ts'
 
 const posted = (answer: Posted['answer'], at: number): Posted => ({
   ...{ collector: 'c1', messages: 1, at, endedAt: at + 10, answer },

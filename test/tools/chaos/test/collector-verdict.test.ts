@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ReadinessPoll } from '../../chaos/collector-watch.ts'
-import type { Posted } from '../../chaos/ledger.ts'
 import { type IntakeEvidence, type IntakeLimits, judgeIntake } from '../collector-verdict.ts'
 import type { Injected } from '../delivery-verdict.ts'
+import type { Posted } from '../message-ledger.ts'
 
 const posted = (answer: Posted['answer'], at: number, more: Partial<Posted> = {}): Posted => ({
   collector: 'c1',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ConfigurationEvidence, judgeConfiguration, markOf, parseMark } from '../configuration-verdict.ts'
-import type { Answer, Call } from '../ledger.ts'
+import type { Answer, Call } from '../message-ledger.ts'
 
 const call = (id: string, mark: string | undefined, answer: Answer = 200, destination = 'crm'): Call => ({
   ...{ id, destination, process: 'p1', at: 1, answer, mark },

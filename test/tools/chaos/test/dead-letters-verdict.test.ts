@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type DeadLettersEvidence, deadLetterOf, judgeDeadLetters } from '../dead-letters-verdict.ts'
-import type { BadSent } from '../ledger.ts'
+import type { BadSent } from '../message-ledger.ts'
 
 const bad = (id: string, reason: BadSent['reason'] = 'undecodable', acknowledged = true): BadSent => ({
   ...{ id, reason, acknowledged },

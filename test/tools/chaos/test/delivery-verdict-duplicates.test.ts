@@ -1,5 +1,5 @@
 import { it } from '@jest/globals'
-import type { Delivery } from '../ledger.ts'
+import type { Delivery } from '../message-ledger.ts'
 import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './evidence.ts'
 
 const ofVictims = { duplicates: 0, recoveryMs: 10_000, latestMs: 100_000 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { judge } from '../delivery-verdict.ts'
-import type { Delivery, Sent } from '../ledger.ts'
+import type { Delivery, Sent } from '../message-ledger.ts'
 import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './evidence.ts'
 
 /**

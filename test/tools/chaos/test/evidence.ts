@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { type Evidence, judge } from '../delivery-verdict.ts'
-import type { Delivery, Sent } from '../ledger.ts'
+import type { Delivery, Sent } from '../message-ledger.ts'
 
 export const sent = (id: string, partition = 0, at = 1_000): Sent => ({ id, partition, at, acknowledgedAt: at })
 export const by = (process: string, of: Sent, at: number, destination = 'crm'): Delivery => ({

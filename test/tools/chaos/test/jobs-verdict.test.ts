@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { inProgressOfOne } from '../duplicate-causes.ts'
 import { type JobsEvidence, judgeJobs } from '../jobs-verdict.ts'
-import type { Delivery } from '../ledger.ts'
+import type { Delivery } from '../message-ledger.ts'
 import { a, b, by, kill } from './evidence.ts'
 
 const ended = (call: Delivery): Delivery => ({ ...call, endedAt: call.at })

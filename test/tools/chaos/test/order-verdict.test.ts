@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import type { Call } from '../ledger.ts'
+import type { Call } from '../message-ledger.ts'
 import { failuresOfPairs, judgeOrder, type Place } from '../order-verdict.ts'
 
 const at = (offset: number, key = 'u', partition = 0): Place => ({ partition, offset, key, copies: 1 })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
-import { Ledger } from '../ledger.ts'
+import { Ledger } from '../message-ledger.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 
 let ledger: Ledger

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { prefixOf, warningsIn } from '../api-client.ts'
-import { versionSettings } from '../programs.ts'
+import { versionSettings } from '../built-programs.ts'
 
 describe('paths of the Kubernetes API', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
-import { Ledger } from '../../chaos/ledger.ts'
-import { reached } from '../../chaos/reached.ts'
+import { Ledger } from '../../chaos/message-ledger.ts'
+import { reached } from '../../chaos/poll-until-reached.ts'
 import { startMessageLoad } from '../message-load.ts'
 
 /**

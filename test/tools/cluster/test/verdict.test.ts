@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Delivery, Sent } from '../../chaos/ledger.ts'
+import type { Delivery, Sent } from '../../chaos/message-ledger.ts'
 import { type Evidence, judge } from '../verdict.ts'
 
 const message = (id: string, at: number): Sent => ({ id, partition: 0, at, acknowledgedAt: at + 10 })

@@ -4,8 +4,8 @@ import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
-import { revealed } from '../../../support/config/revealed.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
+import { revealed } from '../../../support/config/revealed-secrets.ts'
 import { type CertificateAuthority, createAuthority, type Leaf } from '../../../support/network/certificates.ts'
 
 let folder: string

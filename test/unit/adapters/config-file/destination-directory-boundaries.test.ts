@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { Loaded } from '../../../../src/adapters/config-file/config-file.ts'
 import { revealed } from '../../../../src/core/secret.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
 const main = (from: string): string => `kafka: { brokers: [a:9092] }

@@ -5,7 +5,7 @@ import { formatProblem } from '../../../../src/adapters/config-file/config-file.
 import { limitTokens } from '../../../../src/adapters/config-file/directory-limits.ts'
 import { readConfigFiles } from '../../../../src/adapters/config-file/read-config-files.ts'
 import { createConfigSnapshot } from '../../../../src/adapters/config-file/snapshot.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }

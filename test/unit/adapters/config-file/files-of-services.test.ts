@@ -8,7 +8,7 @@ import { type ServiceName, serviceNames } from '../../../../src/core/settings/se
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { warningsOf } from '../../../../src/core/settings/warnings.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'

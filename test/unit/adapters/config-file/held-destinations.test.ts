@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { Loaded } from '../../../../src/adapters/config-file/config-file.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import type { Loaded } from '../../../../src/adapters/config-file/config-file.ts'
 import { revealed } from '../../../../src/core/secret.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }

@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 
 const key = `whsk_${Buffer.alloc(32, 1).toString('base64')}`
 const main = `kafka: { brokers: [a:9092] }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const config = (kafka: string, source: string): string =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { formatProblem } from '../../../../src/adapters/config-file/config-file.ts'
 import { readObjectFiles } from '../../../../src/adapters/config-file/read-object-files.ts'
 import type { ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
 interface Given {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
 import { type ConfigCase, configCases } from '../../../support/config/refused-cases.ts'
 import { createAuthority, selfSigned } from '../../../support/network/certificates.ts'
 

@@ -6,7 +6,7 @@ import { watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
 import { revealed } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const closing = closingAfterEach()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const closing = closingAfterEach()

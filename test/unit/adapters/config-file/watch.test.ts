@@ -7,7 +7,7 @@ import { type ConfigWatch, watchConfigFile } from '../../../../src/adapters/conf
 import { revealed } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
-import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 

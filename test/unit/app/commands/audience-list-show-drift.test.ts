@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { syncId } from '../../../../src/core/audience/sync-id.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { AudienceCommandHarness, firstId, shoppers } from '../../../support/audience/command-harness.ts'
-import { topics } from '../../../support/operator/harness.ts'
+import { topics } from '../../../support/operator/operator-command-harness.ts'
 
 let harness: AudienceCommandHarness
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const good = `kafka: { brokers: [a:9092] }

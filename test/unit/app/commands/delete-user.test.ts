@@ -4,8 +4,8 @@ import { deleteUserCommand } from '../../../../src/app/commands/delete-user.ts'
 import { unsuppressUserCommand } from '../../../../src/app/commands/unsuppress-user.ts'
 import { deletionOutcomeKey, encodeDeletionOutcome } from '../../../../src/core/deletion/deletion-status.ts'
 import { commandLimits } from '../../../../src/services/operator/find-deletion.ts'
-import { configFolder } from '../../../support/config/folder.ts'
-import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
+import { OperatorHarness, topics } from '../../../support/operator/operator-command-harness.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const valid = `

@@ -6,7 +6,7 @@ import { messageTimeline } from '../../../../src/core/operator/message-timeline.
 import { objectRefusal } from '../../../../src/core/operator/object-refusal.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { recordOf } from '../../../support/builders.ts'
-import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
+import { writtenDeadLetter } from '../../../support/operator/dead-letter-records.ts'
 import { objectsCommand } from '../../../support/operator/objects-command.ts'
 import { foundAttempt, foundCopy, foundEvent, noPieces, start } from '../../../support/operator/timeline-input.ts'
 

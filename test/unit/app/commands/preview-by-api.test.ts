@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
 import { objectsCommand } from '../../../support/operator/objects-command.ts'
 
 /* Tests of `hookline preview` with the operator API. */

@@ -5,7 +5,7 @@ import type { MessageAndDeadLetterApi } from '../../../../src/core/operator/mess
 import { recordOf } from '../../../support/builders.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
 import { replayJob, running } from '../../../support/jobs/builders.ts'
-import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
+import { writtenDeadLetter } from '../../../support/operator/dead-letter-records.ts'
 import { objectsCommand } from '../../../support/operator/objects-command.ts'
 import { runReplay as run } from '../../../support/operator/replay-command.ts'
 import { deliveryOf, givenUp } from '../../../support/operator/replay-harness.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../../support/cleanup.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
 import { smallConfiguration } from '../../../support/config/small-configuration.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { sendCommand } from '../../../../src/app/commands/send.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
 import { createTestIo, runCommand } from '../../../support/process/in-process-command.ts'
 import { answer, answering, type Script, startScriptedServer } from '../../../support/webhook/scripted-tcp-server.ts'
 

@@ -5,7 +5,7 @@ import { type AttemptFacts, encodeAttempt } from '../../../../src/core/delivery/
 import { messageIdOf } from '../../../../src/core/message/identifiers.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
 import { smallConfiguration } from '../../../support/config/small-configuration.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 

@@ -4,7 +4,7 @@ import { topicsCommand } from '../../../../src/app/commands/topics.ts'
 import type { TopicAdmin, TopicDescription } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import { topicConfig, topicSpecs } from '../../../../src/core/topics.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder } from '../../../support/config/config-folder.ts'
 import { smallConfiguration } from '../../../support/config/small-configuration.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 

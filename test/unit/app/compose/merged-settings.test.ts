@@ -6,7 +6,7 @@ import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-obj
 import { Secret } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
-import { configTopic } from '../../../support/config-objects/harness.ts'
+import { configTopic } from '../../../support/config-objects/config-topic-harness.ts'
 import {
   destinationDocument,
   fileSettings,
@@ -15,7 +15,7 @@ import {
   objectRecord,
   sealedValue,
   secondKey,
-} from '../../../support/config-objects/objects.ts'
+} from '../../../support/config-objects/example-objects-and-keys.ts'
 import { MemoryLog } from '../../../support/kafka/memory-log.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'

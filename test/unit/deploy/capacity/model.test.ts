@@ -4,7 +4,7 @@ import { type Coefficients, coefficientsFrom, deliveryMicros } from '../../../..
 import { defaultAssumptions, type Load, type Plan, planFor } from '../../../../deploy/tools/capacity/model.ts'
 import { capacityBlocks } from '../../../../deploy/tools/capacity/page-blocks.ts'
 import type { FigureName } from '../../../tools/bench/figure-names.ts'
-import type { Entry, Value } from '../../../tools/bench/publication/entries.ts'
+import type { Entry, Value } from '../../../tools/bench/publication/published-entries.ts'
 
 const coefficients: Coefficients = {
   delivery: [

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { askedIn } from '../../../support/prometheus/promql.ts'
-import { breachesIn } from '../../../support/prometheus/query-contract.ts'
+import { askedIn } from '../../../support/prometheus/promql-parser.ts'
+import { breachesIn } from '../../../support/prometheus/query-contract-breaches.ts'
 import { alerts, nameOf, recordings, testedAlerts } from '../../../support/prometheus/rules.ts'
 
 const root = join(import.meta.dirname, '../../../..')

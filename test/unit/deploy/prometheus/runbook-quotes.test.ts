@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { allPages, checkout } from '../../../support/docs/pages.ts'
 import { dashboards, shownPanels } from '../../../support/prometheus/dashboards.ts'
-import { metricsIn } from '../../../support/prometheus/query-contract.ts'
+import { metricsIn } from '../../../support/prometheus/query-contract-breaches.ts'
 import { alerts, nameOf } from '../../../support/prometheus/rules.ts'
 
 const pages = allPages()

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import type { ObjectDocument } from '../../../../src/core/config-objects/config-objects.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { FailureWatch } from '../../../../src/services/auto-disable/failure-watch.ts'
-import { oneOperator } from '../../../support/config-objects/harness.ts'
-import { destinationDocument } from '../../../support/config-objects/objects.ts'
+import { oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
+import { destinationDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 /** The watch runs every 5 s. */

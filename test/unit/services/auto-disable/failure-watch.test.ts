@@ -3,8 +3,8 @@ import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { DestinationLifecycle, Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import { FailureWatch } from '../../../../src/services/auto-disable/failure-watch.ts'
-import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/harness.ts'
-import { fileSettings } from '../../../support/config-objects/objects.ts'
+import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/config-topic-harness.ts'
+import { fileSettings } from '../../../support/config-objects/example-objects-and-keys.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const second = 1_000

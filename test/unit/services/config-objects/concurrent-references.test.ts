@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ChangeRequest, ObjectDocument, ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
-import { ConfigTopicHarness, type OperatorProcess } from '../../../support/config-objects/harness.ts'
-import { destinationDocument, fileSettings, sourceDocument } from '../../../support/config-objects/objects.ts'
+import { ConfigTopicHarness, type OperatorProcess } from '../../../support/config-objects/config-topic-harness.ts'
+import {
+  destinationDocument,
+  fileSettings,
+  sourceDocument,
+} from '../../../support/config-objects/example-objects-and-keys.ts'
 
 /*
  * Concurrent changes of different objects that together would break a reference between them.

@@ -5,7 +5,7 @@ import type {
   ObjectDocument,
 } from '../../../../src/core/config-objects/config-objects.ts'
 import { encodeRecord, type ObjectName } from '../../../../src/core/config-objects/object-record.ts'
-import { changing, configTopic, oneOperator } from '../../../support/config-objects/harness.ts'
+import { changing, configTopic, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
 import {
   destinationDocument,
   fileSettings,
@@ -13,7 +13,7 @@ import {
   objectRecord,
   sealedValue,
   sourceDocument,
-} from '../../../support/config-objects/objects.ts'
+} from '../../../support/config-objects/example-objects-and-keys.ts'
 
 const version = (number: number) => ({ expected: { kind: 'version', version: number } }) as const
 const absent = { expected: { kind: 'absent' } } as const

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createSealRenewal } from '../../../../src/services/config-objects/seal-renewal.ts'
-import { changing, oneOperator } from '../../../support/config-objects/harness.ts'
+import { changing, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
 import {
   destinationDocument,
   encryptionKey,
@@ -9,7 +9,7 @@ import {
   named,
   secondKey,
   sourceDocument,
-} from '../../../support/config-objects/objects.ts'
+} from '../../../support/config-objects/example-objects-and-keys.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 

@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { epochMs } from '../../../../src/core/time.ts'
-import { oneOperator } from '../../../support/config-objects/harness.ts'
-import { destinationDocument, fileSettings, named, sourceDocument } from '../../../support/config-objects/objects.ts'
+import { oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
+import {
+  destinationDocument,
+  fileSettings,
+  named,
+  sourceDocument,
+} from '../../../support/config-objects/example-objects-and-keys.ts'
 
 describe('lists', () => {
   it('have the objects of the file and of the topic, sorted by id', async () => {

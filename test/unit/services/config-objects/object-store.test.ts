@@ -3,7 +3,7 @@ import { failureRecord } from '../../../../src/core/config-objects/failure-recor
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
 import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
 import { recordOf, start } from '../../../support/builders.ts'
-import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/harness.ts'
+import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/config-topic-harness.ts'
 import {
   destinationDocument,
   firstKey,
@@ -11,7 +11,7 @@ import {
   objectRecord,
   sealedValue,
   secondKey,
-} from '../../../support/config-objects/objects.ts'
+} from '../../../support/config-objects/example-objects-and-keys.ts'
 import { ScriptedFollower } from '../../../support/kafka/scripted-follower.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { configTopic, oneOperator } from '../../../support/config-objects/harness.ts'
-import { destinationDocument } from '../../../support/config-objects/objects.ts'
+import { configTopic, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
+import { destinationDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
 
 it.each([
   ['a tombstone without headers', null],

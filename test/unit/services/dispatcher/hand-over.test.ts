@@ -4,7 +4,7 @@ import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 import { ledgerRowsOf } from '../../../support/dispatcher/ledger-rows.ts'
-import { replayEvents } from '../../../support/dispatcher/replay-events.ts'
+import { replayEvents } from '../../../support/dispatcher/replay-dead-lettered-events.ts'
 
 const idOf = (call: WebhookCall): string => call.headers['X-Message-Id'] as string
 const hostOf = (call: WebhookCall): string => new URL(call.url).host.split('.')[0] as string

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import { createDeadLetterReads } from '../../../../src/services/operator/dead-letter-reads.ts'
-import { MemorySession } from '../../../support/kafka/memory-session.ts'
-import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
+import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
+import { writtenDeadLetter } from '../../../support/operator/dead-letter-records.ts'
 
 const topic = 'hookline.dead-letter'
 const codec = { decode: () => ({ kind: 'undecodable', detail: '' }) as const, learn: async () => false }

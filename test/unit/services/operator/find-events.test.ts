@@ -8,7 +8,7 @@ import { topicNames } from '../../../../src/core/topics.ts'
 import { findEvents } from '../../../../src/services/operator/find-events.ts'
 import { eventOf, messageOf, start } from '../../../support/builders.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
-import { MemorySession } from '../../../support/kafka/memory-session.ts'
+import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const topics = topicNames('hookline')

@@ -6,7 +6,7 @@ import type { RecordedAttempts } from '../../../../src/core/settings/recorded-at
 import { epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { readLastFailures } from '../../../../src/services/operator/last-failures.ts'
-import { MemorySession } from '../../../support/kafka/memory-session.ts'
+import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
 import { foundAttempt, start } from '../../../support/operator/timeline-input.ts'
 
 const topics = topicNames('hookline')

@@ -6,9 +6,9 @@ import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { createReadLog } from '../../../../src/services/operator/messages-and-dead-letters.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
-import { MemorySession } from '../../../support/kafka/memory-session.ts'
+import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
+import { writtenDeadLetter } from '../../../support/operator/dead-letter-records.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 const previewReplay = () => ({ reason: 'unreadable', message: 'Cannot be read.' }) as const

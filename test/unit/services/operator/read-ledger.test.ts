@@ -10,7 +10,7 @@ import { encodeState, metadataOf } from '../../../../src/core/progress/commit-me
 import { type DurationMs, durationMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { createReadLedger } from '../../../../src/services/operator/read-ledger.ts'
-import { MemorySession } from '../../../support/kafka/memory-session.ts'
+import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const topics = topicNames('hookline')

@@ -5,7 +5,7 @@ import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { createDeadLetterKeys } from '../../../../src/services/operator/dead-letter-keys.ts'
 import { type Part, readNewestFirst } from '../../../../src/services/operator/read-newest-first.ts'
-import { MemorySession } from '../../../support/kafka/memory-session.ts'
+import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
 
 const topic = 'hookline.dead-letter'
 const budgetOf = (records: number) => new ReadBudget({ records, time: 1 }, () => 0)

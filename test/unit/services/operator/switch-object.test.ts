@@ -5,8 +5,8 @@ import { byLifecycle, failureRecord } from '../../../../src/core/config-objects/
 import { encodeRecord } from '../../../../src/core/config-objects/object-record.ts'
 import type { Switch } from '../../../../src/core/operator/objects-api.ts'
 import { createManageObjects } from '../../../../src/services/operator/manage-objects.ts'
-import { configTopic, oneOperator } from '../../../support/config-objects/harness.ts'
-import { destinationDocument, secondKey } from '../../../support/config-objects/objects.ts'
+import { configTopic, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
+import { destinationDocument, secondKey } from '../../../support/config-objects/example-objects-and-keys.ts'
 
 /** A process that excludes the destination `crm`, because it does not have the key of its secrets. */
 async function excluded() {

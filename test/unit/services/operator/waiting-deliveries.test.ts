@@ -5,7 +5,7 @@ import { doneAheadText } from '../../../../src/core/progress/commit-metadata.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { readWaitingDeliveries } from '../../../../src/services/operator/waiting-deliveries.ts'
-import { MemorySession } from '../../../support/kafka/memory-session.ts'
+import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
 
 const topics = topicNames('hookline')
 const current = durationMs(10_000)

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { syncId } from '../../../../../src/core/audience/sync-id.ts'
 import { AudienceCommandHarness, firstId, folder, shoppers } from '../../../../support/audience/command-harness.ts'
-import { configFolder } from '../../../../support/config/folder.ts'
-import { topics } from '../../../../support/operator/harness.ts'
+import { configFolder } from '../../../../support/config/config-folder.ts'
+import { topics } from '../../../../support/operator/operator-command-harness.ts'
 
 let harness: AudienceCommandHarness
 beforeEach(() => {

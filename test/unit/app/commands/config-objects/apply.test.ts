@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { fingerprintOf } from '../../../../../src/core/config-objects/mask.ts'
 import { closingAfterEach } from '../../../../support/cleanup.ts'
-import { configFolder } from '../../../../support/config/folder.ts'
+import { configFolder } from '../../../../support/config/config-folder.ts'
 import { objectsCommand } from '../../../../support/operator/objects-command.ts'
 
 const closing = closingAfterEach()

@@ -4,7 +4,7 @@ import { produceCommand } from '../../../../../src/app/commands/produce/produce.
 import type { Event } from '../../../../../src/core/message/event.ts'
 import { callTypes } from '../../../../../src/core/message/message.ts'
 import type { LogProducer, OutgoingRecord } from '../../../../../src/core/ports.ts'
-import { configFolder } from '../../../../support/config/folder.ts'
+import { configFolder } from '../../../../support/config/config-folder.ts'
 import { smallConfiguration } from '../../../../support/config/small-configuration.ts'
 import { eventsTopic, MemoryRegistry } from '../../../../support/kafka/memory-schema-registry.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'

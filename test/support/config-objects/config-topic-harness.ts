@@ -1,0 +1,138 @@
+import type {
+  ChangeOutcome,
+  ConfigObjects,
+  DocumentRequest,
+  ObjectDocument,
+} from '../../../src/core/config-objects/config-objects.ts'
+import { type Merged, mergeObjects } from '../../../src/core/config-objects/merge-objects.ts'
+import type { EncryptionKey } from '../../../src/core/encryption-key.ts'
+import type { Logger } from '../../../src/core/ports.ts'
+import type { Settings } from '../../../src/core/settings/settings.ts'
+import { createConfigObjects } from '../../../src/services/config-objects/config-objects-service.ts'
+import { createObjectStore, type ObjectStore } from '../../../src/services/config-objects/object-store.ts'
+import { ObjectWriter } from '../../../src/services/config-objects/object-writer.ts'
+import { createSourceDeletionUndo } from '../../../src/services/config-objects/undo-source-deletions.ts'
+import type { MemoryFollower } from '../kafka/memory-follower.ts'
+import { MemoryLog } from '../kafka/memory-log.ts'
+import { ManualClock } from '../manual-clock.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+import { fileSettings, firstKey, newNonce } from './example-objects-and-keys.ts'
+
+export const configTopic = 'hookline.config'
+
+export interface OperatorProcess {
+  readonly objects: ConfigObjects
+  readonly store: ObjectStore
+  readonly writer: ObjectWriter
+  readonly follower: MemoryFollower
+  readonly merged: () => Merged
+  stop(): void
+}
+
+/** Operator processes that write to the same in-memory config topic, with a manual clock. */
+export class ConfigTopicHarness {
+  readonly clock = new ManualClock()
+  readonly log = new MemoryLog(this.clock)
+
+  /** Starts a process. Resolves when the process has read the topic to its end. */
+  async start({
+    keys = [firstKey],
+    file = fileSettings(),
+    logger = silent as Logger,
+  }: {
+    keys?: readonly EncryptionKey[]
+    file?: Settings
+    logger?: Logger
+  } = {}): Promise<OperatorProcess> {
+    const { clock, log } = this
+    const follower = log.follower(configTopic)
+    const reading = { keys, context: file.given?.context ?? {} }
+    const store = createObjectStore({ follower, topic: configTopic, logger, reading, clock })
+    await store.start()
+    const writer = new ObjectWriter({ store, producer: log.producer(), topic: configTopic, clock, logger })
+    let last: { readonly revision: number; readonly merged: Merged } | undefined
+    const merged = (): Merged => {
+      if (last?.revision !== store.revision)
+        last = { revision: store.revision, merged: mergeObjects(file, store.objects(), store.failures) }
+      return last.merged
+    }
+    const objects = createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock, newNonce })
+    const undo = createSourceDeletionUndo({ store, writer, clock, logger })
+    const stop = (): void => {
+      undo.stop()
+      writer.stop()
+    }
+    return { objects, store, writer, follower, merged, stop }
+  }
+
+  /** Lets the log acknowledge writes and deliver records until `promise` is settled. */
+  async settled<T>(promise: Promise<T>): Promise<T> {
+    let isEnded = false
+    const end = (): void => {
+      isEnded = true
+    }
+    promise.then(end, end)
+    while (!isEnded) {
+      await new Promise(resolve => setImmediate(resolve))
+      this.log.poll()
+    }
+    return promise
+  }
+
+  /** Advances the clock. Lets the log acknowledge all writes and deliver all records. */
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms, async () => {
+      // A process writes its next record only after it has read its previous one. Some iterations
+      // of the event loop may pass between the two, so only five iterations without a record show
+      // that the processes are idle.
+      for (let idleTurns = 0; idleTurns < 5; ) {
+        idleTurns = this.log.poll() ? 0 : idleTurns + 1
+        await new Promise(resolve => setImmediate(resolve))
+      }
+    })
+  }
+
+  /** A harness whose topic has only the last record of each key, with the same offsets. */
+  compacted(): ConfigTopicHarness {
+    const other = new ConfigTopicHarness()
+    const records = this.log.records(configTopic)
+    const last = new Map(records.map(record => [String(record.key), record]))
+    for (const record of records)
+      if (last.get(String(record.key)) === record)
+        other.log.write(configTopic, record.value, String(record.key), record.headers)
+      else other.log.write(configTopic, null, 'removed')
+    return other
+  }
+
+  /**
+   * The version and the action of each record of the topic, for example `1 created`. The word
+   * `copy` follows if the record has the header `copy`.
+   */
+  written(): readonly string[] {
+    return this.log
+      .records(configTopic)
+      .map(({ headers }) => [headers['version'], headers['action'], headers['copy']].filter(Boolean).join(' '))
+  }
+}
+
+/** Starts one process. `change` changes its destination `crm`. */
+export async function oneOperator(options: Parameters<ConfigTopicHarness['start']>[0] = {}) {
+  const harness = new ConfigTopicHarness()
+  const process = await harness.start(options)
+  return { harness, process, change: changing(harness, process) }
+}
+
+/** Returns a function that changes an object in this process, by default the destination `crm`. */
+export const changing =
+  (harness: ConfigTopicHarness, { objects }: OperatorProcess) =>
+  (
+    next: ObjectDocument | undefined | DocumentRequest['next'],
+    given: Partial<DocumentRequest> = {},
+  ): Promise<ChangeOutcome> =>
+    harness.settled(
+      objects.change({
+        ...{ kind: 'destination', id: 'crm', expected: { kind: 'any' }, by: 'ada' },
+        next: typeof next === 'function' ? next : () => next,
+        ...given,
+      }),
+    )

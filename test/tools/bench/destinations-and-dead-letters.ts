@@ -1,0 +1,86 @@
+import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
+import { deadLetterRecord } from '../../../src/core/delivery/dead-letter-record.ts'
+import { initialState } from '../../../src/core/delivery/delivery-state.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import { firstKey, named, objectRecord, sealedValue } from '../../support/config-objects/example-objects-and-keys.ts'
+import { secret } from './forwarders/hookline.ts'
+import type { Installation } from './installation.ts'
+import { idOf, numberIn } from './sample-events.ts'
+
+/**
+ * Number of destinations of each source, without the ten busy destinations, which have half of all
+ * dead letters.
+ */
+const perSource = 10
+/**
+ * Of each 20 consecutive sources (`period`), the first ten (`count`) have dead letters only of the
+ * busy destinations.
+ */
+const busy = { count: 10, period: 20 }
+/** One in ten dead letters has the reason `http_4xx`. */
+const refusedOneIn = 10
+const window = durationMs(24 * 3_600_000)
+
+/** Returns the number of sources of an installation with `destinations` destinations. */
+export const sourcesFor = (destinations: number): number => Math.floor(destinations / perSource)
+
+/** Returns the id of the destination with this index. The destinations 0 to 9 are the busy ones. */
+export const destinationId = (index: number): string => `customer-${index}`
+
+/**
+ * Index of the destination to which the dead letter of the n-th event belongs. The ten busy
+ * destinations have half of the dead letters. Half of the other destinations have the rest, in
+ * equal parts. The remaining destinations have none.
+ */
+export function destinationOf(number: number, sources: number): number {
+  const source = number % sources
+  const inPeriod = source % busy.period
+  return inPeriod < busy.count ? inPeriod : source + sources * (Math.floor(number / sources) % perSource)
+}
+
+/** Writes the destinations to the config topic, as the operator API does. */
+export const writeDestinationsOf = (installation: Installation, count: number, url: string): Promise<void> =>
+  installation.write(installation.topics.config, objects(count, installation.sourceIds, url))
+
+function* objects(count: number, sourceIds: readonly string[], url: string) {
+  for (let index = 0; index < count; index++) {
+    const id = destinationId(index)
+    const sources =
+      index < busy.count
+        ? sourceIds.filter((_, source) => source % busy.period === index)
+        : [sourceIds[index % sourceIds.length]]
+    const webhooks = [{ url: `${url}/${index}`, headers: { Authorization: `Bearer bench-${index}` } }]
+    const document = { sources, sharedSecret: secret, webhooks }
+    yield encodeRecord(objectRecord({ id, value: sealedValue(named('destination', id), document, firstKey) }))
+  }
+}
+
+/** A dead letter of the topic. */
+export interface Written {
+  readonly key: string
+  readonly messageId: string
+}
+
+/**
+ * Writes a dead letter of each event, as the dispatcher does. Returns `sampled` of them, from all
+ * parts of the topic.
+ */
+export async function writeDeadLetters(installation: Installation, sampled: number): Promise<readonly Written[]> {
+  const { topics, sourceIds } = installation
+  const everyNth = Math.max(1, Math.floor(installation.appended() / sampled))
+  const written: Written[] = []
+  await installation.writeOfEvents(topics.deadLetter, event => {
+    const number = numberIn(event.value ?? Buffer.alloc(0)) ?? 0
+    const messageId = idOf(number)
+    const id = destinationId(destinationOf(number, sourceIds.length))
+    const isRefused = number % refusedOneIn === 0
+    const state = {
+      ...initialState(event, id, messageId, event.timestamp, window),
+      ...(isRefused ? { attempt: 1, outcomes: 'http_4xx' } : { attempt: 5, outcomes: 'http_5xx' }),
+    }
+    const record = deadLetterRecord(event, state, isRefused ? 'http_4xx' : 'retries_exhausted')
+    if (number % everyNth === 0) written.push({ key: String(record.key), messageId })
+    return record
+  })
+  return written
+}
