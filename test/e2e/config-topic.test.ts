@@ -13,7 +13,7 @@ import {
   objectRecord,
   sealedValue,
   secondKey,
-} from '../support/config-objects/example-objects-and-keys.ts'
+} from '../support/config-objects/example-objects.ts'
 import { until } from '../support/kafka/admin.ts'
 import { patience } from '../support/process/delivery-findings.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'

@@ -4,7 +4,7 @@ import type { RunningService } from '../../deploy/tools/local/hookline-process.t
 import { decodeValue } from '../../src/core/config-objects/object-record.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/config-folder.ts'
-import { keyFile } from '../support/config-objects/example-objects-and-keys.ts'
+import { keyFile } from '../support/config-objects/example-objects.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'

@@ -15,7 +15,7 @@ import {
   firstKey,
   newNonce,
   sourceDocument,
-} from '../../support/config-objects/example-objects-and-keys.ts'
+} from '../../support/config-objects/example-objects.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { afterwards, kafka, newTopic, producer } from './test-clients-and-topics.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
-import { objectRecord } from '../../support/config-objects/example-objects-and-keys.ts'
+import { objectRecord } from '../../support/config-objects/example-objects.ts'
 import { configTopic } from '../../support/operator/memory-objects.ts'
 import type { ObjectAnswer } from '../../support/operator/object-requests.ts'
 import { ask, clock, codes, create, crm, served, serveObjectsForEach } from '../../support/operator/served-objects.ts'

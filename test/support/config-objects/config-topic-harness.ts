@@ -16,7 +16,7 @@ import type { MemoryFollower } from '../kafka/memory-follower.ts'
 import { MemoryLog } from '../kafka/memory-log.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { silent } from '../telemetry/silent-logger.ts'
-import { fileSettings, firstKey, newNonce } from './example-objects-and-keys.ts'
+import { fileSettings, firstKey, newNonce } from './example-objects.ts'
 
 export const configTopic = 'hookline.config'
 

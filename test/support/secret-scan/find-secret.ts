@@ -2,7 +2,7 @@
 const ownMarker = 'kept-secret-'
 /**
  * Texts that occur only in secrets: in those of `testSecret`, in those of
- * `config-objects/example-objects-and-keys.ts`, and in the shared secrets that Hookline makes.
+ * `config-objects/example-objects.ts`, and in the shared secrets that Hookline makes.
  */
 const markers = [ownMarker, '-of-the-crm', '-of-the-app', 'whsec_']
 

@@ -1,5 +1,5 @@
 import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
-import { firstKey, named, objectRecord, sealedValue } from '../../support/config-objects/example-objects-and-keys.ts'
+import { firstKey, named, objectRecord, sealedValue } from '../../support/config-objects/example-objects.ts'
 import { secret } from './forwarders/hookline.ts'
 import type { Installation } from './installation.ts'
 

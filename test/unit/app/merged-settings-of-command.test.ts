@@ -16,7 +16,7 @@ import {
   sealedValue,
   secondKey,
   sourceDocument,
-} from '../../support/config-objects/example-objects-and-keys.ts'
+} from '../../support/config-objects/example-objects.ts'
 import { MemoryLog } from '../../support/kafka/memory-log.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { createTestIo } from '../../support/process/in-process-command.ts'

@@ -27,12 +27,7 @@ import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/
 import { SuppressionWrites } from '../../../src/services/deletion/suppression-writes.ts'
 import { toEveryPartition } from '../../../src/services/operator/write-sync.ts'
 import { carriedOf, duration, recordOf, start } from '../../support/builders.ts'
-import {
-  destinationDocument,
-  named,
-  objectRecord,
-  sealedValue,
-} from '../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument, named, objectRecord, sealedValue } from '../../support/config-objects/example-objects.ts'
 import { ajv, at, document, type Json, messageOf, read } from '../../support/docs/asyncapi.ts'
 import { ScriptedProducer } from '../../support/kafka/scripted-producer.ts'
 import { ManualClock } from '../../support/manual-clock.ts'

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { ChangeRequest } from '../../../../src/core/config-objects/config-objects.ts'
 import { ConfigTopicHarness, type OperatorProcess } from '../../../support/config-objects/config-topic-harness.ts'
-import { destinationDocument, sourceDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument, sourceDocument } from '../../../support/config-objects/example-objects.ts'
 
 const id = fc.constantFrom('a', 'b', 'c')
 const destination = fc.record({

@@ -10,7 +10,7 @@ import {
   sealedValue,
   secondKey,
   sourceDocument,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'web', 'file-crm')
 const key = fc.constantFrom(

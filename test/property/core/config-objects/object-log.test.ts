@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { copyOf, type KnownVersion, ObjectLog } from '../../../../src/core/config-objects/object-log.ts'
 import type { ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
-import { named, objectRecord } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { named, objectRecord } from '../../../support/config-objects/example-objects.ts'
 
 const crm = named('destination', 'crm')
 

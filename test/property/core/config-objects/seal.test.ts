@@ -8,7 +8,7 @@ import {
   named,
   newNonce,
   secondKey,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 
 const location = fc.record({
   kind: fc.constantFrom('source', 'destination'),

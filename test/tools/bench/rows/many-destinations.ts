@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { keyFile } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { keyFile } from '../../../support/config-objects/example-objects.ts'
 import { operatorKey } from '../../../support/operator/scripted-operator-api.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import { cheapestOf } from '../cost-by-step.ts'

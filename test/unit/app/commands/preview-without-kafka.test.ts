@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { configFolder } from '../../../support/config/config-folder.ts'
-import { keyFile } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { keyFile } from '../../../support/config-objects/example-objects.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 
 /* Tests of commands that do not read the config topic. */

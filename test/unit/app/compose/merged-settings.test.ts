@@ -15,7 +15,7 @@ import {
   objectRecord,
   sealedValue,
   secondKey,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 import { MemoryLog } from '../../../support/kafka/memory-log.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'

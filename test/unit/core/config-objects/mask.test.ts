@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { fingerprintOf, maskDocument } from '../../../../src/core/config-objects/mask.ts'
-import { destinationDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument } from '../../../support/config-objects/example-objects.ts'
 
 describe('maskDocument', () => {
   it('masks every secret, and shows a fingerprint of the long ones', () => {

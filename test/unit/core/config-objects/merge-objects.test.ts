@@ -10,7 +10,7 @@ import {
   sealedValue,
   secondKey,
   sourceDocument,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 
 const object = (kind: ObjectKind, id: string, document: ObjectDocument, key = firstKey): ReadObject =>
   readObject(named(kind, id), sealedValue(named(kind, id), document, key), { keys: [firstKey], context: {} })

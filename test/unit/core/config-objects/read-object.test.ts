@@ -10,7 +10,7 @@ import {
   sealedValue,
   secondKey,
   sourceDocument,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 
 const crm = named('destination', 'crm')
 const app = named('source', 'app')

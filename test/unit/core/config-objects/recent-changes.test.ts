@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { RecentChanges } from '../../../../src/core/config-objects/recent-changes.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { start } from '../../../support/builders.ts'
-import { objectRecord } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { objectRecord } from '../../../support/config-objects/example-objects.ts'
 
 /** `count` changes of one object, one in each millisecond from `start` on. */
 function changesOf(count: number): RecentChanges {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { ObjectDocument } from '../../../../src/core/config-objects/config-objects.ts'
 import { fingerprintOf, maskDocument } from '../../../../src/core/config-objects/mask.ts'
 import { unmask } from '../../../../src/core/config-objects/unmask.ts'
-import { destinationDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument } from '../../../support/config-objects/example-objects.ts'
 
 const token = 'Bearer token-of-the-crm'
 const url = 'https://hooks.example.com/path-of-the-crm'

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { ObjectDocument, ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
 import { validateObject } from '../../../../src/core/config-objects/validate-object.ts'
 import { formatPath } from '../../../../src/core/settings/problem.ts'
-import { destinationDocument, sourceDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument, sourceDocument } from '../../../support/config-objects/example-objects.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
 function problemsOf(kind: ObjectKind, document: ObjectDocument, context = {}): readonly string[] {

@@ -12,7 +12,7 @@ import {
   named,
   sealedValue,
   sourceDocument,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 
 const configuration = {
   kafka: { brokers: ['kafka:9092'] },

@@ -3,7 +3,7 @@ import type { ObjectDocument } from '../../../../src/core/config-objects/config-
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { FailureWatch } from '../../../../src/services/auto-disable/failure-watch.ts'
 import { oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
-import { destinationDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument } from '../../../support/config-objects/example-objects.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 /** The watch runs every 5 s. */

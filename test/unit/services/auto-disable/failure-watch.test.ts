@@ -4,7 +4,7 @@ import type { DestinationLifecycle, Settings } from '../../../../src/core/settin
 import { durationMs } from '../../../../src/core/time.ts'
 import { FailureWatch } from '../../../../src/services/auto-disable/failure-watch.ts'
 import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/config-topic-harness.ts'
-import { fileSettings } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { fileSettings } from '../../../support/config-objects/example-objects.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const second = 1_000

@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ChangeRequest, ObjectDocument, ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
 import { ConfigTopicHarness, type OperatorProcess } from '../../../support/config-objects/config-topic-harness.ts'
-import {
-  destinationDocument,
-  fileSettings,
-  sourceDocument,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument, fileSettings, sourceDocument } from '../../../support/config-objects/example-objects.ts'
 
 /*
  * Concurrent changes of different objects that together would break a reference between them.

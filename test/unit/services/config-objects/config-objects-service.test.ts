@@ -13,7 +13,7 @@ import {
   objectRecord,
   sealedValue,
   sourceDocument,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 
 const version = (number: number) => ({ expected: { kind: 'version', version: number } }) as const
 const absent = { expected: { kind: 'absent' } } as const

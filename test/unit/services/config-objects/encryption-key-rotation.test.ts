@@ -9,7 +9,7 @@ import {
   named,
   secondKey,
   sourceDocument,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 

@@ -6,7 +6,7 @@ import {
   fileSettings,
   named,
   sourceDocument,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 
 describe('lists', () => {
   it('have the objects of the file and of the topic, sorted by id', async () => {

@@ -11,7 +11,7 @@ import {
   objectRecord,
   sealedValue,
   secondKey,
-} from '../../../support/config-objects/example-objects-and-keys.ts'
+} from '../../../support/config-objects/example-objects.ts'
 import { ScriptedFollower } from '../../../support/kafka/scripted-follower.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'

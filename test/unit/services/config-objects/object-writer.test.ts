@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { configTopic, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
-import { destinationDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument } from '../../../support/config-objects/example-objects.ts'
 
 it.each([
   ['a tombstone without headers', null],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { ConfigTopicHarness, configTopic, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
-import { destinationDocument } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument } from '../../../support/config-objects/example-objects.ts'
 
 const version = (number: number) => ({ expected: { kind: 'version', version: number } }) as const
 

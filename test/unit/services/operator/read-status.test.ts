@@ -11,7 +11,7 @@ import type { StatusView } from '../../../../src/services/live-status/status-vie
 import type { ReadLog } from '../../../../src/services/operator/messages-and-dead-letters.ts'
 import { createReadStatus, statusLimits } from '../../../../src/services/operator/read-status.ts'
 import { duration } from '../../../support/builders.ts'
-import { objectRecord } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { objectRecord } from '../../../support/config-objects/example-objects.ts'
 import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { configTopic, type MemoryObjects, memoryObjects } from '../../../support/operator/memory-objects.ts'

@@ -6,7 +6,7 @@ import { encodeRecord } from '../../../../src/core/config-objects/object-record.
 import type { Switch } from '../../../../src/core/operator/objects-api.ts'
 import { createManageObjects } from '../../../../src/services/operator/manage-objects.ts'
 import { configTopic, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
-import { destinationDocument, secondKey } from '../../../support/config-objects/example-objects-and-keys.ts'
+import { destinationDocument, secondKey } from '../../../support/config-objects/example-objects.ts'
 
 /** A process that excludes the destination `crm`, because it does not have the key of its secrets. */
 async function excluded() {
