@@ -150,7 +150,7 @@ const idempotencyKey = {
   in: 'header',
   schema: text,
   description:
-    'If several requests with one operator key have the same value of this header and the same body, only the first one creates a job, and all responses show this job. Hookline refuses a request with the same value and another body.',
+    'Several requests with one operator key, the same value of this header and the same body create only one job. All responses show this job. Hookline refuses a request with the same value and another body.',
 }
 
 const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {

@@ -178,7 +178,7 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
         inQuery(
           'outcome',
           { enum: deadLetterOutcomes },
-          'Only dead letters in which the last request to a webhook had this outcome or, for the reason `invalid_message`, the event breaks the rule with this code.',
+          'Only dead letters in which the last request to a webhook had this outcome. For the reason `invalid_message`: only dead letters whose event breaks the rule with this code.',
         ),
         ...timeRange('the deliveries were dead-lettered'),
         inQuery('message', text, 'Only dead letters of the message with this id.'),

@@ -85,7 +85,7 @@ export const operatorPaths = {
       summary: 'Delete users, and send delete messages to destinations',
       tags: ['operators'],
       description:
-        'If the id or the sources of a destination are not known, because the file or configuration object of the destination has an error, the response is a 503 with the code `unavailable`, because this destination could miss its delete messages. `message` says what to correct.',
+        'The response is a 503 with the code `unavailable` if the id or the sources of a destination are not known, because the file or configuration object of the destination has an error. This destination could otherwise miss its delete messages. `message` says what to correct.',
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
       responses: {
         ...ofOperators,

@@ -194,7 +194,7 @@ function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): Topi
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the record that a destination or source was deleted before all processes have read this record, and processes disagree when the object is created again`
+  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source before all processes have read it, and processes disagree when the object is created again`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 

@@ -156,7 +156,7 @@ function refuseCertificates(text: string): Objection | undefined {
   }
   const message = `contains a PEM certificate (number ${bad + 1} of ${parts.length}) that cannot be parsed`
   const hint =
-    'begin the certificate at the start of a line; if that does not help, copy the certificate to a separate file and check that file with `openssl x509 -text`, or remove the certificate'
+    'begin the certificate at the start of a line; if that does not help, check the certificate in a separate file with `openssl x509 -text`, or remove the certificate'
   return { message, hint }
 }
 

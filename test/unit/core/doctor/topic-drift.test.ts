@@ -253,7 +253,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, but needs 315360000000: raise delete.retention.ms; otherwise Kafka may remove the record that a destination or source was deleted before all processes have read this record, and processes disagree when the object is created again',
+          'has delete.retention.ms 86400000, but needs 315360000000: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source before all processes have read it, and processes disagree when the object is created again',
       },
     ])
   })
