@@ -1,4 +1,4 @@
-import { propertyOf } from '../message/trait-name.ts'
+import { propertyOf } from '../message/audience-trait-name.ts'
 import { adviceOnName } from './advice.ts'
 import { maxProblems, type Path, type SettingsProblem } from './problem.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'

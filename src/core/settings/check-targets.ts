@@ -1,4 +1,4 @@
-import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/address.ts'
+import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/allowed-addresses.ts'
 import { isPlainHttp, parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
 import type { Objection } from '../objection.ts'
 import { revealed } from '../secret.ts'
