@@ -10,9 +10,9 @@ import {
   metadataOf,
   parseCommit,
 } from './commit-metadata.ts'
-import { parseResults } from './ledger-tail.ts'
-import type { PartlyDone } from './partly-done.ts'
-import { spanLimit } from './span-limit.ts'
+import { spanLimit } from './commit-metadata-span-limit.ts'
+import { parseResults } from './ledger-in-commit-metadata.ts'
+import type { PartlyDone } from './partly-done-records.ts'
 
 /**
  * Minimum size of a ledger record in bytes, estimated from its counts. If a record would be
