@@ -1,7 +1,7 @@
 import type { ObjectKind } from '../../core/config-objects/config-objects.ts'
 import type { JsonObject } from '../../core/message/json.ts'
 import { etagOf } from '../../core/operator/etag-precondition.ts'
-import { objectQueryOf, sinceOf, unknownParameters } from '../../core/operator/object-query.ts'
+import { objectQueryOf, sinceOf, unknownParameters } from '../../core/operator/object-query-parameters.ts'
 import { objectRefusal, type ShownProblem } from '../../core/operator/object-refusal.ts'
 import { changeViewOf, viewOf } from '../../core/operator/object-view.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'

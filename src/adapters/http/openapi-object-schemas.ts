@@ -1,6 +1,6 @@
 import { maxWriteKeys } from '../../core/operator/max-write-keys.ts'
 import { noMessageRequestReasons } from '../../core/operator/message-preview.ts'
-import { pageLimits } from '../../core/operator/object-query.ts'
+import { pageLimits } from '../../core/operator/object-query-parameters.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
 import { destination, source } from '../../core/settings/source-and-destination.ts'
 import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'

@@ -11,7 +11,7 @@ import {
   notFound,
   preconditionRequired,
 } from '../../core/operator/object-change-response.ts'
-import { pageOf } from '../../core/operator/object-query.ts'
+import { pageOf } from '../../core/operator/object-query-parameters.ts'
 import { invalidObject, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated } from '../../core/operator/objects-api.ts'
 import {
