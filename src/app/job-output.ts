@@ -1,7 +1,7 @@
 import type { ShownJob } from '../adapters/operator-client/job-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
-import { dryRunSums } from '../core/jobs/dry-run-sums.ts'
-import { tooLargeText } from '../core/jobs/too-large-text.ts'
+import { dryRunSums } from '../core/jobs/replay-dry-run-sums.ts'
+import { tooLargeText } from '../core/jobs/too-large-events-text.ts'
 import { tableOf } from './terminal-output.ts'
 
 /**

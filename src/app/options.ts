@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { textOf } from '../core/message/identifiers.ts'
 import { parseTimestamp } from '../core/message/timestamp.ts'
-import { nearestName } from '../core/settings/advice.ts'
+import { nearestName } from '../core/settings/key-and-name-hints.ts'
 import { type ServiceName, serviceNames } from '../core/settings/service-names.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { type EpochMs, epochMs, parseDuration } from '../core/time.ts'

@@ -1,7 +1,7 @@
 import { fixedTiers } from './fixed-tiers.ts'
 import { flowLimits } from './flow/limits.ts'
 import type { TopicDescription } from './ports.ts'
-import type { RecordedAttempts } from './settings/recorded-attempts.ts'
+import type { RecordedAttempts } from './settings/attempts-topic-setting.ts'
 import type { ServiceName } from './settings/service-names.ts'
 import type { Settings } from './settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './time.ts'

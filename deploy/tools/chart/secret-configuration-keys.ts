@@ -1,4 +1,4 @@
-import { textSettings } from '../../../src/core/settings/file-settings.ts'
+import { textSettings } from '../../../src/core/settings/settings-that-name-files.ts'
 
 /**
  * The keys of the configuration whose text is a secret, as paths without the positions of list

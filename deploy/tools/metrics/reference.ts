@@ -1,4 +1,4 @@
-import { openLabels, overflowLabelValue, seriesBudget } from '../../../src/core/metrics/spec.ts'
+import { openLabels, overflowLabelValue, seriesBudget } from '../../../src/core/metrics/metric-spec.ts'
 import { type AnyMetric, metricGroups } from './metric-groups.ts'
 
 const number = (value: number): string => value.toLocaleString('en-US')

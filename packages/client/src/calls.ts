@@ -1,4 +1,5 @@
 import { types } from 'node:util'
+import { maxMessageBytes } from '../../../src/core/message/canonical-message-parts.ts'
 import {
   type Identifiers,
   idFields,
@@ -9,7 +10,6 @@ import {
 } from '../../../src/core/message/identifiers.ts'
 import { isObject, type JsonObject } from '../../../src/core/message/json.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
-import { maxMessageBytes } from '../../../src/core/message/message-parts.ts'
 import { isTimestamp, parseTimestamp, toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
 import { FieldError, MessageTooLarge } from './errors.ts'
 import type { Entry } from './message-queue.ts'

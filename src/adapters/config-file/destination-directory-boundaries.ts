@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
+import { type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
 
 /** One entry of `destinationsFrom`. */
 export interface Directory {

@@ -11,7 +11,7 @@ import {
   Parser,
 } from 'yaml'
 import type { Objection } from '../../core/objection.ts'
-import { formatPath, type Path } from '../../core/settings/problem.ts'
+import { formatPath, type Path } from '../../core/settings/settings-problem.ts'
 import type { CountToken } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'
 import { pathBefore, syntaxProblem } from './yaml-syntax-problem.ts'

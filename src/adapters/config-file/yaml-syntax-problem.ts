@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type ParsedNode, type YAMLError } from 'yaml'
 import type { Objection } from '../../core/objection.ts'
 import { keyNames } from '../../core/settings/json-schema.ts'
-import type { Path } from '../../core/settings/problem.ts'
+import type { Path } from '../../core/settings/settings-problem.ts'
 
 /** Converts a YAML syntax error to a problem. `line` is the text of the line with the error. */
 export function syntaxProblem(error: YAMLError, line: string): Objection {

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml'
-import { formatPath, type Path } from '../../core/settings/problem.ts'
+import { formatPath, type Path } from '../../core/settings/settings-problem.ts'
 import { type Environment, substitute, withoutEnvironment } from './environment-substitution.ts'
 
 const mergeHint = 'copy the keys and values of the merged mapping here'

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, maxNesting, parseField } from '../../core/me
 import { type StructureProblem, structureProblem } from '../../core/operator/json-structure-problem.ts'
 import { objectRefusal, type ShownProblem } from '../../core/operator/object-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
-import { formatPath } from '../../core/settings/problem.ts'
+import { formatPath } from '../../core/settings/settings-problem.ts'
 import { createReservation } from './body-memory.ts'
 import type { Connections } from './open-connections.ts'
 import { readBody } from './read-body.ts'

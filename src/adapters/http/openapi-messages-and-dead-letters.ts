@@ -1,7 +1,7 @@
 import { deadLetterReasons } from '../../core/delivery/classify-outcome.ts'
 import { deadLetterOutcomes } from '../../core/delivery/dead-letter-filter.ts'
 import { timelineStates, unknownCauses } from '../../core/operator/destination-timeline.ts'
-import { pageLimits } from '../../core/operator/object-query.ts'
+import { pageLimits } from '../../core/operator/object-query-parameters.ts'
 import { noReplayRequestReasons } from '../../core/operator/replay-preview.ts'
 import { count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { inPath, templateOf } from './openapi-components.ts'

@@ -1,5 +1,5 @@
 import { objectKinds } from '../../core/config-objects/config-objects.ts'
-import { pageLimits } from '../../core/operator/object-query.ts'
+import { pageLimits } from '../../core/operator/object-query-parameters.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
 import { switches } from '../../core/operator/objects-api.ts'
 import { inPath, json, templateOf } from './openapi-components.ts'

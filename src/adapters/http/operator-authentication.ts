@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
+import type { FailureThrottle } from '../../core/operator/authentication-failure-throttle.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import { isEqual, type Operator, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'

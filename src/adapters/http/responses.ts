@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/message/request-refusal.ts'
+import { etagOf } from '../../core/operator/etag-precondition.ts'
 import { type ObjectRefusal, type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
-import { etagOf } from '../../core/operator/precondition.ts'
 
 /**
  * The HTTP status of each error code that concerns a session of the console. Only the listener of

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FailureThrottle } from '../../core/operator/authentication-failure-throttle.ts'
 import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
-import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
 import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { Operator, OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import { auditedOf, forBrowsers, type Guard, type Handler } from './authenticate-and-audit-requests.ts'

@@ -1,5 +1,5 @@
+import type { LabelSet } from '../../core/metrics/metric-spec.ts'
 import type { Count, Counter } from '../../core/metrics/metrics.ts'
-import type { LabelSet } from '../../core/metrics/spec.ts'
 import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts'
 import { foldings, type Labels, type SeriesBudget } from './series-budget.ts'
 

@@ -1,4 +1,5 @@
 import * as prom from 'prom-client'
+import type { LabelSet, MetricSpec } from '../../core/metrics/metric-spec.ts'
 import {
   type Counter,
   type Gauge,
@@ -7,7 +8,6 @@ import {
   metricSpecs,
   type TracedHistogram,
 } from '../../core/metrics/metrics.ts'
-import type { LabelSet, MetricSpec } from '../../core/metrics/spec.ts'
 import { Exemplars } from './exemplars.ts'
 import { type ExposedInstrument, textFormat } from './exposition-format.ts'
 import { LabeledCounter } from './labeled-counter.ts'

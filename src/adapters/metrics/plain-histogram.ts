@@ -1,5 +1,5 @@
+import type { LabelSet } from '../../core/metrics/metric-spec.ts'
 import type { TracedHistogram } from '../../core/metrics/metrics.ts'
-import type { LabelSet } from '../../core/metrics/spec.ts'
 import type { Exemplars } from './exemplars.ts'
 import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts'
 

@@ -1,5 +1,5 @@
+import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metrics/metric-spec.ts'
 import type { Gauge } from '../../core/metrics/metrics.ts'
-import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metrics/spec.ts'
 
 export type Labels = Readonly<Record<string, string>>
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ShownLedger, ShownLedgerCounts } from '../../adapters/operator-client/message-and-dead-letter-client.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
-import { adviceOnName } from '../../core/settings/advice.ts'
+import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import {
   type OperatorOptions,

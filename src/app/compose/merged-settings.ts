@@ -2,7 +2,7 @@ import { type Merged, mergeObjects } from '../../core/config-objects/merge-objec
 import type { ReadingContext } from '../../core/config-objects/read-object.ts'
 import { encryptionKeysOf } from '../../core/encryption-key.ts'
 import type { Cancel, Clock } from '../../core/ports.ts'
-import type { EntryContext } from '../../core/settings/given-entries.ts'
+import type { EntryContext } from '../../core/settings/entries-as-written.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'

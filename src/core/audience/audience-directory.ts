@@ -1,5 +1,5 @@
+import { propertyOf } from '../message/audience-trait-name.ts'
 import type { JsonText } from '../message/json-text.ts'
-import { propertyOf } from '../message/trait-name.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** An audience or a computed trait of the current configuration. */

@@ -1,6 +1,6 @@
 import { assertNever } from '../assert-never.ts'
 import type { SuppressibleRecord } from '../deletion/suppressions.ts'
-import { audiencesSource } from '../message/own-event.ts'
+import { audiencesSource } from '../message/hookline-own-events.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import { type AudienceDirectory, absentValue } from './audience-directory.ts'
 import { identifyOf } from './identify-message.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Event } from '../message/event.ts'
+import { audiencesSource, ownEvent } from '../message/hookline-own-events.ts'
 import type { JsonText } from '../message/json-text.ts'
-import { audiencesSource, ownEvent } from '../message/own-event.ts'
 import type { EpochMs } from '../time.ts'
 import type { MembershipUpdate } from './membership.ts'
 import type { MemberKey } from './membership-record.ts'

@@ -1,7 +1,7 @@
 import { isIdOrVersion, tooLongUserId } from '../message/identifiers.ts'
 import { parsedJson } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
-import { type ReportedResult, reportedResults } from '../message/reported-result.ts'
+import { type ReportedResult, reportedResults } from '../message/reported-delivery-result.ts'
 import { syncId } from './sync-id.ts'
 import { type SyncMode, type SyncPart, syncModes } from './sync-watermark.ts'
 

@@ -1,6 +1,6 @@
 import { assertNever } from '../assert-never.ts'
 import type { JsonText } from '../message/json-text.ts'
-import type { ReportedResult } from '../message/reported-result.ts'
+import type { ReportedResult } from '../message/reported-delivery-result.ts'
 import type { EpochMs } from '../time.ts'
 import { clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
 import type { AudienceWatermark } from './sync-watermark.ts'

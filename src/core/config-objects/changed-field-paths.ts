@@ -1,5 +1,5 @@
 import { isObject } from '../message/json.ts'
-import { formatPath, type Path } from '../settings/problem.ts'
+import { formatPath, type Path } from '../settings/settings-problem.ts'
 import type { ObjectDocument } from './config-objects.ts'
 
 /** Maximum number of fields that one change lists. */

@@ -1,5 +1,5 @@
-import type { SettingsProblem } from '../settings/problem.ts'
 import type { AutomaticDisabling } from '../settings/settings.ts'
+import type { SettingsProblem } from '../settings/settings-problem.ts'
 import type { EpochMs } from '../time.ts'
 
 /*

@@ -1,6 +1,6 @@
 import type { FailureState } from '../auto-disable/judge-failures.ts'
-import type { SettingsProblem } from '../settings/problem.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { SettingsProblem } from '../settings/settings-problem.ts'
 import type { ConfigObject, ObjectDocument } from './config-objects.ts'
 import { disablingOf } from './failure-record.ts'
 import { type MaskedDocument, maskDocument } from './mask.ts'

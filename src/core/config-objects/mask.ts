@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseUrl } from '../network/url.ts'
 import { mask } from '../secret.ts'
-import { formatPath, valueAt } from '../settings/problem.ts'
+import { formatPath, valueAt } from '../settings/settings-problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 import { type SecretValue, withSecrets } from './secret-paths.ts'
 

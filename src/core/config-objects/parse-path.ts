@@ -1,4 +1,4 @@
-import type { Path } from '../settings/problem.ts'
+import type { Path } from '../settings/settings-problem.ts'
 
 const part = /\.?([\w$-]+|\*\*\*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/gy
 

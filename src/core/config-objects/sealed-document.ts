@@ -1,6 +1,6 @@
 import type { EncryptionKey } from '../encryption-key.ts'
 import { mask } from '../secret.ts'
-import { formatPath, type SettingsProblem } from '../settings/problem.ts'
+import { formatPath, type SettingsProblem } from '../settings/settings-problem.ts'
 import type { ObjectDocument } from './config-objects.ts'
 import type { ObjectName } from './object-record.ts'
 import { type NewNonce, open, seal } from './seal.ts'

@@ -1,5 +1,5 @@
-import { textSettings } from '../settings/file-settings.ts'
-import { formatPath, type Path } from '../settings/problem.ts'
+import { formatPath, type Path } from '../settings/settings-problem.ts'
+import { textSettings } from '../settings/settings-that-name-files.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
 /**

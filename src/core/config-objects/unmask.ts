@@ -1,5 +1,5 @@
 import { parseUrl } from '../network/url.ts'
-import { maxProblems, type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
+import { maxProblems, type Path, type SettingsProblem, valueAt } from '../settings/settings-problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 import { canStandFor, fingerprintOf, type Mask, maskIn } from './mask.ts'
 import { type SecretValue, withSecrets } from './secret-paths.ts'

@@ -1,7 +1,7 @@
 import type { DeadLetterReason, DropReason } from '../delivery/classify-outcome.ts'
 import { isObject, parseField } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
-import { type ReportedResult, reportedResults } from '../message/reported-result.ts'
+import { type ReportedResult, reportedResults } from '../message/reported-delivery-result.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Event } from '../message/event.ts'
+import { isOwnSource } from '../message/hookline-own-events.ts'
 import type { MessageType } from '../message/message.ts'
-import { isOwnSource } from '../message/own-event.ts'
 import type { Destination, DestinationFilter } from '../settings/settings.ts'
 import { type FieldPath, type FilterFields, parseFieldPath } from './filter-fields.ts'
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'

@@ -1,6 +1,6 @@
 import type { Event } from '../message/event.ts'
-import { formatPath, type Path, valueAt } from '../settings/problem.ts'
 import type { Destination } from '../settings/settings.ts'
+import { formatPath, type Path, valueAt } from '../settings/settings-problem.ts'
 import { type Drop, type Route, type Routing, route } from './route.ts'
 
 /** Why a destination would not get an event. */

@@ -1,7 +1,7 @@
 import { filterIn } from '../settings/check-filter.ts'
 import { lifecycle } from '../settings/destination-lifecycle.ts'
-import { valueAt } from '../settings/problem.ts'
 import type { Destination } from '../settings/settings.ts'
+import { valueAt } from '../settings/settings-problem.ts'
 import { placeholderOf } from './route.ts'
 
 /**

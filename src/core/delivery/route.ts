@@ -1,6 +1,6 @@
 import type { Event } from '../message/event.ts'
+import { isOwnSource } from '../message/hookline-own-events.ts'
 import type { JsonText } from '../message/json-text.ts'
-import { isOwnSource } from '../message/own-event.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { DropReason } from './classify-outcome.ts'
 import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'

@@ -4,7 +4,7 @@ import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 /**
  * The possible results of a record at one destination. With `moved`, the delivery continues with a
  * copy of the record in a retry topic. The other results are final. Commits store the position of a
- * result in this list (`core/progress/ledger-tail.ts`), so do not change the order.
+ * result in this list (`core/progress/ledger-in-commit-metadata.ts`), so do not change the order.
  */
 export const ledgerResults = ['delivered', 'dead_lettered', 'dropped', 'moved'] as const
 export type LedgerResult = (typeof ledgerResults)[number]

@@ -1,7 +1,7 @@
 import type { LogRecord } from '../ports.ts'
 import { type LedgerCounts, readLedgerCounts } from './ledger-counts.ts'
+import type { PendingRecord } from './ledger-record-chain.ts'
 import type { LedgerTail } from './partition-ledger.ts'
-import type { PendingRecord } from './record-chain.ts'
 
 /**
  * A decoded record of the ledger topic. It has counts of one partition of the events topic or of a

@@ -1,4 +1,4 @@
-import type { LedgerRow, LedgerTotals } from './balance.ts'
+import type { LedgerRow, LedgerTotals } from './ledger-balance-rows.ts'
 
 const summed = ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered', 'dropped', 'waiting'] as const
 

@@ -1,8 +1,8 @@
 import type { Event } from './event.ts'
+import { audiencesSource, canarySource, factsSource, isOwnSource, operationsSource } from './hookline-own-events.ts'
 import { isIdOrVersion, isMessageId, tooLongUserId } from './identifiers.ts'
 import { isObject } from './json.ts'
 import { type Message, messageTypes } from './message.ts'
-import { audiencesSource, canarySource, factsSource, isOwnSource, operationsSource } from './own-event.ts'
 import { isTimestamp } from './timestamp.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { staleReasons } from '../audience/sync-watermark.ts'
-import { counter, gauge, histogram, openLabels } from './spec.ts'
+import { counter, gauge, histogram, openLabels } from './metric-spec.ts'
 
 /**
  * Upper bounds of the buckets of `hookline_audience_restore_seconds`, in seconds. The CPU time to

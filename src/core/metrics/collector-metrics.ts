@@ -1,4 +1,4 @@
-import { counter, gauge, openLabels, tracedHistogram } from './spec.ts'
+import { counter, gauge, openLabels, tracedHistogram } from './metric-spec.ts'
 
 /**
  * Upper bounds of the buckets of `hookline_collector_store_seconds`, in seconds. The collector

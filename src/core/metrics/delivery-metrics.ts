@@ -5,7 +5,7 @@ import {
   failedOutcomes,
   outcomes,
 } from '../delivery/classify-outcome.ts'
-import { counter, gauge, histogram, openLabels, tracedHistogram } from './spec.ts'
+import { counter, gauge, histogram, openLabels, tracedHistogram } from './metric-spec.ts'
 
 /**
  * Upper bounds, in seconds, of the buckets for the delays of first attempts, retries and canary

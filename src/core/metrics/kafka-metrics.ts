@@ -1,4 +1,4 @@
-import { counter, gauge, openLabels } from './spec.ts'
+import { counter, gauge, openLabels } from './metric-spec.ts'
 
 const { topic, partition, tier } = openLabels
 /**

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from './spec.ts'
+import { counter, gauge, histogram } from './metric-spec.ts'
 
 const bytes = { unit: 'bytes', use: 'debug' } as const
 const lag = { unit: 'seconds', use: 'debug' } as const

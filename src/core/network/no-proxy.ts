@@ -1,4 +1,4 @@
-import { type Cidr, isWithin, literalAddress, parseCidr } from './address.ts'
+import { type Cidr, isWithin, literalAddress, parseCidr } from './allowed-addresses.ts'
 import { parseUrl } from './url.ts'
 
 /** One parsed entry of `network.proxy.noProxy`. Names are in lower case and in Punycode. */

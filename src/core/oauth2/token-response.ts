@@ -1,7 +1,7 @@
 import { classify, type Outcome } from '../delivery/classify-outcome.ts'
 import { objectIn } from '../message/json.ts'
 import { Secret } from '../secret.ts'
-import { isBearerToken } from '../settings/sendable-secrets.ts'
+import { isBearerToken } from '../settings/sendable-keys-and-tokens.ts'
 import { type DurationMs, durationMs } from '../time.ts'
 import type { TokenAnswer } from '../webhook-ports.ts'
 import { tokenLimits } from './token-limits.ts'

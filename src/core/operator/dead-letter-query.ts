@@ -2,7 +2,7 @@ import { type DeadLetterReason, deadLetterReasons } from '../delivery/classify-o
 import { type DeadLetterFilter, type DeadLetterOutcome, deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
 import { storedMessageId } from '../message/identifiers.ts'
 import type { EpochMs } from '../time.ts'
-import { pageLimits, type QueryRead, timeIn, unknownParameters } from './object-query.ts'
+import { pageLimits, type QueryRead, timeIn, unknownParameters } from './object-query-parameters.ts'
 import type { ShownProblem } from './object-refusal.ts'
 
 /** Which dead letters a client asks for. */

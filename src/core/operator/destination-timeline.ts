@@ -1,6 +1,6 @@
 import type { RecordedAttempt } from '../delivery/recorded-attempt.ts'
 import { isoOf } from '../message/timestamp.ts'
-import type { FoundCopy, FoundDeadLetter, FoundEvent, TimelineInput } from './timeline-input.ts'
+import type { FoundCopy, FoundDeadLetter, FoundEvent, TimelineInput } from './records-found-for-timeline.ts'
 
 export const timelineStates = ['delivered', 'waiting', 'dead_lettered', 'dropped', 'unknown'] as const
 export type TimelineState = (typeof timelineStates)[number]

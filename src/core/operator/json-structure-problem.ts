@@ -1,6 +1,6 @@
 import { maxNesting } from '../message/json.ts'
 import { endOfString } from '../message/split-json.ts'
-import type { Path } from '../settings/problem.ts'
+import type { Path } from '../settings/settings-problem.ts'
 
 /**
  * A problem of JSON text that must be found before parsing: the parsed value does not show it, or

@@ -1,7 +1,7 @@
-import type { LedgerFilter, LedgerRow, LedgerTotals } from '../ledger/balance.ts'
+import type { LedgerFilter, LedgerRow, LedgerTotals } from '../ledger/ledger-balance-rows.ts'
 import { hourMs, hourOf } from '../ledger/ledger-counts.ts'
 import { durationMs, type EpochMs, epochMs } from '../time.ts'
-import { type QueryRead, timeIn, unknownParameters } from './object-query.ts'
+import { type QueryRead, timeIn, unknownParameters } from './object-query-parameters.ts'
 import type { ShownProblem } from './object-refusal.ts'
 
 /**

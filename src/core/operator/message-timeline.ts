@@ -4,7 +4,7 @@ import { isoOf } from '../message/timestamp.ts'
 import { type DurationMs, type EpochMs, epochMs, formatDuration } from '../time.ts'
 import { type LogPlace, placeOf } from './dead-letter-view.ts'
 import { type DestinationTimeline, type FoundForDestination, timelineOfDestination } from './destination-timeline.ts'
-import type { FoundCopy, FoundEvent, TimelineInput } from './timeline-input.ts'
+import type { FoundCopy, FoundEvent, TimelineInput } from './records-found-for-timeline.ts'
 
 export interface TimelineRecord extends LogPlace {
   /** The time of the record in ISO 8601, UTC, like all times of a timeline. */

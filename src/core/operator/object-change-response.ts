@@ -1,8 +1,8 @@
 import { assertNever } from '../assert-never.ts'
 import type { ChangeOutcome, ConfigObject, Expected } from '../config-objects/config-objects.ts'
+import type { Precondition } from './etag-precondition.ts'
 import { invalidObject, type ObjectRefusal, objectRefusal } from './object-refusal.ts'
 import type { ObjectChanged } from './objects-api.ts'
-import type { Precondition } from './precondition.ts'
 
 /** Seconds after which a client may repeat a change that Kafka did not confirm. */
 const retryAfter = 5

@@ -1,4 +1,4 @@
-import { formatPath, maxProblems, type SettingsProblem } from '../settings/problem.ts'
+import { formatPath, maxProblems, type SettingsProblem } from '../settings/settings-problem.ts'
 
 /** Why a request about configuration objects is refused, with the HTTP status of the response. */
 export const objectRefusalStatus = {

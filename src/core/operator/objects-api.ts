@@ -1,11 +1,11 @@
 import type { ConfigObject, ObjectKind, RecentChangeList } from '../config-objects/config-objects.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { DurationMs, EpochMs } from '../time.ts'
+import type { Precondition } from './etag-precondition.ts'
+import type { DestinationStatus, InstallationStatus } from './installation-and-destination-status.ts'
 import type { MessagePreviewed } from './message-preview.ts'
-import type { ObjectPage, ObjectQuery } from './object-query.ts'
+import type { ObjectPage, ObjectQuery } from './object-query-parameters.ts'
 import type { ObjectRefusal } from './object-refusal.ts'
-import type { Precondition } from './precondition.ts'
-import type { DestinationStatus, InstallationStatus } from './status.ts'
 import type { TestResult } from './test-message.ts'
 
 /** Which object a change is about, who makes it, and under which condition it applies. */

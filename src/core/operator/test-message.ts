@@ -1,7 +1,7 @@
 import { classify, type Outcome } from '../delivery/classify-outcome.ts'
 import { messageRequestsOf } from '../delivery/message-requests.ts'
+import { ownEvent } from '../message/hookline-own-events.ts'
 import type { JsonText } from '../message/json-text.ts'
-import { ownEvent } from '../message/own-event.ts'
 import { type DeliveryRules, effectivePolicy } from '../settings/effective-policy.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'

@@ -1,4 +1,5 @@
 import type { LedgerTail } from '../ledger/partition-ledger.ts'
+import { spanLimit } from './commit-metadata-span-limit.ts'
 import {
   emptyTailBytes,
   ledgerTailBytes,
@@ -7,9 +8,8 @@ import {
   type ResultOf,
   readLedgerTail,
   resultBytes,
-} from './ledger-tail.ts'
-import { type PartlyDone, partlyDoneBytes, readerOf, readPartlyDone, toPartlyDoneText } from './partly-done.ts'
-import { spanLimit } from './span-limit.ts'
+} from './ledger-in-commit-metadata.ts'
+import { type PartlyDone, partlyDoneBytes, readerOf, readPartlyDone, toPartlyDoneText } from './partly-done-records.ts'
 
 /**
  * The prefix of the text that `doneAheadText` writes into the commit metadata. Texts of other tools

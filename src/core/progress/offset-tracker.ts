@@ -1,7 +1,7 @@
 import { Fifo } from '../collections/fifo.ts'
 import { LedgerCounts, type LedgerEntry, type LedgerResult } from '../ledger/ledger-counts.ts'
+import type { PendingRecord } from '../ledger/ledger-record-chain.ts'
 import { PartitionLedger } from '../ledger/partition-ledger.ts'
-import type { PendingRecord } from '../ledger/record-chain.ts'
 import {
   type CommitState,
   type EncodedState,
@@ -10,9 +10,9 @@ import {
   metadataOf,
   parseCommit,
 } from './commit-metadata.ts'
-import { parseResults } from './ledger-tail.ts'
-import type { PartlyDone } from './partly-done.ts'
-import { spanLimit } from './span-limit.ts'
+import { spanLimit } from './commit-metadata-span-limit.ts'
+import { parseResults } from './ledger-in-commit-metadata.ts'
+import type { PartlyDone } from './partly-done-records.ts'
 
 /**
  * Minimum size of a ledger record in bytes, estimated from its counts. If a record would be

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { adviceAt, adviceOnName } from './advice.ts'
 import { keysAt, meaningAt } from './json-schema.ts'
-import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './problem.ts'
+import { adviceAt, adviceOnName } from './key-and-name-hints.ts'
 import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
+import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 
 /** The values that come from environment variables: formatted path → names of the variables. */
 export type Substituted = ReadonlyMap<string, readonly string[]>

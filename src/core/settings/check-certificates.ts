@@ -1,8 +1,8 @@
 import type { Objection } from '../objection.ts'
-import { type FileKind, matchingPaths, textSettings } from './file-settings.ts'
+import type { Rule, WellFormed } from './configuration-rule.ts'
 import { contentProblem, type FileContents, keyFits, rsaBitsOf } from './named-files.ts'
-import { type Path, type SettingsProblem, valueAt } from './problem.ts'
-import type { Rule, WellFormed } from './rule.ts'
+import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
+import { type FileKind, matchingPaths, textSettings } from './settings-that-name-files.ts'
 
 const tlsPaths = ({ destinations = [] }: WellFormed): readonly Path[] =>
   destinations.map((_, index) => ['destinations', index, 'tls'])

@@ -1,8 +1,8 @@
 import type { Objection } from '../objection.ts'
+import type { Rule } from './configuration-rule.ts'
 import { type conditionOps, filter } from './destination-filter.ts'
-import { type SettingsProblem, valueAt } from './problem.ts'
-import type { Rule } from './rule.ts'
 import type { DestinationFilter } from './settings.ts'
+import { type SettingsProblem, valueAt } from './settings-problem.ts'
 
 type Op = (typeof conditionOps)[number]
 

@@ -1,4 +1,4 @@
-import type { Rule } from './rule.ts'
+import type { Rule } from './configuration-rule.ts'
 
 const needsTopic = 'needs the config topic, which exists only with operator.encryptionKeyFile'
 const hint =

@@ -1,7 +1,7 @@
-import { propertyOf } from '../message/trait-name.ts'
-import { adviceOnName } from './advice.ts'
-import { maxProblems, type Path, type SettingsProblem } from './problem.ts'
-import { type Rule, repeated, type WellFormed } from './rule.ts'
+import { propertyOf } from '../message/audience-trait-name.ts'
+import { type Rule, repeated, type WellFormed } from './configuration-rule.ts'
+import { adviceOnName } from './key-and-name-hints.ts'
+import { maxProblems, type Path, type SettingsProblem } from './settings-problem.ts'
 
 type List = 'sources' | 'destinations'
 

@@ -1,9 +1,9 @@
 import { fixedTiers } from '../fixed-tiers.ts'
 import { type DurationMs, durationMs, formatDuration } from '../time.ts'
 import { refuseSchedule } from './check-schedule-and-listeners.ts'
+import type { Rule } from './configuration-rule.ts'
 import { policy } from './destination-policy.ts'
 import { type DeliveryRules, effectivePolicy } from './effective-policy.ts'
-import type { Rule } from './rule.ts'
 import { delivery } from './schema.ts'
 import type { DestinationPolicy } from './settings.ts'
 

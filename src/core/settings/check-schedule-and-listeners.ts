@@ -1,10 +1,10 @@
 import { durationMs, formatDuration, readableDuration } from '../time.ts'
+import type { Rule } from './configuration-rule.ts'
+import { defaultListen } from './http-server-settings.ts'
 import { meaningAt } from './json-schema.ts'
-import { defaultListen } from './listeners.ts'
-import type { SettingsProblem } from './problem.ts'
-import type { Rule } from './rule.ts'
 import { delivery } from './schema.ts'
 import type { DeliverySettings } from './settings.ts'
+import type { SettingsProblem } from './settings-problem.ts'
 import { parseHostPort } from './value-types.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { matchingPaths, textSettings } from './file-settings.ts'
-import { type Path, type SettingsProblem, valueAt } from './problem.ts'
-import type { Rule, WellFormed } from './rule.ts'
+import type { Rule, WellFormed } from './configuration-rule.ts'
+import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
+import { matchingPaths, textSettings } from './settings-that-name-files.ts'
 
 /**
  * Checks that each secret is set as text or as a file, but not both, and that required secrets are

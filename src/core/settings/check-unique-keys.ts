@@ -1,6 +1,6 @@
+import { type Rule, repeated } from './configuration-rule.ts'
 import { secretFrom } from './named-files.ts'
-import type { Path, SettingsProblem } from './problem.ts'
-import { type Rule, repeated } from './rule.ts'
+import type { Path, SettingsProblem } from './settings-problem.ts'
 
 /** Checks that no write key is used twice, in one source or in two. */
 export const uniqueWriteKeys: Rule = (config, files): readonly SettingsProblem[] =>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Path } from './problem.ts'
 import { configuration } from './schema.ts'
+import type { Path } from './settings-problem.ts'
 
 interface Node {
   readonly description?: string

@@ -4,10 +4,10 @@ import { refuseUrl } from '../network/url.ts'
 import type { Objection } from '../objection.ts'
 import { refuseSigningKey } from '../signing/signing-key.ts'
 import type { Pruned } from './check-against-schema.ts'
-import { type FileKind, fileSettings, matchingPaths } from './file-settings.ts'
-import { type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { ServiceName } from './service-names.ts'
+import { type Path, valueAt } from './settings-problem.ts'
+import { type FileKind, fileSettings, matchingPaths } from './settings-that-name-files.ts'
 
 /** A file that the configuration names. `name` is the text in the configuration. */
 export interface NamedFile {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { collector, operator, ops } from './listeners.ts'
+import { attemptsTopic } from './attempts-topic-setting.ts'
+import { collector, operator, ops } from './http-server-settings.ts'
 import { network } from './network-and-tls.ts'
-import { attemptsTopic } from './recorded-attempts.ts'
 import { destination, destinationsDirectory, source } from './source-and-destination.ts'
 import {
   broker,

@@ -2,7 +2,7 @@ import type { TlsIdentity } from '../network/tls-identity.ts'
 import type { Secret } from '../secret.ts'
 import type { EpochMs } from '../time.ts'
 import type { FilterSettings } from './destination-filter.ts'
-import type { GivenEntries } from './given-entries.ts'
+import type { GivenEntries } from './entries-as-written.ts'
 import type { Configuration } from './schema.ts'
 
 type Immutable<T> = T extends string | number | boolean | undefined | Secret

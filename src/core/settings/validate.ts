@@ -1,5 +1,5 @@
 import { checkAgainstSchema, type SchemaCheck, type Substituted } from './check-against-schema.ts'
-import { authorizationGivenOnce, signingHasKey, usableSigningKeys } from './check-auth.ts'
+import { authorizationGivenOnce, signingHasKey, usableSigningKeys } from './check-auth-and-signing.ts'
 import { clientCertificate, usableCertificates } from './check-certificates.ts'
 import { comparableValues } from './check-filter.ts'
 import { lifecycleHasTopic } from './check-lifecycle.ts'
@@ -8,14 +8,14 @@ import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from
 import { policiesWithinLimits } from './check-policies.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
 import { proxyCredentials, rotatesTwoSecrets, secretsGivenOnce } from './check-secrets.ts'
-import { allowedHeaders, allowedTargets, httpsUrls, uniqueUrls } from './check-targets.ts'
 import { uniqueOperatorKeys, uniqueWriteKeys } from './check-unique-keys.ts'
-import { GivenEntries } from './given-entries.ts'
+import { allowedHeaders, allowedTargets, httpsUrls, uniqueUrls } from './check-urls-and-headers.ts'
+import type { Rule } from './configuration-rule.ts'
+import { GivenEntries } from './entries-as-written.ts'
 import { type FileContents, type NamedFile, namedFiles } from './named-files.ts'
-import type { SettingsProblem } from './problem.ts'
 import { resolve } from './resolve-settings.ts'
-import type { Rule } from './rule.ts'
 import type { Settings } from './settings.ts'
+import type { SettingsProblem } from './settings-problem.ts'
 
 /**
  * A parsed configuration that was checked against the schema, with the names of the files whose

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { parseTimestamp } from '../message/timestamp.ts'
-import { classifyAddress, parseCidr } from '../network/address.ts'
+import { classifyAddress, parseCidr } from '../network/allowed-addresses.ts'
 import { refuseUrl } from '../network/url.ts'
 import { Secret } from '../secret.ts'
 import { parseDuration } from '../time.ts'

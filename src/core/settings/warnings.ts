@@ -1,7 +1,7 @@
 import { isPlainHttp } from '../network/url.ts'
 import { revealed, type Secret } from '../secret.ts'
 import { unreadSecret } from './resolve-settings.ts'
-import { isBearerToken, isSendable, sendableHint } from './sendable-secrets.ts'
+import { isBearerToken, isSendable, sendableHint } from './sendable-keys-and-tokens.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
 /** Minimum length of a secret in characters. A shorter one is easy to guess. */

@@ -11,7 +11,7 @@ import {
 import { Semaphore } from '../../core/collections/semaphore.ts'
 import { byLifecycle } from '../../core/config-objects/failure-record.ts'
 import type { Routing } from '../../core/delivery/route.ts'
-import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure-log.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { AutomaticDisabling, Webhook } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'

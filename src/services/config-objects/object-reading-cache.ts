@@ -2,7 +2,7 @@ import type { KnownVersion } from '../../core/config-objects/object-log.ts'
 import { isObjectRecord, type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import { type ReadingContext, type ReadObject, readObject } from '../../core/config-objects/read-object.ts'
 import type { Logger } from '../../core/ports.ts'
-import { problemLine } from '../../core/settings/problem.ts'
+import { problemLine } from '../../core/settings/settings-problem.ts'
 
 const excluded =
   'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, messages for the destination wait, or the collector rejects messages of the source; all other destinations and sources stay in use'

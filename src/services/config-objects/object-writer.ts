@@ -1,7 +1,7 @@
 import { copyOf, type FoldResult } from '../../core/config-objects/object-log.ts'
 import { encodeRecord, type ObjectRecord } from '../../core/config-objects/object-record.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
-import type { SettingsProblem } from '../../core/settings/problem.ts'
+import type { SettingsProblem } from '../../core/settings/settings-problem.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 import type { ObjectStore } from './object-store.ts'

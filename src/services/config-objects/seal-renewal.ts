@@ -1,7 +1,7 @@
 import type { ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
-import { problemLine, type SettingsProblem } from '../../core/settings/problem.ts'
+import { problemLine, type SettingsProblem } from '../../core/settings/settings-problem.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { ObjectStore } from './object-store.ts'

@@ -1,5 +1,5 @@
 import { type Job, jobKeyOf, jobKinds, type ReplayJob, type ResendJob } from '../../core/jobs/job.ts'
-import { claimed, nextClaim } from '../../core/jobs/job-steps.ts'
+import { claimed, nextClaim } from '../../core/jobs/job-transitions.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'

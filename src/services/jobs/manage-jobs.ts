@@ -1,7 +1,7 @@
 import type { Routing } from '../../core/delivery/route.ts'
 import { type Job, type JobKind, jobKeyOf } from '../../core/jobs/job.ts'
 import { type JobRequest, jobIdOf, readJobRequest, requestHashOf } from '../../core/jobs/job-request.ts'
-import { cancelOf } from '../../core/jobs/job-steps.ts'
+import { cancelOf } from '../../core/jobs/job-transitions.ts'
 import type { JobsApi, NewJob } from '../../core/jobs/jobs-api.ts'
 import type { OffsetsByTime } from '../../core/offsets-by-time.ts'
 import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'

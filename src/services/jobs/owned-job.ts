@@ -7,7 +7,7 @@ import {
   ownerLease,
   ownershipOf,
   released,
-} from '../../core/jobs/job-steps.ts'
+} from '../../core/jobs/job-transitions.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'

@@ -1,5 +1,5 @@
 import type { ResendJob } from '../../core/jobs/job.ts'
-import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure-log.ts'
 import type { Clock, Logger, LogRecord, OutgoingRecord } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'

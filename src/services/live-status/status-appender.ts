@@ -1,5 +1,5 @@
 import { encodeKey, type StatusKey } from '../../core/live-status/status-record.ts'
-import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure-log.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger, LogProducer } from '../../core/ports.ts'
 

@@ -1,4 +1,4 @@
-import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure-log.ts'
 import { type Event, keyOf } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { EventCodec, Logger, LogProducer } from '../../core/ports.ts'

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../core/ledger/balance.ts'
+import type { LedgerRow } from '../../core/ledger/ledger-balance-rows.ts'
 import { hourOf } from '../../core/ledger/ledger-counts.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts'

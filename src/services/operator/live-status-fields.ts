@@ -1,6 +1,11 @@
 import type { LiveProcess, SummedResults } from '../../core/live-status/live-sums.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
-import type { DestinationStatus, InstallationStatus, ShownRates, ShownResults } from '../../core/operator/status.ts'
+import type {
+  DestinationStatus,
+  InstallationStatus,
+  ShownRates,
+  ShownResults,
+} from '../../core/operator/installation-and-destination-status.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { StatusView } from '../live-status/status-view.ts'
 

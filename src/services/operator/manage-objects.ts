@@ -2,6 +2,7 @@ import type { ConfigObjects, ObjectDocument } from '../../core/config-objects/co
 import { maskDocument } from '../../core/config-objects/mask.ts'
 import type { JsonObject } from '../../core/message/json.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import { maxWriteKeys } from '../../core/operator/max-write-keys.ts'
 import { mergePatch } from '../../core/operator/merge-patch.ts'
 import {
   answerTo,
@@ -10,11 +11,15 @@ import {
   notFound,
   preconditionRequired,
 } from '../../core/operator/object-change-response.ts'
-import { pageOf } from '../../core/operator/object-query.ts'
+import { pageOf } from '../../core/operator/object-query-parameters.ts'
 import { invalidObject, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated } from '../../core/operator/objects-api.ts'
-import { type KeyRotation, rotateKey, rotateSecret, type SecretRotation } from '../../core/operator/rotation.ts'
-import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
+import {
+  type KeyRotation,
+  rotateKey,
+  rotateSecret,
+  type SecretRotation,
+} from '../../core/operator/rotate-secret-or-key.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
 import { absentIsNotFound, createSwitchObject } from './switch-object.ts'

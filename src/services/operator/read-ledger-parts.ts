@@ -1,6 +1,6 @@
 import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
-import { isInFilter, type LedgerFilter, type LedgerParts } from '../../core/ledger/balance.ts'
+import { isInFilter, type LedgerFilter, type LedgerParts } from '../../core/ledger/ledger-balance-rows.ts'
 import { hourOf, LedgerCounts } from '../../core/ledger/ledger-counts.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { Clock, LogRecord, Position, TopicReader } from '../../core/ports.ts'

@@ -1,4 +1,4 @@
-import { type LedgerFilter, type LedgerParts, ledgerRows } from '../../core/ledger/balance.ts'
+import { type LedgerFilter, type LedgerParts, ledgerRows } from '../../core/ledger/ledger-balance-rows.ts'
 import { hourMs, LedgerCounts } from '../../core/ledger/ledger-counts.ts'
 import { LedgerSummary } from '../../core/ledger/ledger-summary.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'

@@ -1,11 +1,15 @@
 import type { ConfigObject, ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import type { LogSession, WithLogSession } from '../../core/log-session.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import type {
+  DestinationStatus,
+  GroupLag,
+  InstallationStatus,
+} from '../../core/operator/installation-and-destination-status.ts'
 import { notFound } from '../../core/operator/object-change-response.ts'
 import { type ObjectRefusal, shownProblems } from '../../core/operator/object-refusal.ts'
 import { type DestinationState, destinationStates, disablingViewOf, stateOf } from '../../core/operator/object-view.ts'
 import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
-import type { DestinationStatus, GroupLag, InstallationStatus } from '../../core/operator/status.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { durationMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { classifyAddress } from '../../../src/core/network/address.ts'
+import { classifyAddress } from '../../../src/core/network/allowed-addresses.ts'
 import { networkPeers, rendered } from '../../support/deploy/manifests/renderings.ts'
 import { ofKind } from '../../support/deploy/manifests/workloads.ts'
 

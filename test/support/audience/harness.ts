@@ -4,7 +4,7 @@ import { type AudienceInput, inputUser } from '../../../src/core/audience/input.
 import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import type { ReportedResult } from '../../../src/core/message/reported-result.ts'
+import type { ReportedResult } from '../../../src/core/message/reported-delivery-result.ts'
 import type {
   EventCodec,
   LogProducer,

@@ -1,4 +1,4 @@
-import { type LedgerRow, ledgerRows } from '../../../src/core/ledger/balance.ts'
+import { type LedgerRow, ledgerRows } from '../../../src/core/ledger/ledger-balance-rows.ts'
 import { LedgerCounts } from '../../../src/core/ledger/ledger-counts.ts'
 import { parseCommit } from '../../../src/core/progress/commit-metadata.ts'
 import type { DispatcherHarness } from './harness.ts'

@@ -6,7 +6,7 @@ import type {
   FoundDeadLetter,
   FoundEvent,
   TimelineInput,
-} from '../../../src/core/operator/timeline-input.ts'
+} from '../../../src/core/operator/records-found-for-timeline.ts'
 import { durationMs, epochMs } from '../../../src/core/time.ts'
 
 /*

@@ -1,4 +1,4 @@
-import { valueAt } from '../../../../src/core/settings/problem.ts'
+import { valueAt } from '../../../../src/core/settings/settings-problem.ts'
 import type { JsonDocument } from '../api/response-types.ts'
 import { entriesOf } from './document-text.ts'
 

@@ -1,4 +1,4 @@
-import { formatPath, valueAt } from '../../../../src/core/settings/problem.ts'
+import { formatPath, valueAt } from '../../../../src/core/settings/settings-problem.ts'
 import { Button } from '../components/button.tsx'
 import { ProblemList } from '../components/problem-list.tsx'
 import { TextField } from '../components/text-field.tsx'

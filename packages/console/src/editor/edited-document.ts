@@ -1,5 +1,5 @@
 import { parsePath } from '../../../../src/core/config-objects/parse-path.ts'
-import { type Path, valueAt } from '../../../../src/core/settings/problem.ts'
+import { type Path, valueAt } from '../../../../src/core/settings/settings-problem.ts'
 import type { ConfigObject, JsonDocument } from '../api/response-types.ts'
 import { withValueAt } from './document-text.ts'
 

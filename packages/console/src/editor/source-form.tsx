@@ -1,4 +1,4 @@
-import { maxWriteKeys } from '../../../../src/core/operator/write-key-limit.ts'
+import { maxWriteKeys } from '../../../../src/core/operator/max-write-keys.ts'
 import { Button } from '../components/button.tsx'
 import { ProblemList } from '../components/problem-list.tsx'
 import { TextField } from '../components/text-field.tsx'

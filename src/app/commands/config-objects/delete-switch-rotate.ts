@@ -1,7 +1,7 @@
 import type { Refused } from '../../../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
+import { maxWriteKeys } from '../../../core/operator/max-write-keys.ts'
 import type { Switch } from '../../../core/operator/objects-api.ts'
-import { maxWriteKeys } from '../../../core/operator/write-key-limit.ts'
 import { outputWritten, printData, UsageError } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-api-access.ts'
 import { printable } from '../../terminal-output.ts'

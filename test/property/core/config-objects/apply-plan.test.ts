@@ -9,7 +9,7 @@ import {
 import type { ObjectDocument } from '../../../../src/core/config-objects/config-objects.ts'
 import { maskDocument } from '../../../../src/core/config-objects/mask.ts'
 import { unmask } from '../../../../src/core/config-objects/unmask.ts'
-import { formatPath } from '../../../../src/core/settings/problem.ts'
+import { formatPath } from '../../../../src/core/settings/settings-problem.ts'
 
 /* Applies files to a model of the operator API, which stores documents with their secrets. */
 

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { parsePath } from '../../../../src/core/config-objects/parse-path.ts'
-import { formatPath } from '../../../../src/core/settings/problem.ts'
+import { formatPath } from '../../../../src/core/settings/settings-problem.ts'
 
 it('parses every formatted path as the path', () => {
   const key = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[\w$-]{1,9}$/), fc.constant('***'))

@@ -10,7 +10,7 @@ import {
   nextClaim,
   ownershipOf,
   released,
-} from '../../../../src/core/jobs/job-steps.ts'
+} from '../../../../src/core/jobs/job-transitions.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { resendJob } from '../../../support/jobs/builders.ts'
 

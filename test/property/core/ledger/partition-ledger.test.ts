@@ -7,7 +7,7 @@ import {
   parseLedgerRecord,
   readChain,
 } from '../../../../src/core/ledger/ledger-record.ts'
-import type { PendingRecord } from '../../../../src/core/ledger/record-chain.ts'
+import type { PendingRecord } from '../../../../src/core/ledger/ledger-record-chain.ts'
 import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
 import { OffsetTracker } from '../../../../src/core/progress/offset-tracker.ts'
 

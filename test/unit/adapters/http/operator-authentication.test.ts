@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { expect, it } from '@jest/globals'
 import { createOperatorAuthentication } from '../../../../src/adapters/http/operator-authentication.ts'
-import { FailureThrottle } from '../../../../src/core/operator/failure-throttle.ts'
+import { FailureThrottle } from '../../../../src/core/operator/authentication-failure-throttle.ts'
 import { createFindOperatorKey } from '../../../../src/core/operator/operator-keys.ts'
 import { createOperatorSessions } from '../../../../src/core/operator/operator-sessions.ts'
 import { epochMs } from '../../../../src/core/time.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
 import { openMetricsOf } from '../../../../src/adapters/metrics/open-metrics.ts'
+import { type LabelSet, seriesBudget } from '../../../../src/core/metrics/metric-spec.ts'
 import { type Metrics, metricSpecs, type TracedHistogram } from '../../../../src/core/metrics/metrics.ts'
-import { type LabelSet, seriesBudget } from '../../../../src/core/metrics/spec.ts'
 import { contractMetrics } from '../../../support/prometheus/metrics-contract.ts'
 
 const traceId = 'a'.repeat(32)

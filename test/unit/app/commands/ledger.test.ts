@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { LedgerFilter } from '../../../../src/core/ledger/balance.ts'
+import type { LedgerFilter } from '../../../../src/core/ledger/ledger-balance-rows.ts'
 import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
 import { objectsCommand } from '../../../support/operator/objects-command.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { parsePath } from '../../../../src/core/config-objects/parse-path.ts'
-import { formatPath } from '../../../../src/core/settings/problem.ts'
+import { formatPath } from '../../../../src/core/settings/settings-problem.ts'
 
 it.each([
   [[]],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { encodeValue } from '../../../../src/core/config-objects/object-record.ts'
 import { type ReadObject, readObject } from '../../../../src/core/config-objects/read-object.ts'
-import { formatPath } from '../../../../src/core/settings/problem.ts'
 import type { Destination, Source } from '../../../../src/core/settings/settings.ts'
+import { formatPath } from '../../../../src/core/settings/settings-problem.ts'
 import {
   destinationDocument,
   firstKey,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { z } from 'zod'
 import { secretsIn } from '../../../../src/core/config-objects/secret-paths.ts'
-import { formatPath, type Path } from '../../../../src/core/settings/problem.ts'
+import { formatPath, type Path } from '../../../../src/core/settings/settings-problem.ts'
 import { destination, source } from '../../../../src/core/settings/source-and-destination.ts'
 
 interface Node {

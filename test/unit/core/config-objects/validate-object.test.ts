@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ObjectDocument, ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
 import { validateObject } from '../../../../src/core/config-objects/validate-object.ts'
-import { formatPath } from '../../../../src/core/settings/problem.ts'
+import { formatPath } from '../../../../src/core/settings/settings-problem.ts'
 import { destinationDocument, sourceDocument } from '../../../support/config-objects/example-objects.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 

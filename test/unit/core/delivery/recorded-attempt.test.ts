@@ -8,7 +8,7 @@ import {
   isRecorded,
   isResultRecorded,
 } from '../../../../src/core/delivery/recorded-attempt.ts'
-import type { RecordedAttempts } from '../../../../src/core/settings/recorded-attempts.ts'
+import type { RecordedAttempts } from '../../../../src/core/settings/attempts-topic-setting.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { webhookOf } from '../../../support/builders.ts'
 import { foundAttempt } from '../../../support/operator/timeline-input.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRouting, reportedDestinations, route, routeRetry } from '../../../../src/core/delivery/route.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
+import { audiencesSource, canarySource } from '../../../../src/core/message/hookline-own-events.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
-import { audiencesSource, canarySource } from '../../../../src/core/message/own-event.ts'
 import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/builders.ts'
 
 const crm = destinationOf({ id: 'crm', sources: ['web', 'ios'] })

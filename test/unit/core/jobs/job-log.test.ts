@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { decodeJob, encodeJob, type Job } from '../../../../src/core/jobs/job.ts'
 import { JobLog } from '../../../../src/core/jobs/job-log.ts'
-import { advanced, ended } from '../../../../src/core/jobs/job-steps.ts'
+import { advanced, ended } from '../../../../src/core/jobs/job-transitions.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts'
 

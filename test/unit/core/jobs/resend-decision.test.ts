@@ -3,8 +3,8 @@ import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { isCopyOfRead, resendOf, routingOf } from '../../../../src/core/jobs/resend-decision.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
+import { canarySource, operationsSource } from '../../../../src/core/message/hookline-own-events.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
-import { canarySource, operationsSource } from '../../../../src/core/message/own-event.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type FileReader, isNeeded, namedFiles, ownersOf } from '../../../../src/core/settings/named-files.ts'
-import { formatPath } from '../../../../src/core/settings/problem.ts'
 import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
+import { formatPath } from '../../../../src/core/settings/settings-problem.ts'
 
 /** A configuration with all keys that name files. */
 const everywhere = namedFiles({

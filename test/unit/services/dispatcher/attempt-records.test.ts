@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { decodeRecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
-import type { RecordedAttempts } from '../../../../src/core/settings/recorded-attempts.ts'
+import type { RecordedAttempts } from '../../../../src/core/settings/attempts-topic-setting.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'

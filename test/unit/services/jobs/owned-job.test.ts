@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Job, ReplayJob } from '../../../../src/core/jobs/job.ts'
-import { cancelOf } from '../../../../src/core/jobs/job-steps.ts'
+import { cancelOf } from '../../../../src/core/jobs/job-transitions.ts'
 import type { LogProducer } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import type { JobStore } from '../../../../src/services/jobs/job-store.ts'

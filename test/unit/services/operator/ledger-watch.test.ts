@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { LedgerFilter } from '../../../../src/core/ledger/balance.ts'
+import type { LedgerFilter } from '../../../../src/core/ledger/ledger-balance-rows.ts'
 import { hourMs, hourOf } from '../../../../src/core/ledger/ledger-counts.ts'
 import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
 import { createLedgerWatch } from '../../../../src/services/operator/ledger-watch.ts'

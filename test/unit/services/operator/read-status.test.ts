@@ -4,7 +4,7 @@ import { initialState, toHeaders } from '../../../../src/core/delivery/delivery-
 import { LiveSums } from '../../../../src/core/live-status/live-sums.ts'
 import { shardOf } from '../../../../src/core/live-status/result-counts.ts'
 import type { LogSession, WithLogSession } from '../../../../src/core/log-session.ts'
-import type { DestinationStatus } from '../../../../src/core/operator/status.ts'
+import type { DestinationStatus } from '../../../../src/core/operator/installation-and-destination-status.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import type { StatusView } from '../../../../src/services/live-status/status-view.ts'

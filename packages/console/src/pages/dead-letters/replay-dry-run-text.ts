@@ -1,4 +1,4 @@
-import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
+import { dryRunSums } from '../../../../../src/core/jobs/replay-dry-run-sums.ts'
 import type { Replay } from '../../api/job-types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
 import { isActive } from '../jobs/job-title-and-progress.ts'

@@ -1,6 +1,6 @@
-import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
 import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
-import { tooLargeText } from '../../../../../src/core/jobs/too-large-text.ts'
+import { dryRunSums } from '../../../../../src/core/jobs/replay-dry-run-sums.ts'
+import { tooLargeText } from '../../../../../src/core/jobs/too-large-events-text.ts'
 import type { Replay, Resend } from '../../api/job-types.ts'
 import { countText, countWithNoun, rateText } from '../../components/number-text.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { rotateKey, rotateSecret } from '../../../../src/core/operator/rotation.ts'
+import { rotateKey, rotateSecret } from '../../../../src/core/operator/rotate-secret-or-key.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 
 const now = epochMs(Date.parse('2026-03-01T00:00:00Z'))

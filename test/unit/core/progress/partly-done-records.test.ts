@@ -12,7 +12,7 @@ import {
   readerOf,
   readPartlyDone,
   toPartlyDoneText,
-} from '../../../../src/core/progress/partly-done.ts'
+} from '../../../../src/core/progress/partly-done-records.ts'
 
 const plenty = 100_000
 const asMap = (records: readonly PartlyDone[]) => new Map(records.map(([offset, done]) => [offset, [...done].sort()]))

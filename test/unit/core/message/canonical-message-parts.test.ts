@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { type BatchDefaults, maxMessageBytes, partsOf } from '../../../../src/core/message/canonical-message-parts.ts'
 import type { CallType } from '../../../../src/core/message/message.ts'
-import { type BatchDefaults, maxMessageBytes, partsOf } from '../../../../src/core/message/message-parts.ts'
 
 const partsOfTrack = (fields: object, batch: BatchDefaults = {}) => partsOf('track', { ...fields }, batch)
 /** The parts of a call with these fields, as JSON texts. By default, it is a track call. */

@@ -1,7 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { classifyAddress, literalAddress, parseAllow, parseCidr } from '../../../../src/core/network/address.ts'
+import {
+  classifyAddress,
+  literalAddress,
+  parseAllow,
+  parseCidr,
+} from '../../../../src/core/network/allowed-addresses.ts'
 
 const word = fc.nat(0xffff_ffff)
 const dotted = (value: number): string => [24, 16, 8, 0].map(shift => (value >>> shift) & 0xff).join('.')

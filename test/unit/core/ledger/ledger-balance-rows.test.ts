@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type LedgerParts, type LedgerRow, ledgerRows } from '../../../../src/core/ledger/balance.ts'
+import { type LedgerParts, type LedgerRow, ledgerRows } from '../../../../src/core/ledger/ledger-balance-rows.ts'
 import { LedgerCounts, type LedgerField } from '../../../../src/core/ledger/ledger-counts.ts'
 import { LedgerSummary } from '../../../../src/core/ledger/ledger-summary.ts'
 

@@ -1,4 +1,4 @@
-import type { WellFormed } from './rule.ts'
+import type { WellFormed } from './configuration-rule.ts'
 
 type List = 'sources' | 'destinations'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import type { LabelSet } from '../../../../src/core/metrics/metric-spec.ts'
 import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
-import type { LabelSet } from '../../../../src/core/metrics/spec.ts'
 
 /* Checks Hookline's metrics against the rules of Prometheus for names. */
 

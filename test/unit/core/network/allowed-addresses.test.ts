@@ -6,7 +6,7 @@ import {
   parseAllow,
   parseCidr,
   portAllowed,
-} from '../../../../src/core/network/address.ts'
+} from '../../../../src/core/network/allowed-addresses.ts'
 
 const kindOf = (ip: string, allow: readonly string[] = []) => classifyAddress(ip, parseAllow(allow)).kind
 

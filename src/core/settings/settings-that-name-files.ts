@@ -1,4 +1,4 @@
-import type { Path } from './problem.ts'
+import type { Path } from './settings-problem.ts'
 
 export type FileKind = 'secret' | 'url' | 'certificates' | 'key' | 'signing_key' | 'encryption_key'
 

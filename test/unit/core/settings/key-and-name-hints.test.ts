@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { nearestName } from '../../../../src/core/settings/advice.ts'
+import { nearestName } from '../../../../src/core/settings/key-and-name-hints.ts'
 
 const names = ['webhooks', 'sources', 'sharedSecret', 'sharedSecretFile', 'id']
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, it } from '@jest/globals'
-import { GivenEntries } from '../../../../src/core/settings/given-entries.ts'
+import { GivenEntries } from '../../../../src/core/settings/entries-as-written.ts'
 
 const crm = {
   id: 'crm',

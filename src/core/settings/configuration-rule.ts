@@ -1,7 +1,7 @@
 import type { Pruned } from './check-against-schema.ts'
 import type { FileContents } from './named-files.ts'
-import type { Path, SettingsProblem } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
+import type { Path, SettingsProblem } from './settings-problem.ts'
 
 export type WellFormed = Pruned<ConfigurationInput>
 

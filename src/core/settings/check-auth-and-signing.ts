@@ -1,7 +1,7 @@
 import { refuseSigningKey } from '../signing/signing-key.ts'
+import type { Rule, WellFormed } from './configuration-rule.ts'
 import type { FileContents } from './named-files.ts'
-import { type Path, type SettingsProblem, valueAt } from './problem.ts'
-import type { Rule, WellFormed } from './rule.ts'
+import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 
 type GivenDestination = NonNullable<NonNullable<WellFormed['destinations']>[number]>
 

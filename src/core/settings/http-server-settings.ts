@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { headerName, headerNameCharacters } from './check-headers.ts'
+import { headerName, headerNameCharacters } from './refuse-header.ts'
 import { count, fileName, id, listen, oneOf, oneOrTwo, secretText } from './value-types.ts'
 
 /* Settings of the HTTP servers: addresses, limits and keys. */

@@ -1,5 +1,5 @@
 import { keyNames, keysAt, meaningAt } from './json-schema.ts'
-import { maskedKey, type Path } from './problem.ts'
+import { maskedKey, type Path } from './settings-problem.ts'
 
 /**
  * Returns the known name that the user probably meant by `typed`; `undefined` when none is near.

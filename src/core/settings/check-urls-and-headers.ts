@@ -1,12 +1,12 @@
-import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/address.ts'
+import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/allowed-addresses.ts'
 import { isPlainHttp, parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
 import type { Objection } from '../objection.ts'
 import { revealed } from '../secret.ts'
-import { refuseHeader, refuseHeaders } from './check-headers.ts'
+import { type Rule, repeated, type WellFormed } from './configuration-rule.ts'
 import { type FileContents, secretFrom } from './named-files.ts'
-import type { Path, SettingsProblem } from './problem.ts'
-import { type Rule, repeated, type WellFormed } from './rule.ts'
+import { refuseHeader, refuseHeaders } from './refuse-header.ts'
 import type { Destination } from './settings.ts'
+import type { Path, SettingsProblem } from './settings-problem.ts'
 
 interface Target {
   readonly path: Path

@@ -1,7 +1,7 @@
 import { type LedgerResult, ledgerResults, readLedgerCounts } from '../ledger/ledger-counts.ts'
 import type { LedgerTail } from '../ledger/partition-ledger.ts'
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
-import type { PartlyDone } from './partly-done.ts'
+import type { PartlyDone } from './partly-done-records.ts'
 
 /**
  * The version of the format of a ledger tail: the part of the commit metadata with the ledger of

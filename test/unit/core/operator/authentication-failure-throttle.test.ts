@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { FailureThrottle } from '../../../../src/core/operator/failure-throttle.ts'
+import { FailureThrottle } from '../../../../src/core/operator/authentication-failure-throttle.ts'
 
 function failing(throttle: FailureThrottle, address: string, times: number, now = 0): void {
   for (let time = 0; time < times; time++) throttle.failed(address, now)

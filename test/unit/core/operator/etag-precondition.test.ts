@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { etagOf, type PreconditionRead, preconditionOf } from '../../../../src/core/operator/precondition.ts'
+import { etagOf, type PreconditionRead, preconditionOf } from '../../../../src/core/operator/etag-precondition.ts'
 
 const rows: readonly [
   ifMatch: string | undefined,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Job, jobKeyOf, type ResendJob } from '../../../../src/core/jobs/job.ts'
-import { cancelOf, claimed, nextClaim, ownershipOf, released } from '../../../../src/core/jobs/job-steps.ts'
+import { cancelOf, claimed, nextClaim, ownershipOf, released } from '../../../../src/core/jobs/job-transitions.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { LedgerCounts, readLedgerCounts } from '../../../../src/core/ledger/ledger-counts.ts'
-import { type PendingRecord, RecordChain } from '../../../../src/core/ledger/record-chain.ts'
+import { type PendingRecord, RecordChain } from '../../../../src/core/ledger/ledger-record-chain.ts'
 
 /** Counts of `destinations` destinations, beginning with number `first`. */
 function countsOf(destinations: number, hour = 490_000, first = 0): LedgerCounts {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type ConnectVerdict, judgeConnectResponse } from '../../../../src/core/network/connect-response.ts'
+import { type ConnectVerdict, judgeConnectResponse } from '../../../../src/core/network/proxy-connect-response.ts'
 
 describe("a proxy's response to CONNECT", () => {
   it.each<[number, string | undefined, ConnectVerdict]>([

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { z } from 'zod'
-import { textSettings } from '../../../../src/core/settings/file-settings.ts'
 import { configuration } from '../../../../src/core/settings/schema.ts'
+import { textSettings } from '../../../../src/core/settings/settings-that-name-files.ts'
 
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>

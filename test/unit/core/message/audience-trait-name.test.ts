@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { propertyOf } from '../../../../src/core/message/trait-name.ts'
+import { propertyOf } from '../../../../src/core/message/audience-trait-name.ts'
 
 describe('snake_case', () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { ObjectDocument } from '../config-objects/config-objects.ts'
 import { parseTimestamp, toIsoTimestamp } from '../message/timestamp.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
-import { maxWriteKeys } from './write-key-limit.ts'
+import { maxWriteKeys } from './max-write-keys.ts'
 
 export type SecretRotation =
   /**

@@ -1,5 +1,5 @@
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
-import { spanLimit } from './span-limit.ts'
+import { spanLimit } from './commit-metadata-span-limit.ts'
 
 /** The prefix of partly done records in the commit metadata, with the version of their format. */
 const prefix = 'p1:'
