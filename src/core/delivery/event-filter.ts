@@ -3,7 +3,7 @@ import type { Event } from '../message/event.ts'
 import type { MessageType } from '../message/message.ts'
 import { isOwnSource } from '../message/own-event.ts'
 import type { Destination, DestinationFilter } from '../settings/settings.ts'
-import { type FieldPath, type FilterFields, parseFieldPath } from './filter-fields.ts'
+import { type FieldPath, type FilterFields, parseFieldPath } from './filter-field-values.ts'
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { Objection } from '../objection.ts'
+import type { Objection } from '../invalid-value-objection.ts'
 import { type FileKind, matchingPaths, textSettings } from './file-settings.ts'
 import { contentProblem, type FileContents, keyFits, rsaBitsOf } from './named-files.ts'
 import { type Path, type SettingsProblem, valueAt } from './problem.ts'

@@ -1,4 +1,4 @@
-import type { Objection } from '../objection.ts'
+import type { Objection } from '../invalid-value-objection.ts'
 import { type conditionOps, filter } from './destination-filter.ts'
 import { type SettingsProblem, valueAt } from './problem.ts'
 import type { Rule } from './rule.ts'

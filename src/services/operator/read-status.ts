@@ -9,7 +9,7 @@ import type { DestinationStatus, GroupLag, InstallationStatus } from '../../core
 import type { Clock, Logger } from '../../core/ports.ts'
 import { durationMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/within-time-limit.ts'
 import type { StatusView } from '../live-status/status-view.ts'
 import { existingTiers, type RetryTiers } from './existing-retry-tiers.ts'
 import { liveDestination, liveInstallation } from './live-status-fields.ts'
