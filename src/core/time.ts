@@ -1,4 +1,4 @@
-import type { Brand } from './brand.ts'
+import type { Brand } from './branded-type.ts'
 
 /** Milliseconds since 1970-01-01T00:00:00Z, wall clock. */
 export type EpochMs = Brand<number, 'EpochMs'>

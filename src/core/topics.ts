@@ -1,4 +1,4 @@
-import { fixedTiers } from './fixed-tiers.ts'
+import { fixedTiers } from './fixed-retry-tiers.ts'
 import { flowLimits } from './flow/limits.ts'
 import type { TopicDescription } from './ports.ts'
 import type { RecordedAttempts } from './settings/attempts-topic-setting.ts'

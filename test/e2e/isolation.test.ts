@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type AttemptRecord, decodeAttempt } from '../../src/core/delivery/attempt-facts.ts'
+import { type AttemptRecord, decodeAttempt } from '../../src/core/delivery/attempt-facts-and-record.ts'
 import { flowLimits } from '../../src/core/flow/limits.ts'
 import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'

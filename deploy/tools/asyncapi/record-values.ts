@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { attemptDecisions } from '../../../src/core/delivery/attempt-facts.ts'
+import { attemptDecisions } from '../../../src/core/delivery/attempt-facts-and-record.ts'
 import {
   deadLetterReasons,
   deferralCauses,

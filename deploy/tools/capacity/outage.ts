@@ -1,5 +1,5 @@
 import { deferralTier } from '../../../src/core/delivery/retry-tier.ts'
-import { fixedTiers } from '../../../src/core/fixed-tiers.ts'
+import { fixedTiers } from '../../../src/core/fixed-retry-tiers.ts'
 import { durationMs } from '../../../src/core/time.ts'
 
 /** An outage: destinations fail for some hours and then work again. */

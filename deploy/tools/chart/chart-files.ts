@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { type AccessNeeds, accessNeeded } from '../../../src/core/doctor/kafka-permissions.ts'
-import { fixedTiers } from '../../../src/core/fixed-tiers.ts'
+import { fixedTiers } from '../../../src/core/fixed-retry-tiers.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
 import { serviceNames } from '../../../src/core/settings/service-names.ts'
 import { liveKeys } from '../../../src/core/settings/settings-change.ts'

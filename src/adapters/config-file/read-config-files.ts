@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import type { Objection } from '../../core/objection.ts'
+import type { Objection } from '../../core/invalid-value-objection.ts'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
 import { boundaryProblems, directoriesOf, withBoundedFiles } from './destination-directory-boundaries.ts'
 import { type CountToken, limitTokens, maxFiles, tooManyFiles } from './directory-limits.ts'

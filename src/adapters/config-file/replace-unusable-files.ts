@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path'
-import { placeholderOfEntry } from '../../core/delivery/placeholder-of-entry.ts'
+import { placeholderOfEntry } from '../../core/delivery/invalid-destination-placeholder.ts'
 import { placeholderDestination } from '../../core/delivery/route.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'

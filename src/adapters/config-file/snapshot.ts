@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
-import type { Objection } from '../../core/objection.ts'
+import type { Objection } from '../../core/invalid-value-objection.ts'
 import type { FileContent } from '../../core/settings/named-files.ts'
 import { maxFiles } from './directory-limits.ts'
 

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type ParsedNode, type YAMLError } from 'yaml'
-import type { Objection } from '../../core/objection.ts'
+import type { Objection } from '../../core/invalid-value-objection.ts'
 import { keyNames } from '../../core/settings/json-schema.ts'
 import type { Path } from '../../core/settings/settings-problem.ts'
 

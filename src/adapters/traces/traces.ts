@@ -27,7 +27,7 @@ import type { TracesSettings } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import { formatTraceparent, parseTraceparent, type TraceContext } from '../../core/trace/context.ts'
 import type { Span, SpanStart, Tracer } from '../../core/trace/tracer.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/within-time-limit.ts'
 import { createSpanProcessor } from './span-export.ts'
 
 /** How long `stop` waits for a tracing backend that does not respond. */

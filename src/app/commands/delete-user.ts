@@ -1,6 +1,11 @@
 import type { Command } from 'commander'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import {
+  type DeletionRecord,
+  type DeletionStatus,
+  DeletionTally,
+} from '../../core/deletion/deletion-record-and-status.ts'
+import {
   type DeletionRequest,
   deletionOf,
   maxUserSourcePairs,
@@ -8,7 +13,6 @@ import {
   parseDeletionRequest,
   unknownDestinationProblem,
 } from '../../core/deletion/deletion-request.ts'
-import { type DeletionRecord, type DeletionStatus, DeletionTally } from '../../core/deletion/deletion-status.ts'
 import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'

@@ -7,7 +7,7 @@ import {
   type AttemptRecord,
   attemptDecisions,
   matchesAttemptFilter,
-} from '../../core/delivery/attempt-facts.ts'
+} from '../../core/delivery/attempt-facts-and-record.ts'
 import { outcomes } from '../../core/delivery/classify-outcome.ts'
 import { decodeRecordedAttempt } from '../../core/delivery/recorded-attempt.ts'
 import { isOwnSource } from '../../core/message/hookline-own-events.ts'

@@ -9,7 +9,7 @@ import { type IgnoredReason, type InputContext, type InputEffect, visitsPerTurn 
 import { type Membership, type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-record.ts'
 import type { Memberships } from './memberships.ts'
-import { PartitionRecords } from './restored-records.ts'
+import { PartitionRecords } from './restored-memberships-and-watermarks.ts'
 import { syncBegan } from './sync-id.ts'
 import {
   type AudienceWatermark,

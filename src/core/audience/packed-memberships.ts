@@ -1,6 +1,6 @@
 import { murmur2 } from '../message/murmur2.ts'
 import type { Membership } from './membership.ts'
-import { maxStateBytes, packState, positionAt, unpackState } from './pack-membership.ts'
+import { maxStateBytes, packState, positionAt, unpackState } from './membership-byte-layout.ts'
 
 /**
  * Bytes of an entry's header: 2 for the length of the key, 4 for the number of bytes that are

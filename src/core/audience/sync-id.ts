@@ -1,4 +1,4 @@
-import type { Brand } from '../brand.ts'
+import type { Brand } from '../branded-type.ts'
 import { murmur2 } from '../message/murmur2.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 

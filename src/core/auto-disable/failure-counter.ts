@@ -1,5 +1,5 @@
+import { isConclusive } from '../delivery/attempt-conclusive-for-breaker.ts'
 import { isOfEndpoint, type Outcome } from '../delivery/classify-outcome.ts'
-import { isConclusive } from '../delivery/conclusive-attempt.ts'
 import type { PermitFacts } from '../delivery/decide.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 

@@ -18,7 +18,7 @@ const maxWaitAfterSuccessMs = 60_000
 
 /**
  * The failures of a destination, as all processes of the installation know them. The state is a
- * record of the config topic (`core/config-objects/failure-record.ts`).
+ * record of the config topic (`core/config-objects/destination-failure-record.ts`).
  */
 export interface FailureState {
   /**

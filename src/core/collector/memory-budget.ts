@@ -1,5 +1,5 @@
-import { BodiesBySize } from './bodies-by-size.ts'
-import { BytesByGroup } from './shared-memory.ts'
+import { BodiesBySize } from './evictable-bodies-by-size.ts'
+import { BytesByGroup } from './memory-limit-by-group.ts'
 
 /** A memory budget that several callers share. It limits the sum of the bytes that they take. */
 export class MemoryBudget {

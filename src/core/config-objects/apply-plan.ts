@@ -1,6 +1,6 @@
 import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.ts'
-import { type FieldChange, fieldChanges, fieldsOf } from './field-changes.ts'
 import { maskIn } from './mask.ts'
+import { type FieldChange, fieldChanges, fieldsOf } from './masked-field-changes.ts'
 
 /** An object as a file describes it, with its secrets in plain text or masked. */
 export interface WantedObject {

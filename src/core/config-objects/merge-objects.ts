@@ -2,7 +2,7 @@ import type { FailureState } from '../auto-disable/judge-failures.ts'
 import { placeholderOf } from '../delivery/route.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import { maxProblems, type SettingsProblem } from '../settings/settings-problem.ts'
-import { disablingOf } from './failure-record.ts'
+import { disablingOf } from './destination-failure-record.ts'
 import { type ObjectName, objectKeyOf } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 

@@ -21,7 +21,10 @@ export interface ObjectName {
   readonly id: string
 }
 
-/** What a record is about: an object, or the failures of a destination (`failure-record.ts`). */
+/**
+ * What a record is about: an object, or the failures of a destination
+ * (`destination-failure-record.ts`).
+ */
 export interface RecordName {
   readonly kind: ObjectKind | 'failures'
   readonly id: string

@@ -1,4 +1,4 @@
-import { placeholderOfEntry } from '../delivery/placeholder-of-entry.ts'
+import { placeholderOfEntry } from '../delivery/invalid-destination-placeholder.ts'
 import type { EncryptionKey } from '../encryption-key.ts'
 import type { EntryContext } from '../settings/entries-as-written.ts'
 import type { SettingsProblem } from '../settings/settings-problem.ts'

@@ -1,5 +1,5 @@
 import type { ObjectChange, RecentChangeList } from './config-objects.ts'
-import { changeOfFailures } from './failure-record.ts'
+import { changeOfFailures } from './destination-failure-record.ts'
 import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 
 /** Maximum number of changes that `since` returns. */

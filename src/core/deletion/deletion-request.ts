@@ -5,7 +5,7 @@ import { audiencesSource, ownEvent } from '../message/hookline-own-events.ts'
 import { idOf, tooLongUserId } from '../message/identifiers.ts'
 import { isObject } from '../message/json.ts'
 import { type EpochMs, epochMs } from '../time.ts'
-import type { DeletionRecord } from './deletion-status.ts'
+import type { DeletionRecord } from './deletion-record-and-status.ts'
 import type { Suppression } from './suppressions.ts'
 
 const ours = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

@@ -1,7 +1,7 @@
+import { defaultSuppressionRetention } from '../default-suppression-retention.ts'
 import { isObject, parseField } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
 import type { MessageType } from '../message/message.ts'
-import { defaultSuppressionRetention } from '../suppression-retention.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 
 /** The record that a user was deleted. It stops events of this user. */

@@ -68,8 +68,8 @@ export const isWithoutPermit = ({ calls, isHeldUpByOthers, isHeldUpByWebhook = f
 
 /**
  * Whether the only retryable outcomes of a failed attempt are 429. The endpoint works and asks for
- * fewer requests. So the destination is slowed down (`slow-down.ts`), and the circuit breaker does
- * not count the attempt as a failure.
+ * fewer requests. So the destination is slowed down (`slow-down-after-429.ts`), and the circuit
+ * breaker does not count the attempt as a failure.
  */
 export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
   if (calls.some(({ outcome }) => outcome === 'delivered')) return false

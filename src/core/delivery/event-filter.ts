@@ -3,7 +3,7 @@ import type { Event } from '../message/event.ts'
 import { isOwnSource } from '../message/hookline-own-events.ts'
 import type { MessageType } from '../message/message.ts'
 import type { Destination, DestinationFilter } from '../settings/settings.ts'
-import { type FieldPath, type FilterFields, parseFieldPath } from './filter-fields.ts'
+import { type FieldPath, type FilterFields, parseFieldPath } from './filter-field-values.ts'
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'
 
 /*

@@ -1,7 +1,7 @@
 import { isCount } from '../message/json.ts'
 import type { RecordedAttempts } from '../settings/attempts-topic-setting.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
-import { type AttemptRecord, decodeAttempt, type EndedAttempt } from './attempt-facts.ts'
+import { type AttemptRecord, decodeAttempt, type EndedAttempt } from './attempt-facts-and-record.ts'
 import type { DropReason } from './classify-outcome.ts'
 import type { DeliveryState, Origin } from './delivery-state.ts'
 

@@ -1,4 +1,4 @@
-import { fixedTiers } from '../fixed-tiers.ts'
+import { fixedTiers } from '../fixed-retry-tiers.ts'
 import type { DeliverySettings } from '../settings/settings.ts'
 import { type DurationMs, durationMs } from '../time.ts'
 import { tiersOf } from '../topics.ts'

@@ -4,7 +4,7 @@ import type { JsonText } from '../message/json-text.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { DropReason } from './classify-outcome.ts'
 import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'
-import { FilterFields } from './filter-fields.ts'
+import { FilterFields } from './filter-field-values.ts'
 
 /** The decision not to deliver an event to a destination. */
 export interface Drop {

@@ -13,7 +13,7 @@ interface EndedAttempt {
   readonly wasProbe: boolean
   /**
    * Whether the attempt shows if the endpoints work (see `isConclusive` in
-   * `conclusive-attempt.ts`). The circuit breaker ignores all other attempts.
+   * `attempt-conclusive-for-breaker.ts`). The circuit breaker ignores all other attempts.
    */
   readonly isConclusive: boolean
 }

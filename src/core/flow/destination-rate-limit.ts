@@ -1,5 +1,5 @@
-import { PacedBucket } from './paced-bucket.ts'
-import type { PartitionShare } from './partition-share.ts'
+import type { PartitionShare } from './limit-share-by-partitions.ts'
+import { PacedBucket } from './paced-token-bucket.ts'
 
 /**
  * Limits the attempts per second that this process starts at one destination. `ratePerSecond` of

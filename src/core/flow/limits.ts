@@ -27,13 +27,13 @@ const mebibyte = 1024 * kibibyte
  * |                |                                          | call-times.ts                    |
  * |                |                                          | destination-limits.ts            |
  * | circuitBreaker | when a destination gets no attempts      | circuit-breaker.ts               |
- * | share          | when an attempt may start under a limit  | partition-share.ts               |
- * |                | that holds for the whole installation    | paced-bucket.ts                  |
+ * | share          | when an attempt may start under a limit  | limit-share-by-partitions.ts     |
+ * |                | that holds for the whole installation    | paced-token-bucket.ts            |
  * |                |                                          | follow-assignment.ts             |
  * |                |                                          | destination-limits.ts            |
- * |                |                                          | limit-deferral.ts                |
- * | slowDown       | the pace of a destination after a 429    | slow-down.ts                     |
- * | spillover      | when queued deliveries leave memory      | slow-queue-since.ts              |
+ * |                |                                          | defer-by-limit.ts                |
+ * | slowDown       | the pace of a destination after a 429    | slow-down-after-429.ts           |
+ * | spillover      | when queued deliveries leave memory      | slow-queue-threshold.ts          |
  * |                |                                          | spillover-controller.ts          |
  * | cpuSaturation  | whether the process is the bottleneck    | cpu-saturation.ts,               |
  * |                |                                          | event-loop-watch.ts              |

@@ -1,6 +1,6 @@
 import type { SyncId } from '../audience/sync-id.ts'
 import type { SyncMode } from '../audience/sync-watermark.ts'
-import type { DeletionState, DeletionStatus } from '../deletion/deletion-status.ts'
+import type { DeletionState, DeletionStatus } from '../deletion/deletion-record-and-status.ts'
 import type { LogField } from '../logging/log-fields.ts'
 import type { Refusal } from '../message/request-refusal.ts'
 import type { TraceContext } from '../trace/context.ts'

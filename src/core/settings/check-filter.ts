@@ -1,4 +1,4 @@
-import type { Objection } from '../objection.ts'
+import type { Objection } from '../invalid-value-objection.ts'
 import type { Rule } from './configuration-rule.ts'
 import { type conditionOps, filter } from './destination-filter.ts'
 import type { DestinationFilter } from './settings.ts'

@@ -1,4 +1,4 @@
-import { fixedTiers } from '../fixed-tiers.ts'
+import { fixedTiers } from '../fixed-retry-tiers.ts'
 import { type DurationMs, durationMs, formatDuration } from '../time.ts'
 import { refuseSchedule } from './check-schedule-and-listeners.ts'
 import type { Rule } from './configuration-rule.ts'

@@ -1,6 +1,6 @@
+import type { Objection } from '../invalid-value-objection.ts'
 import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/allowed-addresses.ts'
 import { isPlainHttp, parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
-import type { Objection } from '../objection.ts'
 import { revealed } from '../secret.ts'
 import { type Rule, repeated, type WellFormed } from './configuration-rule.ts'
 import { type FileContents, secretFrom } from './named-files.ts'

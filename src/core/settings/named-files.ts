@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { parseEncryptionKey } from '../encryption-key.ts'
+import type { Objection } from '../invalid-value-objection.ts'
 import { refuseUrl } from '../network/url.ts'
-import type { Objection } from '../objection.ts'
 import { refuseSigningKey } from '../signing/signing-key.ts'
 import type { Pruned } from './check-against-schema.ts'
 import type { ConfigurationInput } from './schema.ts'

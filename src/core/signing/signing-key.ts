@@ -1,5 +1,5 @@
 import { createPrivateKey, hash, type KeyObject } from 'node:crypto'
-import type { Objection } from '../objection.ts'
+import type { Objection } from '../invalid-value-objection.ts'
 
 /*
  * Ed25519 keys for the asymmetric signatures of Standard Webhooks. A private key has one of two

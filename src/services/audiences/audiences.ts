@@ -1,7 +1,7 @@
 import { type AudiencesVitals, audiencesHealth, type Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import { durationMs } from '../../core/time.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/within-time-limit.ts'
 import { createEndOffsetCheck } from '../partitions/end-offset-check.ts'
 import { showGroup } from '../partitions/group-metrics.ts'
 import { OwnershipGate } from '../partitions/ownership-gate.ts'

@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from '../../core/auto-disable/judge-failures.ts'
 import { Semaphore } from '../../core/collections/semaphore.ts'
-import { byLifecycle } from '../../core/config-objects/failure-record.ts'
+import { byLifecycle } from '../../core/config-objects/destination-failure-record.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { createFirstFailureLog } from '../../core/logging/first-failure-log.ts'
 import type { Clock, Logger } from '../../core/ports.ts'

@@ -1,5 +1,5 @@
 import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
-import type { SharedMemory } from '../../core/collector/shared-memory.ts'
+import type { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
 import { effectiveWriteKey } from '../../core/collector/source-keys.ts'
 import type { TrackingAnswer, TrackingRequest } from '../../core/collector/tracking-api.ts'
 import { type MessageBatch, maxMessages, readBatch, writeKeyIn } from '../../core/message/batch.ts'

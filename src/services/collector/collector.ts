@@ -1,6 +1,6 @@
 import { KafkaOutage } from '../../core/collector/kafka-outage.ts'
 import { BodyBudget, type BodyBudgetLimits, MemoryBudget } from '../../core/collector/memory-budget.ts'
-import { SharedMemory } from '../../core/collector/shared-memory.ts'
+import { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { type CollectorVitals, collectorHealth, type Health } from '../../core/health.ts'

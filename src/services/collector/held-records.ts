@@ -1,4 +1,4 @@
-import type { SharedMemory } from '../../core/collector/shared-memory.ts'
+import type { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 
 /** A record without its headers, because all records of a request share the same headers. */

@@ -1,5 +1,5 @@
+import type { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
 import { rejectedRecord } from '../../core/collector/rejected-record.ts'
-import type { SharedMemory } from '../../core/collector/shared-memory.ts'
 import { idIn } from '../../core/message/json.ts'
 import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import type { RejectedMessage } from '../../core/message/request-refusal.ts'

@@ -1,5 +1,5 @@
 import { type FailureState, withoutFailures } from '../../core/auto-disable/judge-failures.ts'
-import { byLifecycle, failureRecord } from '../../core/config-objects/failure-record.ts'
+import { byLifecycle, failureRecord } from '../../core/config-objects/destination-failure-record.ts'
 import type { RecordName } from '../../core/config-objects/object-record.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { ObjectStore } from './object-store.ts'

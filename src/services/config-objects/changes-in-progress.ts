@@ -1,4 +1,4 @@
-import { mayConflict, type References } from '../../core/config-objects/references.ts'
+import { mayConflict, type References } from '../../core/config-objects/object-references.ts'
 
 /**
  * The changes of configuration objects that this process is writing. A change that may conflict

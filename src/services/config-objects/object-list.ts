@@ -1,5 +1,5 @@
 import type { ConfigObject, ObjectKind } from '../../core/config-objects/config-objects.ts'
-import { describeFileObject, describeTopicObject } from '../../core/config-objects/describe-object.ts'
+import { describeFileObject, describeTopicObject } from '../../core/config-objects/describe-object-for-api.ts'
 import { isInFile, type Merged } from '../../core/config-objects/merge-objects.ts'
 import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import type { Settings } from '../../core/settings/settings.ts'

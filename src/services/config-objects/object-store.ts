@@ -1,6 +1,6 @@
 import type { FailureState } from '../../core/auto-disable/judge-failures.ts'
 import type { RecentChangeList } from '../../core/config-objects/config-objects.ts'
-import { failureStateIn } from '../../core/config-objects/failure-record.ts'
+import { failureStateIn } from '../../core/config-objects/destination-failure-record.ts'
 import { type FoldResult, type KnownVersion, ObjectLog } from '../../core/config-objects/object-log.ts'
 import {
   configPartition,

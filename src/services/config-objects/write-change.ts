@@ -1,6 +1,6 @@
+import type { AllObjects } from '../../core/config-objects/object-references.ts'
 import type { ChangePlan } from '../../core/config-objects/plan-change.ts'
-import type { AllObjects } from '../../core/config-objects/references.ts'
-import { undoOf } from '../../core/config-objects/undo-change.ts'
+import { undoOf } from '../../core/config-objects/undo-conflicting-change.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { SettingsProblem } from '../../core/settings/settings-problem.ts'
 import type { ObjectStore } from './object-store.ts'

@@ -1,5 +1,5 @@
 import type { LinkedListItem } from '../../core/collections/linked-list.ts'
-import { doneForIn } from '../../core/delivery/done-for.ts'
+import { doneForIn } from '../../core/delivery/done-destinations-header.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { hourOf, type LedgerEntry, type LedgerField, type LedgerResult } from '../../core/ledger/ledger-counts.ts'
 import type { LogRecord } from '../../core/ports.ts'
@@ -101,7 +101,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   /**
    * The destinations that were done with the event before this process admitted it. They get no
    * delivery. An earlier owner of the partition finished them, or they are in the header `done-for`
-   * of a copy of the event (`done-for.ts`).
+   * of a copy of the event (`done-destinations-header.ts`).
    */
   get earlierDone(): readonly string[] {
     const inHeader = doneForIn(this.record)

@@ -1,4 +1,4 @@
-import { attemptFacts, type EndedAttempt } from '../../core/delivery/attempt-facts.ts'
+import { attemptFacts, type EndedAttempt } from '../../core/delivery/attempt-facts-and-record.ts'
 import type { Attempt, Decision } from '../../core/delivery/decide.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'

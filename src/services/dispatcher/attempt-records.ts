@@ -1,4 +1,9 @@
-import { type AttemptFacts, attemptFacts, type EndedAttempt, encodeAttempt } from '../../core/delivery/attempt-facts.ts'
+import {
+  type AttemptFacts,
+  attemptFacts,
+  type EndedAttempt,
+  encodeAttempt,
+} from '../../core/delivery/attempt-facts-and-record.ts'
 import type { Decision } from '../../core/delivery/decide.ts'
 import { attemptDetails, isRecorded, isResultRecorded } from '../../core/delivery/recorded-attempt.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'

@@ -1,5 +1,5 @@
+import { isConclusive } from '../../core/delivery/attempt-conclusive-for-breaker.ts'
 import { isRetryable } from '../../core/delivery/classify-outcome.ts'
-import { isConclusive } from '../../core/delivery/conclusive-attempt.ts'
 import type { Attempt } from '../../core/delivery/decide.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { DestinationObserver } from '../notices/collected-facts.ts'

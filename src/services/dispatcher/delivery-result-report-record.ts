@@ -1,5 +1,9 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { deletionKey, deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/deletion-status.ts'
+import {
+  deletionKey,
+  deletionOutcomeKey,
+  encodeDeletionOutcome,
+} from '../../core/deletion/deletion-record-and-status.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { OriginReport } from './delivery-result-report.ts'

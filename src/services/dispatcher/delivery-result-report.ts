@@ -1,6 +1,6 @@
 import { valueIn } from '../../core/audience/identify-message.ts'
 import type { OutcomeInput } from '../../core/audience/input.ts'
-import type { DeletionOutcome } from '../../core/deletion/deletion-status.ts'
+import type { DeletionOutcome } from '../../core/deletion/deletion-record-and-status.ts'
 import type { DeadLetterReason, DropReason } from '../../core/delivery/classify-outcome.ts'
 import type { EventHead } from '../../core/message/event.ts'
 

@@ -1,5 +1,5 @@
+import type { PartitionShare } from '../../core/flow/limit-share-by-partitions.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
-import type { PartitionShare } from '../../core/flow/partition-share.ts'
 import type { Cancel, Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 

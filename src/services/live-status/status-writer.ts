@@ -3,7 +3,7 @@ import { type DestinationActivity, encodeProcess, type Rates } from '../../core/
 import type { Clock } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import { durationMs } from '../../core/time.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/within-time-limit.ts'
 import { createPeriodicTask } from '../periodic-task.ts'
 import { StatusAppender, type StatusAppenderDeps } from './status-appender.ts'
 import { WrittenShard } from './written-shard.ts'

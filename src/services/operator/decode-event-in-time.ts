@@ -1,6 +1,6 @@
 import type { Clock, EventCodec, LogRecord } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/within-time-limit.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 interface Deps {

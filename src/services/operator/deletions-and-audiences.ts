@@ -2,13 +2,13 @@ import { assertNever } from '../../core/assert-never.ts'
 import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { newSyncId } from '../../core/audience/sync-id.ts'
+import { type DeletionRecord, DeletionTally } from '../../core/deletion/deletion-record-and-status.ts'
 import {
   deletionOf,
   newDeletionId,
   parseDeletionRequest,
   unknownDestinationProblem,
 } from '../../core/deletion/deletion-request.ts'
-import { type DeletionRecord, DeletionTally } from '../../core/deletion/deletion-status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { kafkaUnavailable, type Refusal, refusal } from '../../core/message/request-refusal.ts'
 import {

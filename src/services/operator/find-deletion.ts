@@ -1,4 +1,3 @@
-import { deletionRequestedAt } from '../../core/deletion/deletion-request.ts'
 import {
   type DeletionEntry,
   type DeletionOutcome,
@@ -8,10 +7,11 @@ import {
   decodeDeletion,
   deletionKey,
   mergeDeletionParts,
-} from '../../core/deletion/deletion-status.ts'
+} from '../../core/deletion/deletion-record-and-status.ts'
+import { deletionRequestedAt } from '../../core/deletion/deletion-request.ts'
 import type { Clock, LogRecord, Portion, TopicReader } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/time.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/within-time-limit.ts'
 import { createReadQueue } from './read-queue.ts'
 
 export type FoundDeletion =

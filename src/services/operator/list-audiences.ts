@@ -8,7 +8,7 @@ import {
 } from '../../core/operator/audience-view.ts'
 import type { Clock, Logger, TopicReader } from '../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/within-time-limit.ts'
 import { audienceFigures } from './audience-figures.ts'
 import type { MembershipSource } from './read-memberships.ts'
 

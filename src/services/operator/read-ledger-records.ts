@@ -2,8 +2,8 @@ import { LedgerCounts } from '../../core/ledger/ledger-counts.ts'
 import { type LedgerRecord, parseLedgerRecord, readChain } from '../../core/ledger/ledger-record.ts'
 import type { LedgerTail } from '../../core/ledger/partition-ledger.ts'
 import type { LogSession, OffsetRange, WithLogSession } from '../../core/log-session.ts'
-import { partitionKey } from '../../core/partition-key.ts'
 import type { LogRecord, TopicPartition } from '../../core/ports.ts'
+import { partitionKey } from '../../core/topic-partition-key.ts'
 import { isTopicMissing } from './is-kafka-error.ts'
 
 /** A partition, and the ledger in the metadata of its last offset commit. */

@@ -6,7 +6,7 @@ import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts
 import type { Clock } from '../../core/ports.ts'
 import { nextIteration } from '../../core/sleep.ts'
 import { type DurationMs, epochMs } from '../../core/time.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/within-time-limit.ts'
 import { isKafkaError } from './is-kafka-error.ts'
 import { type LedgerSource, readLedgerParts } from './read-ledger-parts.ts'
 

@@ -3,9 +3,9 @@ import { syncId as idOf, isAhead, type SyncId } from '../../core/audience/sync-i
 import { syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { SyncMode } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
+import { withRepeats } from '../../core/repeat-failed-work.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
-import { withRepeats } from '../../core/with-repeats.ts'
 import { isTemporaryKafkaError } from './is-kafka-error.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 

@@ -1,6 +1,10 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
+import {
+  type DeletionRecord,
+  deletionKey,
+  encodeDeletionParts,
+} from '../../core/deletion/deletion-record-and-status.ts'
 import { type DeletionRequest, deleteMessagesOf, suppressionsOf } from '../../core/deletion/deletion-request.ts'
-import { type DeletionRecord, deletionKey, encodeDeletionParts } from '../../core/deletion/deletion-status.ts'
 import { mergeSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'

@@ -1,6 +1,5 @@
 import { flowLimits } from '../../core/flow/limits.ts'
 import { type PrefetchLimits, prefetchLimits } from '../../core/flow/prefetch-limits.ts'
-import { partitionKey } from '../../core/partition-key.ts'
 import type {
   Clock,
   LogConsumer,
@@ -13,6 +12,7 @@ import type {
 } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
+import { partitionKey } from '../../core/topic-partition-key.ts'
 import { PartitionProcessor } from './partition-processor.ts'
 import { RecordCounter, type RecordCounts } from './record-counts.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { urlsOf, withoutFailures } from '../../../src/core/auto-disable/judge-failures.ts'
-import { byLifecycle, failureRecord } from '../../../src/core/config-objects/failure-record.ts'
+import { byLifecycle, failureRecord } from '../../../src/core/config-objects/destination-failure-record.ts'
 import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import { configTopic } from '../../support/operator/memory-objects.ts'
 import { ask, clock, codes, create, served, serveObjectsForEach, start } from '../../support/operator/served-objects.ts'

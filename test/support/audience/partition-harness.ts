@@ -3,7 +3,7 @@ import { AudiencePartition } from '../../../src/core/audience/audience-partition
 import type { AudienceInput, LostInput } from '../../../src/core/audience/input.ts'
 import type { InputEffect } from '../../../src/core/audience/input-effect.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
-import type { Restored } from '../../../src/core/audience/restored-records.ts'
+import type { Restored } from '../../../src/core/audience/restored-memberships-and-watermarks.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
 import type { SyncMode } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'

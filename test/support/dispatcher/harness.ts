@@ -1,4 +1,5 @@
 import type { ObjectChange } from '../../../src/core/config-objects/config-objects.ts'
+import { defaultSuppressionRetention } from '../../../src/core/default-suppression-retention.ts'
 import { encodeSuppressions, type Suppression } from '../../../src/core/deletion/suppressions.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
@@ -12,7 +13,6 @@ import type {
   NoticesSettings,
   Source,
 } from '../../../src/core/settings/settings.ts'
-import { defaultSuppressionRetention } from '../../../src/core/suppression-retention.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../../src/core/time.ts'
 import { tiersOf, topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'

@@ -1,4 +1,4 @@
-import { SlowDown } from '../../../src/core/flow/slow-down.ts'
+import { SlowDown } from '../../../src/core/flow/slow-down-after-429.ts'
 
 /**
  * The input of a simulation: an endpoint that responds with 429 above its limit, and the processes

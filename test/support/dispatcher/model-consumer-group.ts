@@ -1,4 +1,4 @@
-import { PartitionShare } from '../../../src/core/flow/partition-share.ts'
+import { PartitionShare } from '../../../src/core/flow/limit-share-by-partitions.ts'
 
 /** How a member of the group ends: by a regular stop, or by a kill. */
 export type End = 'stop' | 'kill'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
-import { fixedTiers } from '../../../src/core/fixed-tiers.ts'
+import { fixedTiers } from '../../../src/core/fixed-retry-tiers.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { trackMessage } from '../collector/track-message.ts'
 import { type AdminClient, type CommittedPosition, createAdminClient, until } from '../kafka/admin.ts'

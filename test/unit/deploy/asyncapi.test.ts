@@ -10,13 +10,13 @@ import {
   deletionOutcomeKey,
   encodeDeletion,
   encodeDeletionOutcome,
-} from '../../../src/core/deletion/deletion-status.ts'
+} from '../../../src/core/deletion/deletion-record-and-status.ts'
 import { encodeSuppressions, SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
-import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
+import { encodeAttempt } from '../../../src/core/delivery/attempt-facts-and-record.ts'
 import { deadLetterReasons } from '../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../../src/core/delivery/dead-letter-record.ts'
 import { retryRecord } from '../../../src/core/delivery/delivery-state.ts'
-import { withDoneFor } from '../../../src/core/delivery/done-for.ts'
+import { withDoneFor } from '../../../src/core/delivery/done-destinations-header.ts'
 import { parseDeadLetter } from '../../../src/core/delivery/parse-dead-letter.ts'
 import { replayTargetOf } from '../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'

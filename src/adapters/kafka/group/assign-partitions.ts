@@ -1,5 +1,5 @@
-import { partitionKey } from '../../../core/partition-key.ts'
 import type { TopicPartition } from '../../../core/ports.ts'
+import { partitionKey } from '../../../core/topic-partition-key.ts'
 
 /** One member of the group, as the JoinGroup response describes it to the group leader. */
 export interface Subscriber {

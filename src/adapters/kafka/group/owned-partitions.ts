@@ -1,6 +1,6 @@
-import { partitionKey } from '../../../core/partition-key.ts'
 import type { Position, TopicPartition } from '../../../core/ports.ts'
 import type { EpochMs } from '../../../core/time.ts'
+import { partitionKey } from '../../../core/topic-partition-key.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 
 /** The committed offset of a partition, with the metadata stored beside it. */

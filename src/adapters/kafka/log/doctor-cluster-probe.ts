@@ -1,4 +1,4 @@
-import type { ClockReading } from '../../../core/doctor/cluster.ts'
+import type { ClockReading } from '../../../core/doctor/cluster-and-clock.ts'
 import type { Access } from '../../../core/doctor/kafka-permissions.ts'
 import type { Logger } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'

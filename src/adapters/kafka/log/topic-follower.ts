@@ -1,6 +1,6 @@
 import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../../core/time.ts'
-import { within } from '../../../core/within.ts'
+import { within } from '../../../core/within-time-limit.ts'
 import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { deferralTier, tierFor } from '../../../../src/core/delivery/retry-tier.ts'
-import { fixedTiers } from '../../../../src/core/fixed-tiers.ts'
+import { fixedTiers } from '../../../../src/core/fixed-retry-tiers.ts'
 import { parseRetryAfter } from '../../../../src/core/network/retry-after.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { KafkaError, topicMissing } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { tailCommand } from '../../../../src/app/commands/tail.ts'
-import { type AttemptFacts, encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
+import { type AttemptFacts, encodeAttempt } from '../../../../src/core/delivery/attempt-facts-and-record.ts'
 import { messageIdOf } from '../../../../src/core/message/identifiers.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { collectorMemory } from '../../../../src/app/compose/collector-memory.ts'
-import { SharedMemory } from '../../../../src/core/collector/shared-memory.ts'
+import { SharedMemory } from '../../../../src/core/collector/memory-limit-by-group.ts'
 
 const mebibyte = 1_048_576
 

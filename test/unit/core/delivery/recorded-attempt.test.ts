@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
+import { encodeAttempt } from '../../../../src/core/delivery/attempt-facts-and-record.ts'
 import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
 import { type DeliveryState, initialState } from '../../../../src/core/delivery/delivery-state.ts'
 import {

@@ -4,7 +4,7 @@ import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/d
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeliveryState, retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
-import { recoveredState } from '../../../../src/core/delivery/recovered-state.ts'
+import { recoveredState } from '../../../../src/core/delivery/recovered-delivery-state.ts'
 import {
   firstOrigin,
   type ReplayTarget,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { failureRecord } from '../../../../src/core/config-objects/failure-record.ts'
+import { failureRecord } from '../../../../src/core/config-objects/destination-failure-record.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
 import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
 import { recordOf, start } from '../../../support/builders.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { PartitionShare } from '../../../../src/core/flow/partition-share.ts'
+import { PartitionShare } from '../../../../src/core/flow/limit-share-by-partitions.ts'
 import type { LogConsumerHandlers, TopicPartition } from '../../../../src/core/ports.ts'
 import { followAssignment } from '../../../../src/services/dispatcher/follow-assignment.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'

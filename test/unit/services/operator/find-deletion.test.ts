@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { newDeletionId } from '../../../../src/core/deletion/deletion-request.ts'
 import {
   type DeletionOutcome,
   type DeletionRecord,
@@ -8,7 +7,8 @@ import {
   encodeDeletion,
   encodeDeletionOutcome,
   encodeDeletionParts,
-} from '../../../../src/core/deletion/deletion-status.ts'
+} from '../../../../src/core/deletion/deletion-record-and-status.ts'
+import { newDeletionId } from '../../../../src/core/deletion/deletion-request.ts'
 import type { LogRecord, Portion, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { commandLimits, createFindDeletion, requestLimits } from '../../../../src/services/operator/find-deletion.ts'

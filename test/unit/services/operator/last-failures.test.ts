@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
+import { encodeAttempt } from '../../../../src/core/delivery/attempt-facts-and-record.ts'
 import type { RecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import type { RecordedAttempts } from '../../../../src/core/settings/attempts-topic-setting.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from '@jest/globals'
 import { urlsOf, withoutFailures } from '../../../../src/core/auto-disable/judge-failures.ts'
-import { byLifecycle, failureRecord } from '../../../../src/core/config-objects/failure-record.ts'
+import { byLifecycle, failureRecord } from '../../../../src/core/config-objects/destination-failure-record.ts'
 import { encodeRecord } from '../../../../src/core/config-objects/object-record.ts'
 import type { Switch } from '../../../../src/core/operator/objects-api.ts'
 import { createManageObjects } from '../../../../src/services/operator/manage-objects.ts'

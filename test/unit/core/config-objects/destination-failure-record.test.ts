@@ -5,7 +5,7 @@ import {
   disablingOf,
   failureRecord,
   failureStateIn,
-} from '../../../../src/core/config-objects/failure-record.ts'
+} from '../../../../src/core/config-objects/destination-failure-record.ts'
 import { decodeRecord, encodeRecord, encodeValue } from '../../../../src/core/config-objects/object-record.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { start } from '../../../support/builders.ts'

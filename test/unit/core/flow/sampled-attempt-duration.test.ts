@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { AttemptSample } from '../../../../src/core/flow/attempt-sample.ts'
+import { AttemptSample } from '../../../../src/core/flow/sampled-attempt-duration.ts'
 
 it('attempts are quick before the first one, and after one of 100 ms', () => {
   const sample = new AttemptSample()

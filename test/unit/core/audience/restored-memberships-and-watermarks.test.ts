@@ -5,7 +5,7 @@ import {
   toWatermarkRecord,
   watermarkKey,
 } from '../../../../src/core/audience/membership-record.ts'
-import { PartitionRecords } from '../../../../src/core/audience/restored-records.ts'
+import { PartitionRecords } from '../../../../src/core/audience/restored-memberships-and-watermarks.ts'
 import { emptyWatermark } from '../../../../src/core/audience/sync-watermark.ts'
 
 const ann = { audience: 'VIP', userId: 'ann', destination: 'crm' }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { slowQueueSince } from '../../../../src/core/flow/slow-queue-since.ts'
+import { slowQueueSince } from '../../../../src/core/flow/slow-queue-threshold.ts'
 
 it.each([
   { name: 'is a second when the process always had free CPU', cpuSaturatedUntil: Number.NEGATIVE_INFINITY, ms: 1_000 },

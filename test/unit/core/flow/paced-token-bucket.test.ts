@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { PacedBucket } from '../../../../src/core/flow/paced-bucket.ts'
+import { PacedBucket } from '../../../../src/core/flow/paced-token-bucket.ts'
 
 it.each([
   ['of 100 ms', 50, 5],

@@ -10,7 +10,7 @@ import {
   encodeDeletionOutcome,
   encodeDeletionParts,
   mergeDeletionParts,
-} from '../../../../src/core/deletion/deletion-status.ts'
+} from '../../../../src/core/deletion/deletion-record-and-status.ts'
 import { start } from '../../../support/builders.ts'
 
 const record: DeletionRecord = {

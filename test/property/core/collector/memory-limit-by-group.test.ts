@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { SharedMemory } from '../../../../src/core/collector/shared-memory.ts'
+import { SharedMemory } from '../../../../src/core/collector/memory-limit-by-group.ts'
 
 const limit = 1_000
 const steps = fc.array(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/time.ts'
-import { within } from '../../../src/core/within.ts'
+import { within } from '../../../src/core/within-time-limit.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
 describe('within', () => {

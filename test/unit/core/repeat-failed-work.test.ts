@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
+import { withRepeats } from '../../../src/core/repeat-failed-work.ts'
 import { durationMs } from '../../../src/core/time.ts'
-import { withRepeats } from '../../../src/core/with-repeats.ts'
 import { ManualClock, turns } from '../../support/manual-clock.ts'
 
 it('repeats work for a minute after its first failure, however long the first call took', async () => {

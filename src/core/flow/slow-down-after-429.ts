@@ -1,5 +1,5 @@
 import { flowLimits } from './limits.ts'
-import { PacedBucket } from './paced-bucket.ts'
+import { PacedBucket } from './paced-token-bucket.ts'
 
 const {
   meanOverMs,

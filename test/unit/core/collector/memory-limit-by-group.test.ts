@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { SharedMemory } from '../../../../src/core/collector/shared-memory.ts'
+import { SharedMemory } from '../../../../src/core/collector/memory-limit-by-group.ts'
 
 /** Parses `a:60`, the group and its bytes. */
 const groupOf = (text: string): [group: string, bytes: number] => {

@@ -5,7 +5,7 @@ import {
   type ConnectionResult,
   judgeClock,
   judgeCluster,
-} from '../../../../src/core/doctor/cluster.ts'
+} from '../../../../src/core/doctor/cluster-and-clock.ts'
 import { type Dialled, judgeEndpoint } from '../../../../src/core/doctor/endpoint.ts'
 import { formatFinding, inOrder, type Judgement } from '../../../../src/core/doctor/finding.ts'
 import { type Access, judgeAccess } from '../../../../src/core/doctor/kafka-permissions.ts'

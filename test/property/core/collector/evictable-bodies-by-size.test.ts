@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { BodiesBySize } from '../../../../src/core/collector/bodies-by-size.ts'
+import { BodiesBySize } from '../../../../src/core/collector/evictable-bodies-by-size.ts'
 
 const bodies = fc.array(
   fc.record({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { SlowDown } from '../../../../src/core/flow/slow-down.ts'
+import { SlowDown } from '../../../../src/core/flow/slow-down-after-429.ts'
 
 const second = 1_000
 

@@ -6,7 +6,7 @@ import {
   decodeAttempt,
   encodeAttempt,
   matchesAttemptFilter,
-} from '../../../../src/core/delivery/attempt-facts.ts'
+} from '../../../../src/core/delivery/attempt-facts-and-record.ts'
 import type { Outcome } from '../../../../src/core/delivery/classify-outcome.ts'
 import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
 import { initialState } from '../../../../src/core/delivery/delivery-state.ts'

@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals'
 import { defer } from '../../../../src/core/delivery/decide.ts'
-import { type DeliveryState, parseDeliveryState, toHeaders } from '../../../../src/core/delivery/delivery-state.ts'
 import {
   deferByLimit,
   deferUntilTurn,
   type LimitReason,
   msToTurn,
-} from '../../../../src/core/delivery/limit-deferral.ts'
+} from '../../../../src/core/delivery/defer-by-limit.ts'
+import { type DeliveryState, parseDeliveryState, toHeaders } from '../../../../src/core/delivery/delivery-state.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import { carriedOf, defaultPolicy, duration, later } from '../../../support/builders.ts'
 import { carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { DestinationRateLimit } from '../../../../src/core/flow/destination-rate-limit.ts'
-import { PartitionShare } from '../../../../src/core/flow/partition-share.ts'
+import { PartitionShare } from '../../../../src/core/flow/limit-share-by-partitions.ts'
 
 /** A process that has owned these partitions of a topic with four partitions since time 0. */
 function ownerOf(...partitions: readonly number[]): PartitionShare {
