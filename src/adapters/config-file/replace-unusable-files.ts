@@ -30,9 +30,8 @@ export interface Reduced {
  *
  * An audience, the canary or the notices may name an id that still has no destination. Validation
  * would refuse this id, so a placeholder with the id is added. With a config topic, none is added:
- * the topic may have the destination, and a placeholder would replace it. These ids are read from
- * `wellFormed`, and not from `configFiles.input`, in which a list from an environment variable is
- * still one text.
+ * the topic may have the destination, and a placeholder would replace it. The named ids are read
+ * from `wellFormed`. In `configFiles.input`, a list from an environment variable is still one text.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,

@@ -29,8 +29,8 @@ export interface AudienceWatermark {
    */
   readonly closed: SyncId
   /**
-   * The maximum version of a change that removed memberships can have had. The first change of each
-   * new membership gets a higher version.
+   * Hookline does not know the last versions of memberships that it removed, but none was above
+   * this number. The first change of each new membership gets a higher version.
    */
   readonly floor: number
   /** Offset of the last input that changed this watermark. */

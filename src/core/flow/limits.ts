@@ -215,16 +215,17 @@ export const flowLimits = {
      */
     perFreePermitWhenAlone: 7,
     /**
-     * A destination whose mean request time is at most this time, in milliseconds, is never slow.
-     * Slow destinations leave the last permit of a crowded limit to quick ones (`FairShare`). An
-     * attempt of at most this time is quick (`AttemptSample`). Doubling it lets slower destinations
-     * take this permit, and keeps their deliveries in memory longer while others hold the permits.
+     * A destination whose mean request time is at most this time, in milliseconds, is never slow,
+     * and an attempt of at most this time is quick (`AttemptSample`). Slow destinations leave the
+     * last free permit of a limit to quick destinations (`FairShare`). Doubling this time lets
+     * slower destinations take the last permit, and keeps their deliveries in memory longer while
+     * others hold the permits.
      */
     neverSlowMs: 100,
     /**
      * A destination is quick if its mean request time is at most this part of the typical request
      * time (`CallTimes.typicalMs`); otherwise it is slow, unless `neverSlowMs` applies. Doubling it
-     * makes more destinations quick, which may take the last permit of a crowded limit.
+     * makes more destinations quick. Quick destinations may take the last free permit of a limit.
      */
     quickPart: 1 / 8,
     /**

@@ -97,10 +97,11 @@ function rowOf(
  * was counted as `moved`, but neither waits in a retry topic nor was read from one. The difference
  * is then positive.
  *
- * An event whose source or destination is unknown is counted for the destination `-`. When the
- * event is routed, it is counted again, for its destinations. So `routed`, the number of these
- * events, is subtracted from the row of `-`: first from `admitted`, then the rest from `replayed`,
- * and then from `repeated`. `replayed` and `repeated` can include copies of these events.
+ * An event whose source or destination is unknown is counted for the destination `-`. If it is
+ * routed later, it is counted again, for its destinations. `routed` is the number of events that
+ * were routed later. It is subtracted from the row of `-`, so that no event is counted twice: first
+ * from `admitted`, then the rest from `replayed` and `repeated`, which can include copies of these
+ * events.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

@@ -98,8 +98,9 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
     async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
-      // The pause prevents commits. A commit would hide from the next owner of the partition that
-      // unread records may be lost.
+      // A partition without a committed offset may have lost records before a process read them.
+      // While it is paused for `loss`, this process commits no offset: with a committed offset, the
+      // next owner of the partition could not see the possible loss.
       if (isUncommitted === true) processor.pause('loss')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return

@@ -121,9 +121,10 @@ export class DestinationLimits {
   /**
    * Returns a decision that moves a queued delivery from memory to a retry topic. The delivery
    * waits there until its *turn*: the estimated time at which the destination's limits permit its
-   * attempt. If the turn has just passed (see `msToTurn`), the delivery keeps it, and returns
-   * soon. But it gets a new turn if other deliveries have turns for the whole next minute. Returns
-   * `undefined` when no limit of the destination determines the turn.
+   * attempt. A delivery that already has a turn keeps it, even if the turn has just passed (see
+   * `msToTurn`): the delivery is then due soon. Exception: if the turns of other deliveries fill
+   * the next minute, it gets a new turn after theirs. Returns `undefined` when no limit of the
+   * destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!hasLimit(target)) return undefined
