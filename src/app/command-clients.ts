@@ -1,7 +1,7 @@
 import { createAudienceInputCodec, createMembershipCodec } from '../adapters/avro/audience-codecs.ts'
 import { createEventCodec } from '../adapters/avro/event-codec.ts'
 import { createRegistry } from '../adapters/avro/schema-registry.ts'
-import { systemClock as clock, systemTime } from '../adapters/clock/system-clock.ts'
+import { systemClock as clock, systemTime } from '../adapters/clock/process-clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
 import { createLogPositions } from '../adapters/kafka/log/admin.ts'
 import { createFollower } from '../adapters/kafka/log/topic-follower.ts'

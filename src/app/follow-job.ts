@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { systemClock } from '../adapters/clock/system-clock.ts'
+import { systemClock } from '../adapters/clock/process-clock.ts'
 import { createJobClient, type JobClient, type ShownJob } from '../adapters/operator-client/job-client.ts'
 import { OperatorApiFailed, type Refused } from '../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'

@@ -1,4 +1,4 @@
-import { systemClock } from '../adapters/clock/system-clock.ts'
+import { systemClock } from '../adapters/clock/process-clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
 import { createFollower } from '../adapters/kafka/log/topic-follower.ts'
 import { type Merged, mergeObjects } from '../core/config-objects/merge-objects.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import { systemClock } from '../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../src/adapters/clock/process-clock.ts'
 import type { ObjectChange } from '../../src/core/config-objects/config-objects.ts'
 import { encodeRecord, encodeValue } from '../../src/core/config-objects/object-record.ts'
 import { closingAfterEach } from '../support/cleanup.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { systemClock } from '../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../src/adapters/clock/process-clock.ts'
 import { createConsumer } from '../../src/adapters/kafka/group/consumer.ts'
 import type { KafkaClient } from '../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../src/adapters/kafka/log/topic-reader.ts'

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock, systemTime } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock as clock, systemTime } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { Logger } from '../../../src/core/ports.ts'

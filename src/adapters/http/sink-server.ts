@@ -8,7 +8,7 @@ import type { Clock } from '../../core/ports.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
-import { systemClock } from '../clock/system-clock.ts'
+import { systemClock } from '../clock/process-clock.ts'
 
 /** How the sink responds to a request: with a status, by resetting the connection, or never. */
 export type SinkAnswer = number | 'reset' | 'hang'

@@ -1,6 +1,6 @@
 import { text as readText } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { systemClock } from '../../adapters/clock/process-clock.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { explainDrop } from '../../core/delivery/explain-drop.ts'
 import { messageRequestsOf } from '../../core/delivery/message-requests.ts'

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { systemClock } from '../../adapters/clock/process-clock.ts'
 import type { Refused } from '../../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { systemClock } from '../../adapters/clock/process-clock.ts'
 import { defaultResendRate } from '../../core/jobs/job-rates.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { EpochMs } from '../../core/time.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { systemClock } from '../../adapters/clock/process-clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger.ts'
 import { logLevels } from '../../core/settings/schema.ts'

@@ -1,5 +1,5 @@
 import { watchEventLoop } from '../../adapters/clock/event-loop-watch.ts'
-import { systemTime } from '../../adapters/clock/system-clock.ts'
+import { systemTime } from '../../adapters/clock/process-clock.ts'
 import { smallFetchSize } from '../../adapters/kafka/group/deliver-batch.ts'
 import { partitionCount } from '../../adapters/kafka/log/admin.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { createMembershipCodec } from '../../adapters/avro/audience-codecs.ts'
-import { systemTime } from '../../adapters/clock/system-clock.ts'
+import { systemTime } from '../../adapters/clock/process-clock.ts'
 import type { GuardedOperatorApi } from '../../adapters/http/deletion-and-sync-routes.ts'
 import { createOperatorAuthentication } from '../../adapters/http/operator-authentication.ts'
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'

@@ -1,4 +1,4 @@
-import { systemClock, systemTime } from '../../adapters/clock/system-clock.ts'
+import { systemClock, systemTime } from '../../adapters/clock/process-clock.ts'
 import { createOpsServer } from '../../adapters/http/ops-server.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
 import type { Merged } from '../../core/config-objects/merge-objects.ts'

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { library } from '../../../packages/client/src/version.ts'
-import { systemTime } from '../../adapters/clock/system-clock.ts'
+import { systemTime } from '../../adapters/clock/process-clock.ts'
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import { resultsAge } from '../../core/live-status/live-sums.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFollower } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { ChangeOutcome, ConfigObjects, Expected } from '../../../src/core/config-objects/config-objects.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createLogSessions } from '../../../src/adapters/kafka/log/log-sessions.ts'
 import { deadLetterQueryOf } from '../../../src/core/operator/dead-letter-query.ts'
 import type { DeadLetterPage } from '../../../src/core/operator/message-and-dead-letter-api.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createLogSessions } from '../../../src/adapters/kafka/log/log-sessions.ts'
 import type { LogSession } from '../../../src/core/log-session.ts'
 import { epochMs } from '../../../src/core/time.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { kafkaBehind } from '../../support/kafka/kafka-behind-proxy.ts'
 import { startTcpProxy } from '../../support/network/tcp-proxy.ts'

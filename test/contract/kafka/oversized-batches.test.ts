@@ -1,6 +1,6 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'

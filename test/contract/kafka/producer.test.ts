@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'

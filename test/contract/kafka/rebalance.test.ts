@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { LogConsumer } from '../../../src/core/ports.ts'
 import {
   append,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect } from '@jest/globals'
 import type { Admin, Kafka } from 'kafkajs'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type ConsumerDeps, createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
 import { createKafka, type KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'

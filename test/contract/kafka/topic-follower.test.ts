@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
+import { RecordingFollower } from '../../support/kafka/recording-follower-handlers.ts'
 import { startTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { type Cluster, internal } from '../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'

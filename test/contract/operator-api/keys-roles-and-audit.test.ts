@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { startCollector } from '../../support/collector/raw-request-harness.ts'

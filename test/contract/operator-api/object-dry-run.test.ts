@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { askObjects } from '../../support/operator/object-requests.ts'
 import { objectsApi } from '../../support/operator/objects-api.ts'

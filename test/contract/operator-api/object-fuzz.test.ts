@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type ConfigObject, objectKinds } from '../../../src/core/config-objects/config-objects.ts'
 import { configTopic, type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { askObjects, type ObjectAnswer } from '../../support/operator/object-requests.ts'

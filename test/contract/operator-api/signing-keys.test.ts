@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, verify } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { requestsOf } from '../../../src/core/delivery/request.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { createPublishedKeys } from '../../../src/services/operator/published-signing-keys.ts'

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering, type Script } from '../../support/webhook/scripted-tcp-server.ts'

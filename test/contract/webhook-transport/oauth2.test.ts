@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import type { Clock } from '../../../src/core/ports.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import tls from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { classify, type Outcome } from '../../../src/core/delivery/classify-outcome.ts'
 import { tokenRequest } from '../../../src/core/oauth2/token-request.ts'

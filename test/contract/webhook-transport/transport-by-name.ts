@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
 import type { DeliverySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { durationMs } from '../../../src/core/time.ts'

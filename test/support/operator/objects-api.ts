@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
 import type { Clock } from '../../../src/core/ports.ts'

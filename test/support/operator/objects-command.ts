@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
 import type { ReadLedger } from '../../../src/core/operator/ledger-query.ts'
 import type { MessageAndDeadLetterApi } from '../../../src/core/operator/message-and-dead-letter-api.ts'

@@ -1,5 +1,5 @@
 import { beforeEach } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { closingAfterEach } from '../cleanup.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createOperatorServer } from '../../../src/adapters/http/operator-server.ts'
 import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'

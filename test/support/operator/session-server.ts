@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { Secret } from '../../../src/core/secret.ts'

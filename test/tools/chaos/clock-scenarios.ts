@@ -1,10 +1,10 @@
-import { judgeAttempts } from './attempts-verdict.ts'
 import { type CheckResult, combineResults } from './check-result.ts'
 import { shiftClock, startWithClock } from './clock-faults.ts'
 import { numberOf } from './event-load.ts'
 import { isSuccess } from './message-ledger.ts'
 import type { Script } from './receiver.ts'
 import { retriesOf } from './records-after-run.ts'
+import { judgeAttempts } from './retry-times-and-rate-verdict.ts'
 import type { Scenario } from './scenario.ts'
 import { crm, standardSetup } from './setups.ts'
 

@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs'
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'

@@ -1,5 +1,5 @@
 import { expect, it, jest } from '@jest/globals'
-import { systemTime } from '../../../src/adapters/clock/system-clock.ts'
+import { systemTime } from '../../../src/adapters/clock/process-clock.ts'
 
 const createProducer = jest.fn()
 const createKafkaTransport = jest.fn()

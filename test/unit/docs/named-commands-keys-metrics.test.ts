@@ -6,7 +6,7 @@ import { metricGroups } from '../../../deploy/tools/metrics/metric-groups.ts'
 import { loadedCommands } from '../../../deploy/tools/reference/commands.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
 import { allPages, blocksOf, checkout, codeSpansOf, type Page } from '../../support/docs/pages.ts'
-import { commandsIn } from '../../support/docs/shell-commands.ts'
+import { commandsIn } from '../../support/docs/split-shell-script.ts'
 
 /*
  * Checks that everything that a page names exists: commands with their options, make targets,

@@ -8,7 +8,7 @@ import { keysAt } from '../../../src/core/settings/json-schema.ts'
 import { configFolder } from '../../support/config/config-folder.ts'
 import { keyFile } from '../../support/config-objects/example-objects.ts'
 import { allPages, type Block, blocksOf, checkout, type Page } from '../../support/docs/pages.ts'
-import { commandsIn } from '../../support/docs/shell-commands.ts'
+import { commandsIn } from '../../support/docs/split-shell-script.ts'
 import { selfSigned } from '../../support/network/certificates.ts'
 
 /*

@@ -9,7 +9,7 @@ import {
 import { createEventCodec, eventSchema } from '../../../../src/adapters/avro/event-codec.ts'
 import { subjectOf } from '../../../../src/adapters/avro/read-own-schemas.ts'
 import { createRegistry } from '../../../../src/adapters/avro/schema-registry.ts'
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
 import type { ValueCodec } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { audienceInput, membershipRecord } from '../../../support/audience/example-records.ts'

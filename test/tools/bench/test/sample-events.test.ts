@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-schema-registry.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
 import { createConnectionRules } from '../../../../src/adapters/webhook/connection-rules.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'

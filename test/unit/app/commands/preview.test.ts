@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
 import { createGotTransport } from '../../../../src/adapters/webhook/got.ts'
 import type { CommandIo } from '../../../../src/app/command.ts'
 import { previewCommand } from '../../../../src/app/commands/preview.ts'

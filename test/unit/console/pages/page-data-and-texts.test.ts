@@ -20,7 +20,7 @@ import {
   newestFirst,
   progressText,
   titleOf,
-} from '../../../../packages/console/src/pages/jobs/job-title-and-progress.ts'
+} from '../../../../packages/console/src/pages/jobs/job-texts-and-order.ts'
 import { messageAddress, spanBefore, spanOf } from '../../../../packages/console/src/pages/messages/search-time-span.ts'
 import { reasonText } from '../../../../packages/console/src/pages/messages/state-reason-text.ts'
 import { failingDestinations } from '../../../../packages/console/src/pages/overview/failing-destinations.ts'

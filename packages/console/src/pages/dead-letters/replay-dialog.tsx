@@ -8,7 +8,7 @@ import { useData } from '../../api/use-data.ts'
 import { useIdempotencyKey } from '../../api/use-idempotency-key.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { isActive } from '../jobs/job-title-and-progress.ts'
+import { isActive } from '../jobs/job-texts-and-order.ts'
 import { filterText } from './dead-letter-filters.ts'
 import { dryRunText } from './replay-dry-run-text.ts'
 

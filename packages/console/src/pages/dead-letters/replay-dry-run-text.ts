@@ -1,7 +1,7 @@
 import { dryRunSums } from '../../../../../src/core/jobs/replay-dry-run-sums.ts'
 import type { Replay } from '../../api/job-types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
-import { isActive } from '../jobs/job-title-and-progress.ts'
+import { isActive } from '../jobs/job-texts-and-order.ts'
 
 /** Why a dead letter cannot be replayed, for each refusal of the operator API. */
 const refusalTexts: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { Facts } from '../../components/facts.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
 import { filterText } from '../dead-letters/dead-letter-filters.ts'
-import { type AnyJob, jobRateText, missingText } from './job-title-and-progress.ts'
+import { type AnyJob, jobRateText, missingText } from './job-texts-and-order.ts'
 
 /** The facts of a job: what it replays or resends, and when it was created, started and ended. */
 export function JobFacts({ job }: { readonly job: AnyJob }) {

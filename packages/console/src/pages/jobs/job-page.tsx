@@ -10,7 +10,7 @@ import { Panel } from '../../components/panel.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { JobFacts } from './job-facts.tsx'
 import { JobProgress } from './job-progress.tsx'
-import { type AnyJob, isActive, titleOf } from './job-title-and-progress.ts'
+import { type AnyJob, isActive, titleOf } from './job-texts-and-order.ts'
 
 /** One job with its progress, and a button that cancels it. `list` is `replays` or `resends`. */
 export function JobPage({ list, id }: { readonly list: string; readonly id: string }) {

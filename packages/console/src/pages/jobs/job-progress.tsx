@@ -1,5 +1,5 @@
 import { Badge } from '../../components/badge.tsx'
-import { type AnyJob, doneOf, isActive, progressText } from './job-title-and-progress.ts'
+import { type AnyJob, doneOf, isActive, progressText } from './job-texts-and-order.ts'
 
 /** The state of a job, its progress as a bar and in words, and its error. */
 export function JobProgress({ job }: { readonly job: AnyJob }) {

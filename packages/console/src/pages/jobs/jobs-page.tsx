@@ -10,7 +10,7 @@ import { Page } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { filterText } from '../dead-letters/dead-letter-filters.ts'
-import { type AnyJob, listOf, newestFirst, progressText, titleOf } from './job-title-and-progress.ts'
+import { type AnyJob, listOf, newestFirst, progressText, titleOf } from './job-texts-and-order.ts'
 
 /** All replays and resends, newest first. */
 export function JobsPage() {

@@ -3,7 +3,7 @@ import type { KafkaClient } from '../../../../../src/adapters/kafka/kafkajs/clie
 import { createFollower } from '../../../../../src/adapters/kafka/log/topic-follower.ts'
 import { sleep } from '../../../../../src/core/sleep.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
-import { RecordingFollower } from '../../../../support/kafka/recording-follower.ts'
+import { RecordingFollower } from '../../../../support/kafka/recording-follower-handlers.ts'
 import { ManualClock, turns } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 

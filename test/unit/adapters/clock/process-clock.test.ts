@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
 
 const hour = 3_600_000
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { type AttemptEvidence, judgeAttempts } from '../attempts-verdict.ts'
 import type { Answer, Call } from '../message-ledger.ts'
+import { type AttemptEvidence, judgeAttempts } from '../retry-times-and-rate-verdict.ts'
 
 const call = (id: string, at: number, answer: Answer = 503, endedAt = at + 10, destination = 'ill'): Call => ({
   ...{ id, destination, process: 'p1', at, answer, endedAt },

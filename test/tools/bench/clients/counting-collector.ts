@@ -10,7 +10,7 @@ export interface Endpoint {
 }
 
 export async function startEndpoint(): Promise<Endpoint> {
-  const child = fork(new URL('endpoint-process.ts', import.meta.url), { execArgv: [] })
+  const child = fork(new URL('counting-collector-process.ts', import.meta.url), { execArgv: [] })
   const [port] = (await once(child, 'message')) as [number]
   return {
     url: `http://127.0.0.1:${port}`,

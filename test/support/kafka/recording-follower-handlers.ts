@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { Conditions } from '../awaited-conditions.ts'
