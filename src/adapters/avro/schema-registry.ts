@@ -71,6 +71,8 @@ const timeLimitMs = 5_000
 const notARegistry =
   'the server at this URL is not a schema registry (registry.url must not have a REST path such as /subjects)'
 
+const checkServers = 'check that all registry servers behind this URL have the same data, then try again'
+
 /** Creates the client, without a connection to the registry. */
 export function createRegistry(settings: Settings['registry'], limitMs = timeLimitMs): Registry {
   const url = settings.url.replace(/\/+$/, '')
@@ -132,7 +134,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
       // The response contains only the id, so the version is looked up.
       const registered = await lookUp(subject, schema)
       if (registered === undefined)
-        throw unavailable(`the registry does not have the version of ${subject} that it has just registered`, false)
+        throw unavailable(`it accepted the schema of ${subject}, but does not return it: ${checkServers}`, false)
       return registered
     },
     async checkCompatibility(subject, schema) {

@@ -165,7 +165,7 @@ async function findWithinLimit(find: FindDeletion, id: string) {
   const found = await find(id)
   if (found.kind === 'not_reached')
     throw new CommandFailed(
-      `deletion ${id} not found, but it may exist: the search ended before it had read everything (${limits}); check the id, or try again later`,
+      `deletion ${id} not found, but it may exist: the search stopped at its limit before the end of the deletions topic (${limits}); check the id; if the id is correct and Kafka was slow, run the command again`,
     )
   return found.kind === 'found' ? found : undefined
 }

@@ -34,7 +34,10 @@ export function ledgerCommand(io: CommandIo): Command {
     io,
   )
     .description(description)
-    .option('--destination <id>', 'show only this destination; "-" selects events without a known destination')
+    .option(
+      '--destination <id>',
+      'show only this destination; "-" shows events without a destination, for example events that Hookline could not decode',
+    )
     .option(
       '--since <time>',
       'begin with the hour that contains this time: ISO 8601, or a duration before now, such as 6h',

@@ -82,8 +82,8 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
     return {
       level: 'warn',
       detail:
-        "the clocks of this machine and of the broker cannot be compared, because Kafka stores the producers' times in the dead-letter topic",
-      remedy: 'to see the setting to change, run: hookline topics check',
+        'the clocks of this machine and of the broker cannot be compared, because message.timestamp.type of the dead-letter topic is not LogAppendTime, so its records do not have the time of the broker',
+      remedy: 'set message.timestamp.type of the dead-letter topic to LogAppendTime',
     }
   // The broker appended the record between the two readings of the local clock. So the clocks
   // differ only if the append time is outside this interval.

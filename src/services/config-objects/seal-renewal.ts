@@ -31,10 +31,10 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'operator.encryptionKeyFile has other keys, or another order of keys, in another process than in this one: less than an hour ago, the other process encrypted the secrets of a destination or source (see "kind" and "id") with a key that is not the first key here; this process encrypts these secrets again only after that hour; use the same keys in the same order in every process with the service operator'
+  'operator.encryptionKeyFile differs between this process and another process, in its keys or in their order: less than an hour ago, the other process encrypted the secrets of a destination or source (see "kind" and "id") with a key that is not the first key of this process; use the same keys in the same order in every process with the service operator; this process encrypts the secrets again one hour after the other process did'
 
 const notRenewed =
-  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"); do one of these: add the missing old key to operator.encryptionKeyFile, write the secrets of this object again, or delete the object; if the configuration file also defines the object, first remove it from the file before you write or delete it; until you have done one of these, the metric hookline_config_objects_old_key counts the object'
+  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"); if an old key is missing in this file, add the key; otherwise set the secrets again through the operator API, or delete the destination or source (if the configuration file also defines it, remove it from the file first); until then, the metric hookline_config_objects_old_key counts it'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>

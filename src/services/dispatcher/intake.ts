@@ -199,7 +199,7 @@ export class Intake {
       else
         this.#refuseBytes(
           open,
-          'this delete message has `canonical: true`, which only Hookline may set, but hookline knows no deletion of this user that created the message: another producer wrote it, or the deletion has expired because it is older than 53 days; to delete the user, run `hookline delete-user`',
+          'this delete message has `canonical: true`, which only Hookline may set, but hookline finds no deletion request to which the message belongs: a program other than Hookline wrote the message, or the request is older than 53 days and has expired; to delete the user, run `hookline delete-user`',
           carried,
         )
     })

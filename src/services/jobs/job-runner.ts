@@ -13,7 +13,7 @@ const checkEvery = durationMs(500)
 const takenOver = 'this process took over a job, because the process that ran it recorded no progress for 10 s'
 const released = 'this process released the job before the job ended; another process continues it'
 const lostToOther =
-  'this process stopped its work on the job before the job ended; another process continues the job, after about 10 s at the latest'
+  'this process no longer runs the job: another process took it over, or this process could not save the state of the job in time; another process continues the job within about 10 s'
 
 interface Deps {
   readonly store: JobStore

@@ -20,7 +20,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refuses long metadata of offset commits; until its restart, this process leaves out metadata that is longer than "bytes", so after a crash hookline repeats finished deliveries, and the counts of the ledger begin again; set offset.metadata.max.bytes of the brokers to at least 4096, and restart this process'
+  'the broker refuses long metadata of offset commits; until you restart this process, it commits offsets without metadata that is longer than "bytes"; if the process crashes, hookline repeats finished deliveries of these partitions, and their counts in the ledger begin again; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process'
 
 interface Deps {
   readonly owned: OwnedPartitions

@@ -212,7 +212,11 @@ describe('a delivery of a message', () => {
     [{ state: 'waiting', reason: 'paused' }, 'Reason: paused.'],
     [
       { state: 'delivered', inferred: true },
-      'No record in Kafka confirms this state. Hookline assumes it, because the event was processed and no failure was recorded, or because the current configuration drops the event.',
+      'No record in Kafka confirms this state. Hookline assumes it, because the event was processed and no failure was recorded.',
+    ],
+    [
+      { state: 'dropped', reason: 'filtered', inferred: true },
+      'Reason: filtered. No record in Kafka confirms this state. Hookline assumes it, because the current configuration drops the event.',
     ],
     [
       { state: 'unknown', reason: 'offsets_unknown' },

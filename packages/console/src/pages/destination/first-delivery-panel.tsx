@@ -36,8 +36,8 @@ export function FirstDeliveryPanel({ object, status }: FirstDeliveryPanelProps) 
         )}
         {kind === 'unknown' && (
           <p>
-            <strong>The destination was created.</strong> The operator service does not report its results. To check the
-            endpoint, send a test message.
+            <strong>The destination was created.</strong> The operator service sent no delivery results to this page. To
+            check the endpoint, send a test message.
           </p>
         )}
       </div>

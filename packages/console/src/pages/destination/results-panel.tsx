@@ -16,8 +16,8 @@ export function ResultsPanel({ results }: { readonly results: DestinationStatus[
   return (
     <Panel title="Results">
       {results === undefined ? (
-        <EmptyState title="The operator service does not report results.">
-          The Grafana dashboards show the results.
+        <EmptyState title="The operator service sent no results to this page.">
+          Its version may be older than that of the console. The Grafana dashboards show the results.
         </EmptyState>
       ) : (
         <>

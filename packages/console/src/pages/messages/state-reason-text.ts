@@ -19,13 +19,13 @@ const unknownCauses: Readonly<Record<string, string>> = {
  */
 export function reasonText({ state, reason, inferred }: Omit<MessageDestination, 'attempts'>): string | undefined {
   if (state === 'unknown' && reason !== undefined) return unknownCauses[reason] ?? `Reason: ${reason}.`
+  const cause =
+    state === 'dropped'
+      ? 'the current configuration drops the event'
+      : 'the event was processed and no failure was recorded'
   const parts = [
     ...(reason === undefined ? [] : [`Reason: ${reason}.`]),
-    ...(inferred === true
-      ? [
-          'No record in Kafka confirms this state. Hookline assumes it, because the event was processed and no failure was recorded, or because the current configuration drops the event.',
-        ]
-      : []),
+    ...(inferred === true ? [`No record in Kafka confirms this state. Hookline assumes it, because ${cause}.`] : []),
   ]
   return parts.length === 0 ? undefined : parts.join(' ')
 }
