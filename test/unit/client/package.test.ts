@@ -45,7 +45,7 @@ describe('the package', () => {
     const needed = ['package.json', 'README.md', 'LICENSE', `dist/${entry}.js`, `dist/${entry}.d.ts`]
     expect(files).toEqual(expect.arrayContaining([...needed, `dist/cjs/${entry}.js`, `dist/cjs/${entry}.d.ts`]))
     const places =
-      /^dist\/(cjs\/)?(packages\/client|src\/core\/(message|brand\.|time\.))|^dist\/cjs\/package\.json$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^dist\/(cjs\/)?(packages\/client|src\/core\/(message|branded-type\.|time\.))|^dist\/cjs\/package\.json$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(files.filter(file => !places.test(file))).toEqual([])
   })
 
