@@ -1,6 +1,6 @@
 import type { Injected } from './delivery-verdict.ts'
 import { type Delivery, targetOf } from './message-ledger.ts'
-import type { RetryRecords } from './order-verdict.ts'
+import { type RetryRecords, signalMs } from './order-verdict.ts'
 
 /**
  * Maximum number of repeated deliveries per killed or frozen process, as the average of a scenario.
@@ -17,8 +17,6 @@ export const inProgressOfOne = 300
  * `jobs-killed`, and 1.2 s in `killed-50` on a slow machine, while new processes start.
  */
 const uncommittedMs = 1_500
-/** Tolerance for the delay of a signal on a busy machine, in ms. */
-const signalMs = 250
 
 export interface DuplicatesEvidence {
   /** Deliveries in the order in which they arrived. */

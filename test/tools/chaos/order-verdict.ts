@@ -63,7 +63,7 @@ const usualShare = 0.8
  */
 const seenLateMs = 50
 /** Tolerance for the delay of a signal on a busy machine, in milliseconds. */
-const signalMs = 250
+export const signalMs = 250
 
 /**
  * Judges the order per user and destination: the first attempt of a message must start after the
@@ -71,10 +71,8 @@ const signalMs = 250
  * any attempt are excluded.
  */
 export function judgeOrder(evidence: OrderEvidence): OrderFindings {
-  const { places, destinations, calls, retried, patience } = evidence
-  const firsts = firstCalls(evidence)
-  const counts = new Map<string, number>()
-  for (const call of calls) counts.set(targetOf(call), (counts.get(targetOf(call)) ?? 0) + 1)
+  const { places, destinations, retried, patience } = evidence
+  const { firsts, counts } = requestsByTarget(evidence)
   // Whether to exclude the message, because its first request at the receiver says nothing about
   // the order. There are two cases: the message was deferred before its first attempt, or fewer
   // requests arrived than Hookline made, so the first attempt may not have arrived.
@@ -108,21 +106,24 @@ export function judgeOrder(evidence: OrderEvidence): OrderFindings {
 }
 
 /**
- * Returns the request of the first attempt of each message, by target. A request that was in
+ * Returns the request of the first attempt of each message, and the number of requests of each
+ * message, by target. The first attempt is normally the first request. But a request that was in
  * progress when its process was killed or frozen does not count if another process has repeated the
  * request: the new owner of the partition cannot see how long the frozen process keeps its
  * connection open.
  */
-function firstCalls({ calls, injected, patience }: OrderEvidence): ReadonlyMap<string, Call> {
+function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>
     injected.some(hit => hit.victims.includes(process) && at <= hit.at + signalMs * patience && endedAt > hit.at)
   const firsts = new Map<string, Call>()
+  const counts = new Map<string, number>()
   for (const call of calls) {
-    const first = firsts.get(targetOf(call))
-    if (first === undefined || (first.process !== call.process && isInterrupted(first)))
-      firsts.set(targetOf(call), call)
+    const target = targetOf(call)
+    counts.set(target, (counts.get(target) ?? 0) + 1)
+    const first = firsts.get(target)
+    if (first === undefined || (first.process !== call.process && isInterrupted(first))) firsts.set(target, call)
   }
-  return firsts
+  return { firsts, counts }
 }
 
 /**
