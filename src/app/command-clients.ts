@@ -1,7 +1,7 @@
 import { createAudienceInputCodec, createMembershipCodec } from '../adapters/avro/audience-codecs.ts'
 import { createEventCodec } from '../adapters/avro/event-codec.ts'
 import { createRegistry } from '../adapters/avro/schema-registry.ts'
-import { systemClock as clock, systemTime } from '../adapters/clock/process-clock.ts'
+import { processClock as clock, processTime } from '../adapters/clock/process-clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
 import { createLogPositions } from '../adapters/kafka/log/admin.ts'
 import { createFollower } from '../adapters/kafka/log/topic-follower.ts'
@@ -56,8 +56,8 @@ export const openCommandClients: OpenCommandClients = (settings, io) => {
   const deps = { kafka: createKafka(settings.kafka, logger), clock, logger }
   const topics = topicNames(settings.topics.prefix)
   const registry = createRegistry(settings.registry)
-  const producer = createProducer({ ...deps, onAppended: systemTime.learn })
-  const { learnedAt } = systemTime
+  const producer = createProducer({ ...deps, onAppended: processTime.learn })
+  const { learnedAt } = processTime
   const time = createBrokerTime({ ...deps, producer, topic: topics.deletions, learnedAt })
   const follower = createFollower({ ...deps, topic: topics.suppressions })
   // How long suppressions are kept. The default is enough here, because a command never removes

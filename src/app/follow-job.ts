@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { systemClock } from '../adapters/clock/process-clock.ts'
+import { processClock } from '../adapters/clock/process-clock.ts'
 import { createJobClient, type JobClient, type ShownJob } from '../adapters/operator-client/job-client.ts'
 import { OperatorApiFailed, type Refused } from '../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
@@ -67,7 +67,7 @@ export async function runJob(
   kind: JobKind,
   options: JobOptions,
   io: CommandIo,
-  { body, onRefused, clock = systemClock }: JobOfCommand,
+  { body, onRefused, clock = processClock }: JobOfCommand,
 ): Promise<void> {
   if (options.follow !== undefined && options.cancel !== undefined)
     throw new UsageError('use only one of --follow and --cancel')

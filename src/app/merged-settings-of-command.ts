@@ -1,4 +1,4 @@
-import { systemClock } from '../adapters/clock/process-clock.ts'
+import { processClock } from '../adapters/clock/process-clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
 import { createFollower } from '../adapters/kafka/log/topic-follower.ts'
 import { type Merged, mergeObjects } from '../core/config-objects/merge-objects.ts'
@@ -77,11 +77,11 @@ export async function mergeConfigTopic(
 }
 
 const configTopicAccess: ConfigTopicAccess = {
-  clock: systemClock,
+  clock: processClock,
   open(settings, io) {
     const logger = commandLogger(io)
     const topic = topicNames(settings.topics.prefix).config
-    return createFollower({ kafka: createKafka(settings.kafka, logger), topic, clock: systemClock, logger })
+    return createFollower({ kafka: createKafka(settings.kafka, logger), topic, clock: processClock, logger })
   },
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
-import { systemClock as clock } from '../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../src/adapters/kafka/kafkajs/client.ts'
 import { readCommits } from '../../src/adapters/kafka/log/admin.ts'
 import { createLogSessions } from '../../src/adapters/kafka/log/log-sessions.ts'

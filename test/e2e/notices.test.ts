@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import { systemClock } from '../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../src/adapters/clock/process-clock.ts'
 import type { ObjectChange } from '../../src/core/config-objects/config-objects.ts'
 import { encodeRecord, encodeValue } from '../../src/core/config-objects/object-record.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
@@ -56,7 +56,7 @@ it('notices about an outage that two processes see are signed, and each arrives 
   const name = { kind: 'destination', id: 'lake' } as const
   const value = encodeValue({ id: name.id, sources: ['none'], webhooks: [{ url: crm.url }] })
   const change = async (version: number, action: ObjectChange['action']): Promise<void> => {
-    const author = { by: 'ada', at: systemClock.now(), fields: ['webhooks[0].url'] }
+    const author = { by: 'ada', at: processClock.now(), fields: ['webhooks[0].url'] }
     await installation.write(installation.topics.config, [
       encodeRecord({ ...name, ...author, version, action, value, writeId: `w${version}`, copy: 0 }),
     ])

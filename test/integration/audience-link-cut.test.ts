@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { systemClock } from '../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../src/adapters/clock/process-clock.ts'
 import { createConsumer } from '../../src/adapters/kafka/group/consumer.ts'
 import type { KafkaClient } from '../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../src/adapters/kafka/log/topic-reader.ts'
@@ -42,8 +42,8 @@ async function installation() {
   const topics = topicNames(prefix)
   const specs = topicSpecs({ prefix, partitions: 2, replicationFactor: 1 }, [])
   await Promise.all(specs.map(spec => newTopic({ name: spec.name, partitions: 2, config: topicConfig(spec) })))
-  const producer = closingProducer(createProducer({ kafka: kafka(), clock: systemClock, logger: silent }))
-  const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
+  const producer = closingProducer(createProducer({ kafka: kafka(), clock: processClock, logger: silent }))
+  const reader = createReader({ kafka: kafka(), clock: processClock, logger: silent })
   const told = new Map<string, number>()
   const delivered = new Map<number, number>()
 
@@ -90,7 +90,7 @@ async function installation() {
     },
     records: async () => (await read(topics.memberships)).length,
     async run(client: KafkaClient, onAppend?: (topic: string) => void) {
-      const to = closingProducer(createProducer({ kafka: client, clock: systemClock, logger: silent }))
+      const to = closingProducer(createProducer({ kafka: client, clock: processClock, logger: silent }))
       const watched: LogProducer = {
         append(topic, record, onAck) {
           to.append(topic, record, onAck)
@@ -101,14 +101,14 @@ async function installation() {
       }
       const service = createAudiencesService({
         consumer: createConsumer({
-          ...{ kafka: client, groupId: topics.audiencesGroup, topics: [topics.audienceInput], clock: systemClock },
+          ...{ kafka: client, groupId: topics.audiencesGroup, topics: [topics.audienceInput], clock: processClock },
           ...{ logger: silent, maxWait: durationMs(100), onFatal: () => undefined, onPositionLost: () => undefined },
         }),
-        reader: createReader({ kafka: client, clock: systemClock, logger: silent }),
+        reader: createReader({ kafka: client, clock: processClock, logger: silent }),
         readEndOffsets: async () => [],
         producer: watched,
         codecs: { events: events as unknown as EventCodec, inputs, memberships },
-        ...{ clock: systemClock, metrics: countingMetrics(new Map()), logger: silent, topics },
+        ...{ clock: processClock, metrics: countingMetrics(new Map()), logger: silent, topics },
         directory: () => directoryWith(['crm']),
         emitPerSecond: () => 100_000,
         suppressions: { stops: () => undefined, age: () => durationMs(0) },

@@ -1,12 +1,12 @@
 import process from 'node:process'
 import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock, systemTime } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock, processTime } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { Logger } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
-import { systemClock as clientClock } from '../../client/src/clock.ts'
+import { processClock as clientClock } from '../../client/src/clock.ts'
 import { createLog, isDebugging } from '../../client/src/log.ts'
 import type { Transport } from '../../client/src/transport.ts'
 import { createKafkaTransport, type EventsTopic } from './kafka-transport.ts'
@@ -33,7 +33,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
   const eventsTopic = topicNames(topicPrefix).events
   const logger = debugLogger()
   const kafka = createKafka(settings.kafka, logger, { keepsAlive: false })
-  const producer = createProducer({ kafka, clock, logger, onAppended: systemTime.learn })
+  const producer = createProducer({ kafka, clock, logger, onAppended: processTime.learn })
 
   async function open(): Promise<EventsTopic> {
     const { encode } = await createEventCodec({ registry: createRegistry(settings.registry), eventsTopic, clock })
@@ -52,7 +52,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     // Before the first response of a broker, this function returns `undefined`, so that the
     // transport does not correct timestamps. Until that response, `clock` ignores steps of the
     // machine's clock, so a correction by `clock` would change correct timestamps.
-    machineTime: () => (systemTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
+    machineTime: () => (processTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })
 }

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import type { CallType } from '../../../src/core/message/message.ts'
 import { type Alias, entryOf, type Group, type Identify, type Page, type Screen, type Track } from './calls.ts'
-import { type ClientClock, longestTimerMs, systemClock } from './clock.ts'
+import { type ClientClock, longestTimerMs, processClock } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { ConfigError } from './errors.ts'
 import { guardExit } from './exit-guard.ts'
@@ -54,10 +54,10 @@ export class Analytics {
     this.#transport = transport
     this.#log = createLog({
       write: line => process.stderr.write(line),
-      clock: systemClock,
+      clock: processClock,
       debugging: isDebugging(process.env['DEBUG']),
     })
-    this.#sender = createSender(settings, transport, systemClock, this.#log)
+    this.#sender = createSender(settings, transport, processClock, this.#log)
   }
 
   /** Records who a user is, with traits. Needs `userId` or `anonymousId`. */
@@ -122,7 +122,7 @@ export class Analytics {
 
   #queue(type: CallType, call: unknown): Promise<void> {
     this.#sender.assertOpen()
-    const entry = entryOf(type, call, { now: systemClock.now, newId: systemClock.id })
+    const entry = entryOf(type, call, { now: processClock.now, newId: processClock.id })
     const room = this.#sender.add(entry)
     this.#log.debug(() => `queued ${type} ${entry.messageId}, ${entry.bytes} bytes`)
     return room
@@ -137,7 +137,7 @@ interface Resolved {
 function resolve(first: string | TransportOptions, options: AnalyticsOptions | undefined): Resolved {
   if (isOverTransport(first)) return { settings: transportSettingsOf(first), transport: first.transport }
   const settings = settingsOf(first, options as AnalyticsOptions)
-  return { settings, transport: createHttpTransport({ ...settings, now: systemClock.now }) }
+  return { settings, transport: createHttpTransport({ ...settings, now: processClock.now }) }
 }
 
 function createSender(settings: QueueSettings, transport: Transport, clock: ClientClock, log: ClientLog): Sender {

@@ -24,7 +24,7 @@ export interface ClientClock {
  */
 export const longestTimerMs = 2 ** 31 - 1
 
-export const systemClock: ClientClock = {
+export const processClock: ClientClock = {
   now: Date.now,
   monotonic: () => performance.now(),
   after(delayMs, run) {

@@ -14,10 +14,10 @@ const sources = { wall: () => Date.now(), monotonic: () => performance.now(), up
 /**
  * The time of this process. All its parts share this clock, so that they agree on the current time.
  */
-export const systemTime = createBrokerAlignedClock(sources)
+export const processTime = createBrokerAlignedClock(sources)
 
-export const systemClock: Clock = {
-  now: systemTime.now,
+export const processClock: Clock = {
+  now: processTime.now,
   monotonic: sources.monotonic,
   boottime: createBootTime(sources),
   after(delay, run) {

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/ports.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
-import { systemClock } from '../clock/process-clock.ts'
+import { processClock } from '../clock/process-clock.ts'
 
 /** How the sink responds to a request: with a status, by resetting the connection, or never. */
 export type SinkAnswer = number | 'reset' | 'hang'
@@ -98,7 +98,7 @@ const keepAliveMs = 120_000
  * @throws SinkFailed when the certificate and key cannot be used
  */
 export function createSink(options: SinkOptions = {}): Sink {
-  const { listen = anyPort, secrets = [], onRequest, clock = systemClock } = options
+  const { listen = anyPort, secrets = [], onRequest, clock = processClock } = options
   const plan = createPlan(options)
   const messages = new Set<string>()
   let received = 0

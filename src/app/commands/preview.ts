@@ -1,6 +1,6 @@
 import { text as readText } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/process-clock.ts'
+import { processClock } from '../../adapters/clock/process-clock.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { explainDrop } from '../../core/delivery/explain-drop.ts'
 import { messageRequestsOf } from '../../core/delivery/message-requests.ts'
@@ -53,7 +53,7 @@ const examples = [
 ]
 
 /** `hookline preview` */
-export function previewCommand(io: CommandIo, clock: Clock = systemClock): Command {
+export function previewCommand(io: CommandIo, clock: Clock = processClock): Command {
   const command = createCommand(
     'preview',
     'show the webhook requests for a message without sending them',

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/process-clock.ts'
+import { processClock } from '../../adapters/clock/process-clock.ts'
 import type { Refused } from '../../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
@@ -61,7 +61,7 @@ export function replayCommand(
   open: (settings: Settings, io: CommandIo) => ReplayAccess = openCommandClients,
 ): Command {
   const command = createCommand('replay', 'replay dead letters: try to deliver them again', io).description(description)
-  withFilterOptions(withConfigOption(command), systemClock.now())
+  withFilterOptions(withConfigOption(command), processClock.now())
     .option(
       '--rate <number>',
       'replay at most this number of dead letters per second (default: unlimited)',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/process-clock.ts'
+import { processClock } from '../../adapters/clock/process-clock.ts'
 import { defaultResendRate } from '../../core/jobs/job-rates.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { EpochMs } from '../../core/time.ts'
@@ -33,7 +33,7 @@ const examples = [
 /** `hookline resend` */
 export function resendCommand(io: CommandIo): Command {
   const command = createCommand('resend', 'send events of a time span to one destination again', io)
-  const now = systemClock.now()
+  const now = processClock.now()
   command
     .description(description)
     .option(

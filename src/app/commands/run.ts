@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/process-clock.ts'
+import { processClock } from '../../adapters/clock/process-clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger.ts'
 import { logLevels } from '../../core/settings/schema.ts'
@@ -83,7 +83,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
         start: { ...start, settings },
         override,
         services,
-        clock: systemClock,
+        clock: processClock,
         ...reloadHandlers(composition, logger),
       })
       print(io, readyLine(addresses, settings))

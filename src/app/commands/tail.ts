@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { systemClock as clock } from '../../adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../adapters/clock/process-clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createFollower, type FollowerDeps } from '../../adapters/kafka/log/topic-follower.ts'
 import {

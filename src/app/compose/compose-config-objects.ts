@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock as clock } from '../../adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../adapters/clock/process-clock.ts'
 import type { KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import type { ConfigObjects } from '../../core/config-objects/config-objects.ts'

@@ -1,5 +1,5 @@
 import { watchEventLoop } from '../../adapters/clock/event-loop-watch.ts'
-import { systemTime } from '../../adapters/clock/process-clock.ts'
+import { processTime } from '../../adapters/clock/process-clock.ts'
 import { smallFetchSize } from '../../adapters/kafka/group/deliver-batch.ts'
 import { partitionCount } from '../../adapters/kafka/log/admin.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
@@ -43,7 +43,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
   // Ask for the broker's time before the first record is read, because deliveries need it.
-  const brokerTime = createBrokerTime({ ...shared, topic: topics.deadLetter, learnedAt: systemTime.learnedAt })
+  const brokerTime = createBrokerTime({ ...shared, topic: topics.deadLetter, learnedAt: processTime.learnedAt })
   await lifecycle.start({
     name: 'broker time',
     start: () => brokerTime.ask().then(brokerTime.start),

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { createMembershipCodec } from '../../adapters/avro/audience-codecs.ts'
-import { systemTime } from '../../adapters/clock/process-clock.ts'
+import { processTime } from '../../adapters/clock/process-clock.ts'
 import type { GuardedOperatorApi } from '../../adapters/http/deletion-and-sync-routes.ts'
 import { createOperatorAuthentication } from '../../adapters/http/operator-authentication.ts'
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'
@@ -26,7 +26,7 @@ import { startServer } from './start-http-server.ts'
 /** Creates the service behind the routes for deletions and audiences. */
 export function createOperatorApi(shared: SharedDependencies): OperatorService {
   const { live, kafka, topics, clock, logger } = shared
-  const { learnedAt } = systemTime
+  const { learnedAt } = processTime
   const time = createBrokerTime({ ...shared, topic: topics.deletions, learnedAt })
   return createOperatorService({
     ...shared,

@@ -1,4 +1,4 @@
-import { systemClock, systemTime } from '../../adapters/clock/process-clock.ts'
+import { processClock, processTime } from '../../adapters/clock/process-clock.ts'
 import { createOpsServer } from '../../adapters/http/ops-server.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
 import type { Merged } from '../../core/config-objects/merge-objects.ts'
@@ -86,10 +86,10 @@ export function compose(deps: Deps): Composition {
   const logger = countLogLines(deps.logger, metrics)
   const lifecycle = new Lifecycle(logger)
   const live = holdLiveSettings(settings)
-  const merged = createMergedSettings({ file: settings, apply: applyMerged, clock: systemClock })
+  const merged = createMergedSettings({ file: settings, apply: applyMerged, clock: processClock })
   const running = new Map<ServiceName, StartedService>()
   let file: ReloadState = { kind: 'accepted', needRestart: [] }
-  let inUseSince = systemClock.now()
+  let inUseSince = processClock.now()
   const health = (): Health =>
     allHealth([
       ...[...services].map(name => running.get(name)?.health() ?? starting(name)),
@@ -97,7 +97,7 @@ export function compose(deps: Deps): Composition {
     ])
   exposition.onCollect(() => {
     refreshServices(metrics, [...running.values()])
-    metrics.clockOffset.set({}, systemTime.offset() / 1000)
+    metrics.clockOffset.set({}, processTime.offset() / 1000)
     metrics.configObjectsAge.set({}, merged.objectsAge() / 1000)
     showChecks(metrics, health())
   })
@@ -115,7 +115,7 @@ export function compose(deps: Deps): Composition {
     const server = createOpsServer({ listen: settings.ops.listen, health, metrics: exposition })
     const listen = async (): Promise<string> => (ops = await startServer('ops.listen', server))
     await lifecycle.start({ name: 'ops server', start: listen, stop: server.stop })
-    const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
+    const watch = createClockWatch({ clock: processClock, offset: processTime.offset, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
     const state = { settings, live: live.get, merged, lifecycle, metrics, logger, audit }
     const context = { ...state, onFatal, stopAsked, waitForSetup }
@@ -145,7 +145,7 @@ export function compose(deps: Deps): Composition {
       }),
     stop: () => lifecycle.stop(),
     apply: changed => {
-      inUseSince = systemClock.now()
+      inUseSince = processClock.now()
       showConfiguration(metrics, changed, inUseSince)
       merged.applyFile(changed)
     },

@@ -2,7 +2,7 @@ import { library } from '../../../packages/client/src/version.ts'
 import { createAudienceInputCodec } from '../../adapters/avro/audience-codecs.ts'
 import { createEventCodec } from '../../adapters/avro/event-codec.ts'
 import { createRegistry, type Registry } from '../../adapters/avro/schema-registry.ts'
-import { systemClock as clock, systemTime } from '../../adapters/clock/process-clock.ts'
+import { processClock as clock, processTime } from '../../adapters/clock/process-clock.ts'
 import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/group/consumer.ts'
 import { skippedOffsets } from '../../adapters/kafka/group/lost-position.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
@@ -106,7 +106,7 @@ export async function createSharedDependencies(
   const inputCodec = await awaitSetup(() => createAudienceInputCodec({ registry, topic: inputTopic, clock }), context)
   // Retry records wait for seconds in any case, so larger batches do not delay them.
   const prefersLargeBatches = (topic: string): boolean => topics.tierOf(topic) !== undefined
-  const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: systemTime.learn })
+  const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: processTime.learn })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
   const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
   const lasts = await suppressionRetention(settings, kafka, logger)

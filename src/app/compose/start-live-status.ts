@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { library } from '../../../packages/client/src/version.ts'
-import { systemTime } from '../../adapters/clock/process-clock.ts'
+import { processTime } from '../../adapters/clock/process-clock.ts'
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import { resultsAge } from '../../core/live-status/live-sums.ts'
@@ -19,7 +19,7 @@ export async function startStatusWriter(
   services: ReadonlySet<ServiceName>,
 ): Promise<StatusWriter> {
   const { lifecycle, kafka, topics, clock, logger } = shared
-  const producer = createProducer({ kafka, clock, logger, onAppended: systemTime.learn })
+  const producer = createProducer({ kafka, clock, logger, onAppended: processTime.learn })
   await lifecycle.start({ name: 'status producer', stop: () => producer.stop() })
   const instance = `${hostname()
     .replaceAll(/[^\w.-]/g, '-')

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs'
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type ClusterProbe, createClusterProbe } from '../../../src/adapters/kafka/log/doctor-cluster-probe.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { Access } from '../../../src/core/doctor/kafka-permissions.ts'
@@ -84,7 +84,7 @@ describe('permissions', () => {
     let refused: ReadonlySet<Access> = new Set()
     while (refused.size === 0) refused = await examiner(broker.address).deniedAccess(broker.address, needed)
     expect([...refused]).toEqual([{ to, name: forbidden }])
-    const reader = createReader({ kafka: kafka([broker.address]), clock: systemClock, logger: silent })
+    const reader = createReader({ kafka: kafka([broker.address]), clock: processClock, logger: silent })
     expect(await reader.readToEnd(allowed, () => {})).toBe(0)
   })
 })

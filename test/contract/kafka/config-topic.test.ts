@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFollower } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { ChangeOutcome, ConfigObjects, Expected } from '../../../src/core/config-objects/config-objects.ts'
@@ -29,8 +29,8 @@ function newConfigTopic(): Promise<string> {
 
 /** Starts to follow the topic. Resolves when it has been read to its end. */
 async function follow(topic: string): Promise<ObjectStore> {
-  const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent })
-  const store = createObjectStore({ follower, topic, logger: silent, reading, clock: systemClock })
+  const follower = createFollower({ kafka: kafka(), topic, clock: processClock, logger: silent })
+  const store = createObjectStore({ follower, topic, logger: silent, reading, clock: processClock })
   await store.start()
   afterwards(() => store.stop())
   return store
@@ -42,15 +42,15 @@ const mergedFrom = async (topic: string) => mergeObjects(file, (await follow(top
 /** The configuration objects of an operator process, which follows the topic and writes to it. */
 async function operator(topic: string): Promise<ConfigObjects> {
   const store = await follow(topic)
-  const writer = new ObjectWriter({ store, producer: producer(), topic, clock: systemClock, logger: silent })
+  const writer = new ObjectWriter({ store, producer: producer(), topic, clock: processClock, logger: silent })
   afterwards(async () => writer.stop())
   const merged = () => mergeObjects(file, store.objects())
-  return createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock: systemClock, newNonce })
+  return createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock: processClock, newNonce })
 }
 
 async function recordsOf(topic: string): Promise<readonly LogRecord[]> {
   const records: LogRecord[] = []
-  const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
+  const reader = createReader({ kafka: kafka(), clock: processClock, logger: silent })
   await reader.readToEnd(topic, ({ key, value, ...record }) => {
     records.push({ ...record, key: key && Buffer.from(key), value: value && Buffer.from(value) })
   })

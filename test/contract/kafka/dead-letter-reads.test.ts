@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createLogSessions } from '../../../src/adapters/kafka/log/log-sessions.ts'
 import { deadLetterQueryOf } from '../../../src/core/operator/dead-letter-query.ts'
 import type { DeadLetterPage } from '../../../src/core/operator/message-and-dead-letter-api.ts'
@@ -12,13 +12,13 @@ const partitions = 6
 const codec = { decode: () => ({ kind: 'undecodable', detail: '' }) as const, learn: async () => false }
 
 function pagesOf(topic: string, { records = 300_000 } = {}) {
-  const sessions = createLogSessions({ kafka: kafka(), clock: systemClock })
+  const sessions = createLogSessions({ kafka: kafka(), clock: processClock })
   afterwards(() => sessions.close())
   const reads = createDeadLetterReads({ topic, codec })
-  const budget = () => new ReadBudget({ records, time: 60_000 }, () => systemClock.monotonic())
+  const budget = () => new ReadBudget({ records, time: 60_000 }, () => processClock.monotonic())
   return {
     page(query: Readonly<Record<string, string>>): Promise<DeadLetterPage> {
-      const read = deadLetterQueryOf(query, systemClock.now())
+      const read = deadLetterQueryOf(query, processClock.now())
       if (read.kind === 'invalid') throw new Error(JSON.stringify(read.problems))
       return sessions.use(session => reads.page(session, read.query, budget()))
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFollower } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { Logger, LogRecord } from '../../../src/core/ports.ts'
@@ -54,7 +54,7 @@ async function restart(how: 'stop' | 'kill'): Promise<void> {
 
 async function follow(topic: string, logger: Logger = silent): Promise<RecordingFollower> {
   const followed = new RecordingFollower()
-  const follower = createFollower({ kafka: kafka(on()), topic, clock: systemClock, logger })
+  const follower = createFollower({ kafka: kafka(on()), topic, clock: processClock, logger })
   afterwards(() => follower.stop())
   await follower.start(followed)
   return followed
@@ -75,7 +75,7 @@ it.each(['stop', 'kill'] as const)('a follower survives the %s and restart of th
       ),
     Boolean,
   )
-  const acknowledgedAt = systemClock.monotonic()
+  const acknowledgedAt = processClock.monotonic()
   await followed.until(() => followed.asOf > acknowledgedAt)
   expect(new Set(followed.values)).toEqual(new Set([...numbered(20).map(({ value }) => String(value)), 'after']))
   expect(new Set(followed.records.map(({ partition, offset }) => `${partition}/${offset}`)).size).toBe(
@@ -150,7 +150,7 @@ async function cleanedTopic(): Promise<string> {
 
 it('reads a compacted log to its end when a segment has only an empty batch', async () => {
   const topic = await cleanedTopic()
-  const reader = createReader({ kafka: kafka(on()), clock: systemClock, logger: silent })
+  const reader = createReader({ kafka: kafka(on()), clock: processClock, logger: silent })
   const contents = async (): Promise<LogRecord[]> => {
     const records: LogRecord[] = []
     await reader.readToEnd(topic, record => {

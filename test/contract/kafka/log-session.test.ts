@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createLogSessions } from '../../../src/adapters/kafka/log/log-sessions.ts'
 import type { LogSession } from '../../../src/core/log-session.ts'
 import { epochMs } from '../../../src/core/time.ts'
@@ -19,7 +19,7 @@ function newSessions() {
   const client = kafka()
   const count = { opened: 0 }
   const consumer: typeof client.consumer = config => client.consumer(config, () => count.opened++)
-  const sessions = createLogSessions({ kafka: { ...client, consumer }, clock: systemClock })
+  const sessions = createLogSessions({ kafka: { ...client, consumer }, clock: processClock })
   afterwards(() => sessions.close())
   return { ...sessions, count }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { kafkaBehind } from '../../support/kafka/kafka-behind-proxy.ts'
 import { startTcpProxy } from '../../support/network/tcp-proxy.ts'
@@ -8,7 +8,7 @@ import { afterwards, append, brokers, eventually, kafka, newTopic, producer } fr
 
 async function valuesIn(topic: string): Promise<string[]> {
   const values: string[] = []
-  const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
+  const reader = createReader({ kafka: kafka(), clock: processClock, logger: silent })
   await reader.readToEnd(topic, ({ value }) => void values.push(String(value)))
   return values
 }

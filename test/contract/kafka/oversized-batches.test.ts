@@ -1,6 +1,6 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
@@ -49,7 +49,7 @@ describe('a batch that decompresses to 200 MB', () => {
     await sendPacked(topic, 'ZSTD', Buffer.alloc(bombBytes))
     await append(producer(), topic, { value: Buffer.from('after') })
     const values: (string | undefined)[] = []
-    const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
+    const reader = createReader({ kafka: kafka(), clock: processClock, logger: silent })
     await reader.readToEnd(topic, ({ value }) => void values.push(value?.toString()))
     expect(values).toEqual([undefined, 'after'])
   })

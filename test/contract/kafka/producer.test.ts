@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
@@ -18,7 +18,7 @@ import {
 
 async function contents(topic: string): Promise<LogRecord[]> {
   const records: LogRecord[] = []
-  await createReader({ kafka: kafka(), clock: systemClock, logger: silent }).readToEnd(topic, record => {
+  await createReader({ kafka: kafka(), clock: processClock, logger: silent }).readToEnd(topic, record => {
     records.push(record)
   })
   return records

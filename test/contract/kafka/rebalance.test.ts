@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { LogConsumer } from '../../../src/core/ports.ts'
 import {
   append,
@@ -187,7 +187,7 @@ async function waitingForDead() {
   const first = await join(topic, groupId)
   // The clock of the dead member does not advance. So the member sends only one heartbeat and does
   // not notice the rebalance.
-  const dead = consumer([topic], { groupId, clock: { ...systemClock, monotonic: () => 0, boottime: () => 0 } })
+  const dead = consumer([topic], { groupId, clock: { ...processClock, monotonic: () => 0, boottime: () => 0 } })
   await dead.start(new Recorder())
   await first.recorder.until(() => owned(first).length === 2)
   return { topic, groupId, first, kept: owned(first) }

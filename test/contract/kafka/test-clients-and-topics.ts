@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect } from '@jest/globals'
 import type { Admin, Kafka } from 'kafkajs'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type ConsumerDeps, createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
 import { createKafka, type KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
@@ -78,7 +78,7 @@ export async function newTopic({
 }
 
 export function producer(options: Partial<ProducerDeps> = {}): LogProducer {
-  const created = createProducer({ kafka: kafka(), clock: systemClock, logger: silent, ...options })
+  const created = createProducer({ kafka: kafka(), clock: processClock, logger: silent, ...options })
   afterwards(() => created.stop())
   return created
 }
@@ -199,7 +199,7 @@ export function consumer(topics: readonly string[], options: Overrides = {}): Lo
     kafka: kafka(),
     groupId: uniqueName(),
     topics,
-    clock: systemClock,
+    clock: processClock,
     logger: silent,
     onFatal: error => fatal.push(error),
     onPositionLost: () => undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { RecordingFollower } from '../../support/kafka/recording-follower-handlers.ts'
@@ -22,7 +22,7 @@ import {
 /** Follows a topic. The follower stops at the end of the test. */
 async function follow(topic: string, options: Partial<FollowerDeps> = {}): Promise<RecordingFollower> {
   const followed = new RecordingFollower()
-  const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent, ...options })
+  const follower = createFollower({ kafka: kafka(), topic, clock: processClock, logger: silent, ...options })
   afterwards(() => follower.stop())
   await follower.start(followed)
   return followed
@@ -50,7 +50,7 @@ describe('a follower', () => {
   })
 
   it('calls onCurrent immediately and repeatedly for an empty topic', async () => {
-    const startedAt = systemClock.monotonic()
+    const startedAt = processClock.monotonic()
     const followed = await follow(await newTopic({ partitions: 2 }))
     expect(followed.asOf).toBeGreaterThanOrEqual(startedAt)
     const first = followed.asOf
@@ -63,7 +63,7 @@ describe('a follower', () => {
     const followed = await follow(topic)
     for (const record of numbered(6)) {
       await append(to, topic, { key: record.value, ...record })
-      const acknowledgedAt = systemClock.monotonic()
+      const acknowledgedAt = processClock.monotonic()
       await followed.until(() => followed.asOf >= acknowledgedAt)
       expect(followed.values).toContain(String(record.value))
     }
@@ -95,7 +95,7 @@ describe('a follower', () => {
     await newTopic({ name: topic, partitions: 2 })
     await appendAll(producer(), topic, [{ value: Buffer.from('anew'), partition: 0 }])
     await followed.until(() => followed.values.includes('anew'))
-    const now = systemClock.monotonic()
+    const now = processClock.monotonic()
     await followed.until(() => followed.asOf > now)
   })
 
@@ -108,7 +108,7 @@ describe('a follower', () => {
     await newTopic({ name: topic, partitions: 1 })
     await append(producer(), topic, { value: Buffer.from('anew') })
     await followed.until(() => followed.values.includes('anew'))
-    const now = systemClock.monotonic()
+    const now = processClock.monotonic()
     await followed.until(() => followed.asOf > now)
   })
 
@@ -140,8 +140,8 @@ describe('a follower', () => {
     await put('before', 1)
     const [first] = (await follow(topic)).records
     // Timestamps have a resolution of one millisecond, so this waits for the next millisecond.
-    while (systemClock.now() <= (first as LogRecord).timestamp + 1) await put('meanwhile', 0)
-    const since = systemClock.now()
+    while (processClock.now() <= (first as LogRecord).timestamp + 1) await put('meanwhile', 0)
+    const since = processClock.now()
     await put('after', 0)
     const followed = await follow(topic, { from: since })
     expect(followed.values.at(-1)).toBe('after')
@@ -153,7 +153,7 @@ describe('a follower', () => {
   it('delivers nothing after a stop during a fetch', async () => {
     const topic = await newTopic()
     const followed = new RecordingFollower()
-    const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent })
+    const follower = createFollower({ kafka: kafka(), topic, clock: processClock, logger: silent })
     await follower.start(followed)
     await follower.stop()
     const { asOf } = followed
@@ -172,7 +172,7 @@ describe('a follower', () => {
     const follower = createFollower({
       kafka: kafka([`127.0.0.1:${linked}`]),
       topic,
-      clock: systemClock,
+      clock: processClock,
       logger: silent,
     })
     afterwards(() => follower.stop())

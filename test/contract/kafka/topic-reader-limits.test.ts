@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, Portion } from '../../../src/core/ports.ts'
@@ -7,7 +7,7 @@ import { epochMs } from '../../../src/core/time.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { appendAll, kafka, newTopic, plainAdmin, producer } from './test-clients-and-topics.ts'
 
-const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
+const reader = createReader({ kafka: kafka(), clock: processClock, logger: silent })
 
 describe('a portion of a topic', () => {
   const key = Buffer.from('["d-1"]')
@@ -27,7 +27,7 @@ describe('a portion of a topic', () => {
     }
     await everywhere()
     await new Promise(resolve => setTimeout(resolve, 50))
-    const since = systemClock.now()
+    const since = processClock.now()
     await new Promise(resolve => setTimeout(resolve, 50))
     await everywhere()
     const own = partitionFor(key, 3)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { type Cluster, internal } from '../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
@@ -20,7 +20,7 @@ import {
 } from './test-clients-and-topics.ts'
 
 const reader = (on?: string[]): TopicReader & PartitionReader =>
-  createReader({ kafka: kafka(on), clock: systemClock, logger: silent })
+  createReader({ kafka: kafka(on), clock: processClock, logger: silent })
 
 async function read(topic: string): Promise<LogRecord[]> {
   const records: LogRecord[] = []
@@ -196,7 +196,7 @@ describe('readToEnd', () => {
     const topic = await newTopic({ partitions: 2 })
     await appendAll(producer(), topic, numbered(10))
     const { client, refused } = withoutLeader(3)
-    const reading = createReader({ kafka: client, clock: systemClock, logger: silent })
+    const reading = createReader({ kafka: client, clock: processClock, logger: silent })
     expect(await reading.readToEnd(topic, () => undefined)).toBe(10)
     expect(refused()).toBe(3)
   })

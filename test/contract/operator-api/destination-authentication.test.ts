@@ -5,7 +5,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { parseSigningKey } from '../../../src/core/signing/signing-key.ts'
@@ -66,19 +66,19 @@ beforeEach(async () => {
   proxy = await startConnectProxy()
   closing(proxy)
 
-  memory = await memoryObjects(systemClock)
+  memory = await memoryObjects(processClock)
   const network = {
     ...memory.merged().settings.network,
     ca: authority.cert,
     proxy: { url: proxy.url, credentials: undefined, noProxy: [], resolve: 'local' as const },
   }
-  const deps = { network: () => network, timeout, clock: systemClock }
+  const deps = { network: () => network, timeout, clock: processClock }
   const transport = await createChosenTransport('got', deps)
   closing(transport)
   const tokenClient = createTokenClient(deps)
   closing({ close: async () => tokenClient.close() })
   const authorize = createAuthorize({
-    ...{ transport, client: tokenClient, clock: systemClock, logger: silent, timeout },
+    ...{ transport, client: tokenClient, clock: processClock, logger: silent, timeout },
     metrics: countingMetrics(new Map()),
     userAgent: () => 'Hookline',
   })

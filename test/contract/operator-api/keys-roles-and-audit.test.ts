@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { startCollector } from '../../support/collector/raw-request-harness.ts'
@@ -82,7 +82,7 @@ describe('keys during a rotation', () => {
 describe('wrong keys', () => {
   it('are counted, and throttled until the limiter permits another attempt', async () => {
     let now = 0
-    const { ask, statusOf, answered } = await started({ clock: { ...systemClock, monotonic: () => now } })
+    const { ask, statusOf, answered } = await started({ clock: { ...processClock, monotonic: () => now } })
     for (let guess = 0; guess < 10; guess++)
       expect(await statusOf('GET', '/v1/regulations/d-1', `guess-${guess}`)).toBe(401)
     const refused = await ask('GET', '/v1/regulations/d-1', 'guess-11')

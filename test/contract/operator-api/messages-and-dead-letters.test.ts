@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { encodeAttempt } from '../../../src/core/delivery/attempt-facts-and-record.ts'
 import { initialState, retryRecord } from '../../../src/core/delivery/delivery-state.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
@@ -49,7 +49,7 @@ beforeAll(async () => {
     ...{
       topics,
       codec,
-      clock: systemClock,
+      clock: processClock,
       logger: silent,
       recorded: 'failures',
       tiers: [durationMs(10_000)],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { askObjects } from '../../support/operator/object-requests.ts'
 import { objectsApi } from '../../support/operator/objects-api.ts'
@@ -15,7 +15,7 @@ const crm = { sources: ['web'], webhooks: [{ url: 'https://crm.example.com' }] }
 const written = (): number => memory.log.records('hookline.config').length
 
 beforeEach(async () => {
-  memory = await memoryObjects(systemClock)
+  memory = await memoryObjects(processClock)
   server = await startOperator(new ScriptedOperatorApi(), { objects: await objectsApi({ memory }) })
   await askObjects(server, 'PUT /v1/destinations/crm', crm)
   records = written()

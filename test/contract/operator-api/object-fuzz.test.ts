@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type ConfigObject, objectKinds } from '../../../src/core/config-objects/config-objects.ts'
 import { configTopic, type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { askObjects, type ObjectAnswer } from '../../support/operator/object-requests.ts'
@@ -16,7 +16,7 @@ import { startOperator } from '../../support/operator/server.ts'
 let server: Awaited<ReturnType<typeof startOperator>>
 let memory: MemoryObjects
 beforeAll(async () => {
-  memory = await memoryObjects(systemClock)
+  memory = await memoryObjects(processClock)
   server = await startOperator(new ScriptedOperatorApi(), { objects: await objectsApi({ memory }) })
 })
 afterAll(() => server.stop())

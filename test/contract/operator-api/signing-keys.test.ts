@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, verify } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { requestsOf } from '../../../src/core/delivery/request.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { createPublishedKeys } from '../../../src/services/operator/published-signing-keys.ts'
@@ -25,7 +25,7 @@ const erp = destinationOf({ id: 'erp', signingKeys: [privateKey()] })
 async function started(destinations = [crm, erp]) {
   const byId = new Map(destinations.map(destination => [destination.id, destination]))
   const server = await startOperator(new ScriptedOperatorApi(), {
-    publishedKeys: createPublishedKeys({ destinations: () => byId, clock: systemClock }),
+    publishedKeys: createPublishedKeys({ destinations: () => byId, clock: processClock }),
   })
   closing.push(server.stop)
   const ask = (query = '', init: RequestInit = {}): Promise<Response> =>

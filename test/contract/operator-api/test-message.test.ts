@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
 import { signerOf } from '../../../src/core/delivery/request.ts'
 import { Secret } from '../../../src/core/secret.ts'
@@ -37,10 +37,10 @@ beforeEach(async () => {
   await once(receiver, 'listening')
   closing({ close: async () => void receiver.close() })
   endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-  memory = await memoryObjects(systemClock)
+  memory = await memoryObjects(processClock)
   const { network } = memory.merged().settings
   const timeout = durationMs(5_000)
-  const transport = await createChosenTransport('got', { network: () => network, timeout, clock: systemClock })
+  const transport = await createChosenTransport('got', { network: () => network, timeout, clock: processClock })
   closing({ close: () => transport.close() })
   server = await startOperator(new ScriptedOperatorApi(), { objects: await objectsApi({ memory, transport }) })
   closing({ close: () => server.stop() })

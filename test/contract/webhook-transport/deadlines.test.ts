@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering, type Script } from '../../support/webhook/scripted-tcp-server.ts'
@@ -32,7 +32,7 @@ const trickle = (text: string, first = '') =>
     const next = () => {
       if (peer.socket.destroyed) return
       peer.send(text[index++ % text.length] ?? '')
-      systemClock.after(durationMs(20), next)
+      processClock.after(durationMs(20), next)
     }
     next()
   })

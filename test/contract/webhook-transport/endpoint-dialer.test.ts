@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
 import { createEndpointDialer, type EndpointDialer } from '../../../src/adapters/webhook/endpoint-dialer.ts'
 import type { Resolver } from '../../../src/adapters/webhook/resolver.ts'
 import type { Dialled } from '../../../src/core/doctor/endpoint.ts'

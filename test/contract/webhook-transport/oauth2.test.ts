@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import type { Clock } from '../../../src/core/ports.ts'
@@ -46,14 +46,14 @@ async function setUp(create: CreateTransport, { settings = {}, timeoutMs = 5_000
   await endpoint.start()
   const network = { ...loopbackOnly, ca: authority.cert }
   const { transport } = caller(create, { network, timeoutMs })
-  const client = createTokenClient({ network: () => network, timeout: durationMs(10_000), clock: systemClock })
+  const client = createTokenClient({ network: () => network, timeout: durationMs(10_000), clock: processClock })
   closing.push(
     () => client.close(),
     () => endpoint.close(),
     () => tokens.close(),
   )
   let ahead = 0
-  const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead }
+  const clock: Clock = { ...processClock, monotonic: () => processClock.monotonic() + ahead }
   const logger = new RecordingLogger()
   const counts = new Map<string, number>()
   const authorize = createAuthorize({

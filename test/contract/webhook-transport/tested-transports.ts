@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { TlsOptions } from 'node:tls'
 import { afterEach } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { createResolver, type Resolver, systemSources } from '../../../src/adapters/webhook/resolver.ts'
 import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
@@ -73,7 +73,7 @@ export function scriptedResolver(
       return (await answer(name)).filter(one => one.family === family).map(one => one.address)
     },
   }
-  return { asked, resolver: createResolver({ clock: systemClock, sources }) }
+  return { asked, resolver: createResolver({ clock: processClock, sources }) }
 }
 
 interface Options {
@@ -86,7 +86,7 @@ interface Options {
 
 /** Creates a transport that is closed after the test, and records all results of each request. */
 export function caller(create: CreateTransport, options: Options = {}) {
-  const { network = loopbackOnly, timeoutMs = 10_000, resolver, clock = systemClock } = options
+  const { network = loopbackOnly, timeoutMs = 10_000, resolver, clock = processClock } = options
   const transport = create({
     network: typeof network === 'function' ? network : () => network,
     timeout: durationMs(timeoutMs),
@@ -120,7 +120,7 @@ export function caller(create: CreateTransport, options: Options = {}) {
  */
 export async function soon(closed: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()
-  const cancel = systemClock.after(durationMs(5_000), () => late.reject(new Error('the connection was not dropped')))
+  const cancel = processClock.after(durationMs(5_000), () => late.reject(new Error('the connection was not dropped')))
   await Promise.race([closed, late.promise]).finally(cancel)
 }
 

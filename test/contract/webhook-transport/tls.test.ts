@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import tls from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
@@ -139,7 +139,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     })
     const { resolver } = scriptedResolver(() => [{ address: '127.0.0.1', family: 4 }])
     let later = 0
-    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later }
+    const clock = { ...processClock, monotonic: () => processClock.monotonic() + later }
     const { post } = caller(create, { network, resolver, clock })
     const url = target.url('/', 'crm.example.com')
     const refused = { kind: 'failed', phase: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }

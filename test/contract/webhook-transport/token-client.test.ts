@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { classify, type Outcome } from '../../../src/core/delivery/classify-outcome.ts'
 import { tokenRequest } from '../../../src/core/oauth2/token-request.ts'
@@ -20,7 +20,7 @@ afterEach(() => {
 type Options = Partial<Parameters<typeof createTokenClient>[0]>
 
 function clientOf(options: Options = {}): TokenClient {
-  const usual = { network: () => loopbackOnly, timeout: durationMs(5_000), clock: systemClock }
+  const usual = { network: () => loopbackOnly, timeout: durationMs(5_000), clock: processClock }
   const client = createTokenClient({ ...usual, ...options })
   closing.push(client)
   return client

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
 import type { DeliverySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
@@ -11,5 +11,5 @@ export const transportByName = (name: string | undefined, timeoutMs: number): Pr
   createChosenTransport(name as DeliverySettings['transport'], {
     network: () => network,
     timeout: durationMs(timeoutMs),
-    clock: systemClock,
+    clock: processClock,
   })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
@@ -39,9 +39,9 @@ const hookline = (line: string, stdin?: string) =>
   runCommand(line.split(' '), { env, ...(stdin !== undefined && { stdin }) })
 
 async function eventsOnTopic(): Promise<{ record: LogRecord; event: Event }[]> {
-  const codec = await createEventCodec({ registry, eventsTopic, clock: systemClock })
+  const codec = await createEventCodec({ registry, eventsTopic, clock: processClock })
   const found: { record: LogRecord; event: Event }[] = []
-  await createReader({ kafka, logger: silent, clock: systemClock }).readToEnd(eventsTopic, record => {
+  await createReader({ kafka, logger: silent, clock: processClock }).readToEnd(eventsTopic, record => {
     const decoded = codec.decode(record.value as Buffer, record.timestamp)
     if (decoded.kind !== 'event') throw new Error(decoded.kind)
     found.push({ record, event: decoded.event })

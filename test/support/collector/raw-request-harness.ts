@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createTrackingServer } from '../../../src/adapters/http/collector-server.ts'
 import { createOperatorAuthentication } from '../../../src/adapters/http/operator-authentication.ts'
 import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
@@ -96,7 +96,7 @@ export async function startCollector(
     maxBodyBytes = 65_536,
     limits = {},
     logger = silent,
-    clock = systemClock,
+    clock = processClock,
     tracer,
     clientAddressHeader,
     ...listen

@@ -1,4 +1,4 @@
-import { systemClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
 import { createSourceKeys } from '../../../src/core/collector/source-keys.ts'
 import type { TrackingApi, TrackingRequest } from '../../../src/core/collector/tracking-api.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'

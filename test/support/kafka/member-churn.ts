@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { durationMs } from '../../../src/core/time.ts'
@@ -22,7 +22,7 @@ export function startMemberChurn(groupId: string, topic: string): Load {
         },
         silent,
       ),
-      ...{ groupId, topics: [topic], clock: systemClock, logger: silent, maxWait: durationMs(100) },
+      ...{ groupId, topics: [topic], clock: processClock, logger: silent, maxWait: durationMs(100) },
       onFatal: () => undefined,
       onPositionLost: () => undefined,
     })

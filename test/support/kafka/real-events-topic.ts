@@ -3,7 +3,7 @@ import type { KafkaTransportOptions } from '../../../packages/client-kafka/src/k
 import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-codec.ts'
 import { subjectOf } from '../../../src/adapters/avro/read-own-schemas.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { Conditions } from '../awaited-conditions.ts'
@@ -35,7 +35,7 @@ export class RecordingFollower implements TopicFollowerHandlers {
 
   /** Resolves when `asOf` is at least `ms` in the past. */
   async untilBehind(ms: number): Promise<void> {
-    const left = (): number => this.asOf + ms - systemClock.monotonic()
-    while (left() > 0) await new Promise<void>(resolve => systemClock.after(durationMs(left()), resolve))
+    const left = (): number => this.asOf + ms - processClock.monotonic()
+    while (left() > 0) await new Promise<void>(resolve => processClock.after(durationMs(left()), resolve))
   }
 }

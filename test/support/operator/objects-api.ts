@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
 import type { Clock } from '../../../src/core/ports.ts'
@@ -36,7 +36,7 @@ interface Options {
 
 /** The operations behind the routes for destinations and sources. The objects are in memory. */
 export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
-  const { clock = systemClock, transport = noTransport } = options
+  const { clock = processClock, transport = noTransport } = options
   const { objects, merged } = options.memory ?? (await memoryObjects(clock))
   const exists = (id: string): boolean => objects.get('destination', id) !== undefined
   const test = createSendTest({

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
 import type { ReadLedger } from '../../../src/core/operator/ledger-query.ts'
 import type { MessageAndDeadLetterApi } from '../../../src/core/operator/message-and-dead-letter-api.ts'
@@ -24,7 +24,7 @@ interface Options {
  * listener of the operator API, which has its objects in memory.
  */
 export async function objectsCommand({ transport, live, ...options }: Options = {}) {
-  const memory = await memoryObjects(systemClock)
+  const memory = await memoryObjects(processClock)
   const objects = await objectsApi({ memory, ...(transport && { transport }), ...(live && { live }) })
   const server = await startOperator(new ScriptedOperatorApi(), { objects, ...options })
   const folder = await configFolder({ 'operator.key': `${operatorKey}\n` })

@@ -1,5 +1,5 @@
 import { beforeEach } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { closingAfterEach } from '../cleanup.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
@@ -36,7 +36,7 @@ export async function start(options: Parameters<typeof memoryObjects>[1] = {}): 
   const objects = await objectsApi({ memory: served.memory, clock })
   const server = await startOperator(new ScriptedOperatorApi(), {
     objects,
-    clock: { ...systemClock, now: () => clock.now() },
+    clock: { ...processClock, now: () => clock.now() },
   })
   served.server = server
   closing({ close: () => server.stop() })

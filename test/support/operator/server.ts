@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createOperatorServer } from '../../../src/adapters/http/operator-server.ts'
 import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
@@ -59,8 +59,8 @@ export async function startOperator(api: DeletionAndAudienceApi, options: Option
     listen: { host: '127.0.0.1', port: 0 },
     objects: options.objects ?? (await objectsApi()),
     log: emptyLog,
-    jobs: options.jobs ?? (await memoryJobs(options.clock ?? systemClock)).api,
-    ...{ api, metrics, clock: systemClock, logger: silent, findKey: () => findOperatorKey },
+    jobs: options.jobs ?? (await memoryJobs(options.clock ?? processClock)).api,
+    ...{ api, metrics, clock: processClock, logger: silent, findKey: () => findOperatorKey },
     publishedKeys: async () => ({ keys: [] }),
     consoleDirectory: undefined,
     sessions: () => operatorSessions,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { Secret } from '../../../src/core/secret.ts'
@@ -49,7 +49,7 @@ async function startSessionServer() {
   const server = await startOperator(api, {
     sessions: () => state.sessions,
     findKey: () => createFindOperatorKey([ada, dashboard]),
-    clock: { ...systemClock, now: () => epochMs(state.now), monotonic: () => state.now },
+    clock: { ...processClock, now: () => epochMs(state.now), monotonic: () => state.now },
   })
 
   async function ask(line: string, { headers = {}, body }: Asked = {}) {

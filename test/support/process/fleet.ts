@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
 import { fixedTiers } from '../../../src/core/fixed-retry-tiers.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { trackMessage } from '../collector/track-message.ts'

@@ -1,6 +1,6 @@
 import { createMembershipCodec } from '../../../src/adapters/avro/audience-codecs.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import { membershipKey, toMembershipRecord } from '../../../src/core/audience/membership-record.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { systemClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import { keyOf, partitionFor } from '../../../src/core/message/event.ts'

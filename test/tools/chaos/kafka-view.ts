@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
@@ -71,7 +71,7 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
 
   async function readCommits(group: string, topic: string): Promise<readonly Commit[]> {
     const client = createKafka({ brokers, clientId: 'chaos', tls: undefined, sasl: undefined }, silent)
-    const reader = createReader({ kafka: client, clock: systemClock, logger: silent })
+    const reader = createReader({ kafka: client, clock: processClock, logger: silent })
     const { partition } = await positionsOf(group)
     const commits: Commit[] = []
     await reader.readPartition({ topic: positionsTopic, partition }, ({ key, value }) => {

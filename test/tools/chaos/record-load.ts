@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { systemClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { DeadLetterReason } from '../../../src/core/delivery/classify-outcome.ts'

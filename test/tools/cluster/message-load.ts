@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { finished } from 'node:stream/promises'
-import { systemClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { paced } from '../../../src/services/pacer.ts'
 import { type Load, messageIdOf, userIdOf } from '../chaos/event-load.ts'

@@ -1,5 +1,5 @@
 import { expect, it, jest } from '@jest/globals'
-import { systemTime } from '../../../src/adapters/clock/process-clock.ts'
+import { processTime } from '../../../src/adapters/clock/process-clock.ts'
 
 const createProducer = jest.fn()
 const createKafkaTransport = jest.fn()
@@ -9,8 +9,8 @@ const { kafkaTransport } = await import('../../../packages/client-kafka/src/inde
 
 it('corrects the times of its messages by the time of the brokers', () => {
   kafkaTransport({ source: 'web', brokers: ['kafka:9092'], registry: { url: 'http://registry:8081' } })
-  expect(createProducer).toHaveBeenCalledWith(expect.objectContaining({ onAppended: systemTime.learn }))
+  expect(createProducer).toHaveBeenCalledWith(expect.objectContaining({ onAppended: processTime.learn }))
   const [given] = createKafkaTransport.mock.calls[0] as [{ now: unknown; machineTime: () => number | undefined }]
-  expect(given.now).toBe(systemTime.now)
+  expect(given.now).toBe(processTime.now)
   expect(given.machineTime()).toBeUndefined()
 })

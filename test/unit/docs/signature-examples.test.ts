@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
-import { systemClock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { requestsOf } from '../../../src/core/delivery/request.ts'
 import { Secret } from '../../../src/core/secret.ts'
@@ -50,10 +50,10 @@ async function post(url: string, body: string, secrets: readonly Secret[], messa
   } as const
   const webhooks = [{ label: '0', url, urlHash: '00000000', headers: {}, traceHeaders: false }]
   const destination = { id: 'crm', enabled: true, paused: false, sources: ['web'], secrets, webhooks }
-  const at = systemClock.now()
+  const at = processClock.now()
   const [call] = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
   const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
-  const transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: systemClock })
+  const transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: processClock })
   try {
     return await new Promise(resolve => transport.post(call!, resolve))
   } finally {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createRegistry } from '../../../adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../adapters/clock/process-clock.ts'
+import { processClock as clock } from '../../../adapters/clock/process-clock.ts'
 import { createKafka } from '../../../adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../../adapters/kafka/log/admin.ts'
 import { createClusterProbe } from '../../../adapters/kafka/log/doctor-cluster-probe.ts'

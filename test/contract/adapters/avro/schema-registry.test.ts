@@ -9,7 +9,7 @@ import {
 import { createEventCodec, eventSchema } from '../../../../src/adapters/avro/event-codec.ts'
 import { subjectOf } from '../../../../src/adapters/avro/read-own-schemas.ts'
 import { createRegistry } from '../../../../src/adapters/avro/schema-registry.ts'
-import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../../src/adapters/clock/process-clock.ts'
 import type { ValueCodec } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { audienceInput, membershipRecord } from '../../../support/audience/example-records.ts'
@@ -71,7 +71,7 @@ describe('the event codec with a registry', () => {
   async function codecOf() {
     await registry.setBackwardTransitive(subject)
     await registry.register(subject, eventSchema)
-    return createEventCodec({ registry, eventsTopic, clock: systemClock })
+    return createEventCodec({ registry, eventsTopic, clock: processClock })
   }
   async function registered(schema: object, under = subject): Promise<number> {
     const result = await registry.register(under, JSON.stringify(schema))
@@ -81,7 +81,7 @@ describe('the event codec with a registry', () => {
 
   it('decodes what another process encoded', async () => {
     const value = (await codecOf()).encode(trackEvent)
-    const other = await createEventCodec({ registry, eventsTopic, clock: systemClock })
+    const other = await createEventCodec({ registry, eventsTopic, clock: processClock })
     expect(other.decode(value, recordTime)).toStrictEqual({ kind: 'event', event: trackEvent })
   })
 
@@ -101,7 +101,7 @@ describe('the event codec with a registry', () => {
   })
 
   it('cannot be created before its schema is registered', async () => {
-    await expect(createEventCodec({ registry, eventsTopic, clock: systemClock })).rejects.toThrow(
+    await expect(createEventCodec({ registry, eventsTopic, clock: processClock })).rejects.toThrow(
       `not registered under ${subject} at ${url}: run \`hookline schemas register\``,
     )
   })
@@ -112,7 +112,7 @@ describe('the audience codecs with a registry', () => {
     ['inputs', audienceInputSchema, createAudienceInputCodec, audienceInput],
     ['memberships', membershipSchema, createMembershipCodec, membershipRecord],
   ] as const)('%s: decodes what another process encoded', async (_name, schema, create, value) => {
-    const deps = { registry, topic: eventsTopic, clock: systemClock }
+    const deps = { registry, topic: eventsTopic, clock: processClock }
     await expect(create(deps)).rejects.toThrow(`not registered under ${subject}`)
     await registry.setBackwardTransitive(subject)
     await registry.register(subject, schema)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
-import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../../src/adapters/clock/process-clock.ts'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-schema-registry.ts'
@@ -8,7 +8,7 @@ import { createEvents, eventBytes, idOf, numberIn } from '../sample-events.ts'
 
 describe('bench events', () => {
   it('have the same size and carry their number in Avro as in JSON', async () => {
-    const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: systemClock })
+    const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: processClock })
     const record = createEvents(codec, ['s0', 's1'])
     for (const number of [0, 1, 99_999, 12_345_678]) {
       const value = record(number).value as Buffer

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../../src/adapters/clock/process-clock.ts'
 import { formatProblem, type Loaded } from '../../../../src/adapters/config-file/config-file.ts'
 import { type ConfigWatch, watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
 import { revealed } from '../../../../src/core/secret.ts'
@@ -169,7 +169,7 @@ describe('a change is applied', () => {
       const interval = durationMs(2)
       watches.push(
         watchConfigFile({
-          ...{ path, env: {}, clock: systemClock, start, interval },
+          ...{ path, env: {}, clock: processClock, start, interval },
           onChange: resolve,
           onRefused: reject,
         }),

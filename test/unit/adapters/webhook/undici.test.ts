@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../../src/adapters/clock/process-clock.ts'
 import { createConnectionRules } from '../../../../src/adapters/webhook/connection-rules.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
@@ -33,7 +33,7 @@ async function receiver(script: Script) {
  * Returns a function that sends a request with the undici transport. This file has only the tests
  * that are specific to undici. The contract tests apply to all transports.
  */
-function caller(clock: Clock = systemClock) {
+function caller(clock: Clock = processClock) {
   const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })
   cleanups.push(() => transport.close())
   return (url: string) =>
@@ -60,7 +60,7 @@ describe('a kept connection is checked before it is reused', () => {
     // `act` and `post` run in the same timer callback. Node reads sockets after it. So the request
     // starts before the connection has received the data of the peer.
     const result = new Promise<CallResult>(end => {
-      systemClock.after(durationMs(1), () => {
+      processClock.after(durationMs(1), () => {
         act(first as Peer)
         void post(target.url()).then(end)
       })
