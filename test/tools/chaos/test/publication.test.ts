@@ -152,11 +152,10 @@ describe('the chaos figures of README.md', () => {
     expect(readmeText([])).toMatch(/^- not measured yet: .*\n- not measured yet: /))
 })
 
-it('publishes rows of one commit and one machine, except that the soak may have another commit', () => {
+it('publishes rows of one commit and one machine, except that the soak may have others', () => {
   const text = readFileSync(join(checkout, 'docs/reliability/results.json'), 'utf8')
-  const rows = JSON.parse(text) as readonly PublishedRow[]
-  expect(new Set(rows.filter(({ name }) => name !== 'soak').map(({ commit }) => commit)).size).toBe(1)
-  expect(new Set(rows.map(({ machine, node }) => `${withoutLoad(machine)} ${node}`)).size).toBe(1)
+  const rows = (JSON.parse(text) as readonly PublishedRow[]).filter(({ name }) => name !== 'soak')
+  expect(new Set(rows.map(({ commit, machine, node }) => `${commit} ${withoutLoad(machine)} ${node}`)).size).toBe(1)
 })
 
 it('puts each scenario in exactly one row of the chaos matrix', () => {
