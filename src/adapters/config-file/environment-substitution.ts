@@ -16,7 +16,7 @@ export function withoutEnvironment(text: string): Substitution {
   return {
     kind: 'refused',
     message: `contains \${…}, but a file of "destinationsFrom" cannot use environment variables`,
-    hint: 'write the value itself; a URL or secret can instead be in another file of this directory: name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal ${ write $${',
+    hint: 'write the value itself, or put a URL or secret into a file of this directory and name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal ${ write $${',
   }
 }
 

@@ -114,7 +114,7 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
 
 const changed = {
   kind: 'unreadable',
-  message: 'changed in each of the last checks',
+  message: 'changed since the last check, so Hookline does not use its new content yet',
   hint: 'write to this path only when the configuration changes, and not every few seconds',
 } as const
 

@@ -123,7 +123,7 @@ const noCsrfToken = problem(
 /** The response to a request that a page of another origin sent with the session cookie. */
 export const otherOrigin = problem(
   'cross_origin',
-  'A page with another address (scheme, host or port) sent the request: use the console at the address of this API, or send an operator key; a proxy must keep the header Host.',
+  'A page with another address (scheme, host or port) sent the request: use the console at the address of this API, or send an operator key. A proxy in front of this API must keep the header Host.',
 )
 /** The response to a request without a session and without a key. */
 export const notSignedIn = problem('invalid_session', 'There is no session: sign in with POST /v1/session.')

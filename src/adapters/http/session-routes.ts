@@ -106,6 +106,8 @@ const wrongKey = problem(
 )
 const notOneKey = objectProblem(
   objectRefusal('invalid_body', 'The body is not valid: see "problems".', {
-    problems: [{ path: 'key', message: 'must be a string, and the only field', hint: 'send { "key": "…" }' }],
+    problems: [
+      { path: 'key', message: 'must be a string, and the only field of the body', hint: 'send { "key": "…" }' },
+    ],
   }),
 )

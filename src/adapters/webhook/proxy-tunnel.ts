@@ -213,7 +213,11 @@ class TunnelInProgress implements OpeningTunnel {
     const answer = `the proxy responded with ${statusCode} ${statusMessage} to CONNECT`
     this.#fail(
       verdict === 'endpoint_unreachable'
-        ? new TunnelFailure('connect', 'ERR_PROXY_UNREACHABLE_ENDPOINT', `${answer}: it cannot reach the endpoint`)
+        ? new TunnelFailure(
+            'connect',
+            'ERR_PROXY_UNREACHABLE_ENDPOINT',
+            `${answer}: the proxy cannot reach the endpoint`,
+          )
         : new TunnelFailure('proxy', 'ERR_PROXY_RESPONSE', answer),
     )
   }

@@ -16,7 +16,9 @@ export class CertificateRefusedBefore extends Error {
   readonly code: string
 
   constructor({ message, code }: Refusal) {
-    super(`no connection was opened, because the last certificates of the endpoint were refused (${code}: ${message})`)
+    super(
+      `no connection was opened, because the certificate of the endpoint was refused in each of the last connections (${code}: ${message})`,
+    )
     this.code = code
   }
 }

@@ -109,7 +109,8 @@ export function decodeRecord(
   offset?: number,
 ): DecodedRecord {
   const name = key === null ? undefined : nameOf(key.toString())
-  if (name === undefined) return { kind: 'unknown', detail: 'the key is not that of a configuration object' }
+  if (name === undefined)
+    return { kind: 'unknown', detail: 'the key of the record names no destination, source or failure state' }
   const version = wholeNumber(headers['version'])
   const copy = wholeNumber(headers['copy'] ?? '0')
   const at = Date.parse(headers['changed-at'] ?? '')
@@ -127,7 +128,7 @@ export function decodeRecord(
     return {
       kind: 'damaged',
       name,
-      detail: `the header "action" is "${action}", but the value ${value === null ? 'is' : 'is not'} null: the value must be null for "deleted" and must not be null for other actions`,
+      detail: `the header "action" is "${action}", so the value ${value === null ? 'must not' : 'must'} be null`,
     }
   const record: ObjectRecord = {
     ...name,

@@ -91,7 +91,7 @@ function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
   return {
     kind: 'refused',
     message:
-      'is masked (***), but this list has fewer entries than the stored list, so Hookline does not know which of the stored secrets the mask replaces',
+      'is masked (***), but this list has fewer entries than the stored list, so Hookline does not know which stored secret to keep here',
     hint:
       masks.length === 0
         ? 'write the secret instead of ***'

@@ -187,14 +187,14 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise compaction may remove a valid record: a delayed write can put an outdated record with the same key after it, and Hookline needs this time to write the valid record again`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise, after a delayed write of an outdated record, compaction may remove the valid record before Hookline writes it again`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source before all processes have read it, and processes disagree when the object is created again`
+  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source, and when you create this object again, some processes ignore it`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 

@@ -162,7 +162,7 @@ function readMembers(input: JsonObject, addedBytes: number): Members | Rejection
   }
   const bytes = maxBytes > maxMessageBytes ? compactBytes(input) - addedBytes : 0
   if (bytes <= maxMessageBytes) return { kind: 'members', canonical, droppedKeys }
-  const advice = `the limit is ${maxMessageBytes} bytes: send less in it, or split it.`
+  const advice = `the limit is ${maxMessageBytes} bytes: remove fields, or split the message.`
   return rejection('message_too_large', `The message has ${bytes} bytes of compact JSON; ${advice}`)
 }
 

@@ -217,9 +217,9 @@ type Forbidden = AddressVerdict & { readonly kind: 'forbidden' }
  */
 export function objectionTo(ip: string, { address, range, allowable }: Forbidden): Objection {
   const isEmbedded = ip.includes(':') && !address.includes(':')
-  const entry = isEmbedded ? `${address}, the IPv4 address that it contains,` : 'it'
+  const entry = isEmbedded ? `its IPv4 address ${address}` : 'it'
   const hint = allowable
-    ? `to permit it, add ${entry} to network.allow`
+    ? `to permit this address, add ${entry} to network.allow`
     : 'use another address, because network.allow cannot permit this one'
   return { message: `address ${ip} is not allowed (${range})`, hint }
 }

@@ -34,8 +34,9 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
       first?.time === undefined
         ? {
             path: 'until',
-            message: 'is too early: the default of "since", 23 hours before it, is more than 7 days ago',
-            hint: 'use a later "until", or send a "since" in the last 7 days too',
+            message:
+              'is too early: without "since", the list begins 23 hours before "until", which is more than 7 days ago',
+            hint: 'use a later "until", or also send a "since" in the last 7 days',
           }
         : { path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' },
     )

@@ -58,7 +58,11 @@ export function previewMessage(
   }
   // The reserved sources of Hookline's own messages count as unknown here. `sources` and filters do
   // not apply to these messages, so a preview would be wrong.
-  if (!hasSource(source)) return previewed({ reason: 'unknown_source', message: `Source '${source}' does not exist.` })
+  if (!hasSource(source))
+    return previewed({
+      reason: 'unknown_source',
+      message: `Source '${source}' does not exist: use the id of a configured source.`,
+    })
   const known = [{ id: source, writeKeys: [] }]
   const drop = explainDrop(destination, event, createRouting({ sources: known, destinations: [destination] }))
   if (drop !== undefined) return previewed({ reason: drop.reason, message: sentenceOf(drop.text) })

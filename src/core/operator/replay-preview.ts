@@ -54,9 +54,10 @@ const texts: Readonly<Record<NoReplayRequestReason, string>> = {
     'The source of the event is no longer connected to the destination, so a replay sends nothing: add the source to "sources" of the destination, or replay with "evenDisconnected".',
   deletion_expired:
     'The deletion of the user is too old to be replayed, so a replay sends nothing: delete the user again.',
-  truncated: 'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed.',
+  truncated:
+    'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed. The whole record is in its topic until the retention ends (events topic: 7 days, retry topic: 3 days).',
   unreadable:
-    'Hookline cannot read the headers or the event of the dead letter, or the schema registry did not respond in time. A replay sends nothing until Hookline can read both. If only the event cannot be decoded, a replay with "evenDisconnected" delivers it nevertheless.',
+    'Hookline cannot read the headers or the event of the dead letter, or the schema registry did not respond in time, so a replay sends nothing: check the schema registry, and register the schema of the event if it is missing there. If only the event cannot be decoded, you can replay with "evenDisconnected".',
   excluded:
     'Hookline does not use the destination now, because its document has problems. A replayed delivery waits: correct the problems.',
   audience_change:

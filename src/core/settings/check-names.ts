@@ -66,7 +66,7 @@ export const uniqueWebhookLabels: Rule = config =>
     )
     return repeated(
       [...made!, ...given!],
-      'is also the id, or the position (counted from 0), of another webhook of this destination',
+      'is also the id of another webhook of this destination, or the position (counted from 0) of one without an id',
     )
   })
 

@@ -51,7 +51,7 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
     {
       key: 'window',
       message: `is too short for delivery.schedule, which ${message.replace(/; remove .*$/, '')}`,
-      hint: 'raise policy.window, or set policy.schedule to waits that fit into it',
+      hint: 'raise policy.window, or set policy.schedule to waits that fit into this window',
     },
   ]
 }

@@ -1,3 +1,4 @@
+import { countWithNoun } from '../count-with-noun.ts'
 import { durationMs, formatDuration, readableDuration } from '../time.ts'
 import type { Rule } from './configuration-rule.ts'
 import { defaultListen } from './http-server-settings.ts'
@@ -86,9 +87,11 @@ export function refuseSchedule(
   const waits = schedule.reduce((sum, wait) => sum + wait, 0)
   const needed = durationMs(waits + (schedule.length + 1) * timeout)
   if (needed <= window) return undefined
+  const count = schedule.length + 1
+  const attempts = `${countWithNoun(count, 'attempt')} of up to ${formatDuration(timeout)}${count === 1 ? '' : ' each'}`
   return (
-    `schedule does not fit into the retry window of ${formatDuration(window)}: ${readableDuration(durationMs(waits))} of waits ` +
-    `and ${schedule.length + 1} attempt${schedule.length === 0 ? '' : 's'} of up to ${formatDuration(timeout)} each take ${readableDuration(needed)} ` +
-    `together; remove or shorten waits${needed > longest.window ? '' : ', or raise "window"'}`
+    `schedule does not fit into the retry window of ${formatDuration(window)}: ` +
+    `the waits (${readableDuration(durationMs(waits))}) and ${attempts} can take ${readableDuration(needed)}; ` +
+    `remove or shorten waits${needed > longest.window ? '' : ', or raise "window"'}`
   )
 }

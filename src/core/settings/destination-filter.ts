@@ -33,7 +33,7 @@ const tooLong = `must have at most ${maxTextLength} characters`
 const patterns = z.array(z.string().min(1).max(maxTextLength, tooLong)).min(1).max(maxPatterns)
 
 const pathPattern = new RegExp(`^(?:${pathFields.join('|')}|(?:${pathParts.join('|')})(?:\\.[^.]+)+)$`, 'u')
-const pathText = `must be one of ${pathFields.join(', ')}, or begin with ${pathParts.map(part => `${part}.`).join(' or ')}`
+const pathText = `must be one of ${pathFields.join(', ')}, or begin with ${pathParts.map(part => `"${part}."`).join(' or ')}`
 const path = z
   .string()
   .max(maxTextLength, tooLong)

@@ -72,7 +72,7 @@ function destinationWarnings(
       : []),
     ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
       ? [
-          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}); Hookline divides the limit among the partitions, so a process may get no part of the limit; the deliveries of that process wait at least 10 s until another process attempts them; set policy.maxConcurrency to at least ${topics.partitions}, or accept the delay`,
+          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so a process may get no part of this limit, and its deliveries wait at least 10 s for another process; set policy.maxConcurrency to at least ${topics.partitions}, or accept the delay`,
         ]
       : []),
     ...(unusedTls.length > 0

@@ -139,6 +139,6 @@ class AuthorizedCall {
 const stepMs = 100
 
 const refusedToken =
-  'the endpoint responded with 401, but may accept a later access token, for one of these reasons: the endpoint accepted a token in the last ten minutes; it has refused tokens for less than two minutes; Hookline has just replaced the token'
+  'the endpoint responded with 401, but may accept a later access token: it accepted a token in the last ten minutes, it has refused tokens for less than two minutes, or Hookline has just replaced the token'
 
 const withoutToken = (code: string, detail: string): CallResult => ({ kind: 'failed', phase: 'auth', code, detail })

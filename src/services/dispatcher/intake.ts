@@ -199,7 +199,7 @@ export class Intake {
       else
         this.#refuseBytes(
           open,
-          'this delete message has `canonical: true`, which only Hookline may set, but hookline finds no deletion request to which the message belongs: a program other than Hookline wrote the message, or the request is older than 53 days and has expired; to delete the user, run `hookline delete-user`',
+          'Hookline finds no deletion request for this delete message with `canonical: true`, which only Hookline may write: another program wrote the message, or the request is older than 53 days; to delete the user, run `hookline delete-user`',
           carried,
         )
     })

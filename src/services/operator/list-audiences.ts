@@ -69,7 +69,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
       isLate = true
       const message = `the read did not finish within ${readTime / 1_000} s`
       readTime = durationMs(Math.min(2 * readTime, maxReadTime))
-      throw new Error(`${message}; the next one may take ${readTime / 1_000} s`)
+      throw new Error(`${message}; the next read may take up to ${readTime / 1_000} s`)
     }
     const reader: TopicReader = {
       async readToEnd(topic, onRecord) {

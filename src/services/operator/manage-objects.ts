@@ -162,7 +162,7 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
  * would refuse requests that are signed with this secret.
  */
 const wayBack =
-  'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)", with the fingerprint of "sharedSecret[0]" in the object. Only the old secret then stays in use, and you can rotate it again.'
+  'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)". Take the fingerprint of "sharedSecret[0]" from the object. Then only the old secret is in use, and you can rotate it again.'
 
 const withWayBack = (refusal: ObjectRefusal): ObjectRefusal =>
   refusal.code === 'unavailable'

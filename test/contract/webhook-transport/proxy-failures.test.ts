@@ -59,7 +59,7 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
     const result = await caller(create, { network: through(trusting, proxy) }).post(target.url())
     expect(classify(result)).toBe('connect')
     expect(result).toMatchObject({
-      detail: 'the proxy responded with 502 Refused to CONNECT: it cannot reach the endpoint',
+      detail: 'the proxy responded with 502 Refused to CONNECT: the proxy cannot reach the endpoint',
     })
   })
 

@@ -137,7 +137,10 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
       }
       empty = next > position ? 0 : empty + 1
       if (empty > maxEmptyFetches)
-        throw toKafkaError(`cannot read ${topic}/${partition}`, new Error(`no records at offset ${position}`))
+        throw toKafkaError(
+          `cannot read ${topic}/${partition}`,
+          new Error(`the last fetches returned no records at offset ${position}, although the partition has more`),
+        )
       if (empty > 0) await refreshMetadataAfter(clock, cluster, retryDelay)
       position = next
     }

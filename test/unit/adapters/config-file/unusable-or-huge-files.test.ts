@@ -106,7 +106,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself; a URL or secret can instead be in another file of this directory: name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal \${ write $\${)`,
+      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself, or put a URL or secret into a file of this directory and name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal \${ write $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {

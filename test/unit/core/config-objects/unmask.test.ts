@@ -131,7 +131,7 @@ describe('a list that becomes shorter', () => {
   )
 
   const shorter =
-    'is masked (***), but this list has fewer entries than the stored list, so Hookline does not know which of the stored secrets the mask replaces'
+    'is masked (***), but this list has fewer entries than the stored list, so Hookline does not know which stored secret to keep here'
 
   it.each<[name: string, next: unknown, paths: readonly (string | number)[][]]>([
     ['text', '***', [['writeKey']]],

@@ -253,7 +253,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, but needs 315360000000: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source before all processes have read it, and processes disagree when the object is created again',
+          'has delete.retention.ms 86400000, but needs 315360000000: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source, and when you create this object again, some processes ignore it',
       },
     ])
   })
@@ -266,7 +266,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise compaction may remove a valid record: a delayed write can put an outdated record with the same key after it, and Hookline needs this time to write the valid record again`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise, after a delayed write of an outdated record, compaction may remove the valid record before Hookline writes it again`,
     ])
   })
 })

@@ -172,7 +172,7 @@ describe('network.allow', () => {
   ])('the objection to an IPv6 address names the IPv4 address that permits it: %s', (_name, ip, v4) => {
     const verdict = classifyAddress(ip, [])
     expect(verdict.kind === 'forbidden' && explainForbidden(ip, verdict)).toBe(
-      `address ${ip} is not allowed (private, 10.0.0.0/8): to permit it, add ${v4}, the IPv4 address that it contains, to network.allow`,
+      `address ${ip} is not allowed (private, 10.0.0.0/8): to permit this address, add its IPv4 address ${v4} to network.allow`,
     )
     expect(kindOf(ip, [v4])).toBe('allowed')
   })
@@ -186,7 +186,7 @@ describe('network.allow', () => {
   it('is named in the log line for operators', () => {
     const verdict = classifyAddress('10.0.0.1', [])
     expect(verdict.kind === 'forbidden' && explainForbidden('10.0.0.1', verdict)).toBe(
-      'address 10.0.0.1 is not allowed (private, 10.0.0.0/8): to permit it, add it to network.allow',
+      'address 10.0.0.1 is not allowed (private, 10.0.0.0/8): to permit this address, add it to network.allow',
     )
   })
 })

@@ -78,7 +78,7 @@ it.each<[string, object, string[]]>([
     'fewer permits than partitions',
     { destinations: [{ ...crm, policy: { maxConcurrency: 11 } }] },
     [
-      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12); Hookline divides the limit among the partitions, so a process may get no part of the limit; the deliveries of that process wait at least 10 s until another process attempts them; set policy.maxConcurrency to at least 12, or accept the delay',
+      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12), so a process may get no part of this limit, and its deliveries wait at least 10 s for another process; set policy.maxConcurrency to at least 12, or accept the delay',
     ],
   ],
   [

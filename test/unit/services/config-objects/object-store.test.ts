@@ -71,7 +71,7 @@ describe('the object store', () => {
     expect(store.allToCopy()).toEqual([crm])
     expect(logger.lines.map(({ fields }) => fields['detail'])).toEqual([
       'the header "version", "changed-at" or "action" is missing or invalid, or the header "copy" is invalid',
-      'the key is not that of a configuration object',
+      'the key of the record names no destination, source or failure state',
     ])
   })
 
