@@ -151,7 +151,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`.',
   ],
   breaker_open: [
-    'The circuit breaker is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a retryable outcome. Two kinds of failed attempts do not count: those whose only retryable outcome is `http_429`, and those with the outcome `proxy` or `auth`. After 30 s, Hookline attempts one delivery. If this attempt succeeds or is rejected, the circuit breaker closes. If it fails with an outcome that counts, Hookline tries again after another 30 s; if its outcome does not count, the next delivery is attempted instead.',
+    'The circuit breaker is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a retryable outcome. Two kinds of failed attempts do not count: those whose only retryable outcome is `http_429`, and those with the outcome `proxy` or `auth`. After 30 s, Hookline attempts one delivery. If this attempt succeeds or is rejected, the circuit breaker closes. If this attempt fails with an outcome that counts, Hookline attempts one delivery after another 30 s. If it fails with an outcome that does not count, Hookline attempts the next delivery.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [

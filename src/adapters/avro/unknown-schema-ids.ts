@@ -96,7 +96,7 @@ export class UnknownSchemaIds {
     const now = this.#clock.monotonic()
     if (this.has(id)) return 'the schema registry does not have this id'
     if (id > 0 && id <= this.#highestKnown + plausibleLead) return undefined
-    if (id <= 0) return 'a schema id is greater than 0'
+    if (id <= 0) return 'a schema id must be greater than 0'
     this.#tokens = Math.min(implausible.burst, this.#tokens + (now - this.#refilledAt) * implausible.perMs)
     this.#refilledAt = now
     if (this.#tokens < 1)

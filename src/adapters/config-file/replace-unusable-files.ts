@@ -92,7 +92,7 @@ export function takenIds(
   return parts.flatMap(({ file, value }, index) => {
     const directory = directoryOf.get(valueAt(value, ['id']))
     if (unusable.has(file) || directory === undefined || directory === dirname(file)) return []
-    const hint = `choose another id: a file in ${directory} defines a destination with this id; that file is now invalid or cannot be read, so Hookline still uses its last valid content`
+    const hint = `choose another id: Hookline still uses a destination with this id from a file in ${directory} that is now invalid or cannot be read`
     return [{ path: ['destinations', own + index, 'id'], message: foreignIdMessage, hint }]
   })
 }

@@ -29,7 +29,7 @@ function refused(description: string, ...codes: readonly [ProblemCode, ...Proble
 }
 
 const throttled = refused(
-  'Too many requests had a wrong key: `Retry-After` says after how many seconds to send the next one.',
+  'Too many requests had a wrong key: send the next request after the time in `Retry-After`.',
   'rate_limited',
 )
 const notSignedIn = refused(

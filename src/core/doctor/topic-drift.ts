@@ -82,7 +82,7 @@ function partitionDrift(
   const leader = spec.partitionsAs === undefined ? undefined : byName.get(spec.partitionsAs)
   if (leader !== undefined && leader.name !== topic.name) {
     if (leader.partitions === topic.partitions) return []
-    const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but ${leader.name} has ${leader.partitions}: the numbers must be equal (see docs/how-to/scale.md)`
+    const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but ${leader.name} has ${leader.partitions}: give both topics the same number of partitions (see docs/how-to/scale.md)`
     return [drift(spec, 'partitions', 'error', detail)]
   }
   if (spec.partitionsAs === undefined || topic.partitions === spec.partitions) return []

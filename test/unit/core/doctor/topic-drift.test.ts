@@ -98,7 +98,7 @@ describe('drift', () => {
       'a retry topic with another number than the events topic',
       { 'acme.retry.1m': { partitions: 24 } },
       [
-        'error acme.retry.1m partitions: has 24 partitions, but acme.events has 12: the numbers must be equal (see docs/how-to/scale.md)',
+        'error acme.retry.1m partitions: has 24 partitions, but acme.events has 12: give both topics the same number of partitions (see docs/how-to/scale.md)',
       ],
     ],
     [
