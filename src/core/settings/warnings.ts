@@ -33,7 +33,7 @@ export function warningsOf(settings: Settings): readonly string[] {
       .filter(source => !connected.has(source.id) && settings.configTopic !== true)
       .map(
         source =>
-          `source ${source.id}: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination`,
+          `source ${source.id}: its messages are not delivered, because no enabled destination receives them; add the id of the source to "sources" of a destination`,
       ),
     ...destinations.flatMap(destination => destinationWarnings(destination, settings)),
     ...sharedSecretsOf(destinations),

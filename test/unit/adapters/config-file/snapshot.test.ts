@@ -96,7 +96,9 @@ it('the digests of removed files are not kept while the list of a directory chan
     readdir.mockResolvedValueOnce([name])
     open.mockRejectedValueOnce(Object.assign(new Error(), { code: 'ENOENT' }))
     const snapshot = createConfigSnapshot(digests)
-    expect(await snapshot.names('/team')).toMatchObject({ message: 'changed since the last check, so Hookline does not use its new content yet' })
+    expect(await snapshot.names('/team')).toMatchObject({
+      message: 'changed since the last check, so Hookline does not use its new content yet',
+    })
     ;({ digests } = snapshot)
     expect([...digests.keys()]).toEqual(['\0/team', `/team\0/team/${name}`])
   }

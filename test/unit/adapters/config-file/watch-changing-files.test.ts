@@ -71,7 +71,8 @@ async function watched(
   }
 }
 
-const changed = 'changed since the last check, so Hookline does not use its new content yet (write to this path only when the configuration changes'
+const changed =
+  'changed since the last check, so Hookline does not use its new content yet (write to this path only when the configuration changes'
 
 it('a file that no configuration uses may change in a directory all the time', async () => {
   const { checkAfter, urls } = await watched()

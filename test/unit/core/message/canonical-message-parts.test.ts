@@ -135,7 +135,8 @@ describe('the limit of 32,768 bytes', () => {
     expect(partsOfTrack(ofBytes(maxMessageBytes + 1, filler, field))).toEqual({
       kind: 'rejected',
       code: 'message_too_large',
-      message: 'The message has 32769 bytes of compact JSON; the limit is 32768 bytes: remove fields, or split the message.',
+      message:
+        'The message has 32769 bytes of compact JSON; the limit is 32768 bytes: remove fields, or split the message.',
     })
   })
 

@@ -33,7 +33,7 @@ it('the file may refer to sources and destinations of the config topic, if there
   if (result.kind === 'refused') throw new Error(JSON.stringify(result.problems))
   expect(result.settings).toMatchObject({ configTopic: true })
   expect(warningsOf(result.settings)).not.toContain(
-    'source web: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination',
+    'source web: its messages are not delivered, because no enabled destination receives them; add the id of the source to "sources" of a destination',
   )
 
   // The file refers to objects of the config topic. These references have no effect before the

@@ -56,7 +56,7 @@ it.each<[string, object, string[]]>([
     'not enabled',
     { destinations: [{ ...crm, enabled: false, paused: true }] },
     [
-      'source web: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination',
+      'source web: its messages are not delivered, because no enabled destination receives them; add the id of the source to "sources" of a destination',
       'destination crm: is disabled, so Hookline drops its events; set "enabled: true" to deliver new events',
     ],
   ],

@@ -66,7 +66,7 @@ describe('hookline doctor', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.trimEnd().split('\n')).toEqual([
       'ok    configuration: 2 sources, 1 destination, 1 webhook',
-      'warn  configuration: source server: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination',
+      'warn  configuration: source server: its messages are not delivered, because no enabled destination receives them; add the id of the source to "sources" of a destination',
       'ok    kafka: 1 broker, reachable at its advertised address',
       'ok    access: this client may read 13 topics, write to 14 topics and join 3 consumer groups',
       'ok    topics: 14 topics with the required settings',
