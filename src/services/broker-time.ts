@@ -62,7 +62,7 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
     const cancel = clock.after(answerLimit, () => {
       logger.warn(
         { topic },
-        "no broker reported its time within 5 s; until a broker reports it, the process calculates the time from the last report; without a report, the process uses the machine's clock",
+        "no broker reported its time within 5 s; until a broker does, this process calculates the time from the last report, or uses the clock of its machine if no broker has reported its time yet; if this line repeats, check Kafka with: hookline doctor",
       )
       resolve(undefined)
     })

@@ -67,7 +67,7 @@ function send({ codec, producer, topics, clock, metrics, logger }: Deps, { desti
     metrics.canaryLost.inc({ reason: 'not_stored' })
     logger.warn(
       { topic: topics.events, destination, error: error.message },
-      'Kafka did not store a canary message (see "error"); hookline writes canary messages to check the path to an endpoint, and writes the next one after the time in canary.every; hookline_canary_lost_total counts the lost ones; if this line repeats, check the Kafka brokers',
+      'Kafka did not store a canary message (see "error"); canary messages check the path to an endpoint, and hookline writes the next one after the time in canary.every; the metric hookline_canary_lost_total counts the lost canary messages; if this line repeats, check the Kafka brokers',
     )
   })
 }

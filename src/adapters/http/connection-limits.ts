@@ -76,7 +76,7 @@ export function createMaximumLog(deps: {
     loggedAt = clock.monotonic()
     logger.warn(
       { connections: limits.connections, replaced, refused },
-      'an HTTP server of this process has reached its maximum number of connections ("connections"), so it closes an idle connection for each new one, or refuses the new one if all are busy; "replaced" and "refused" are the numbers of closed and refused connections since the start; run more processes, or look for clients that open many connections',
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"); for each new connection, it closes an idle connection, or refuses the new connection if no connection is idle; "replaced" and "refused" count the closed and the refused connections since the process started; run more processes, or find clients that open many connections',
     )
   }
 }

@@ -66,7 +66,7 @@ function createLose({ clock, logger, metrics }: Deps) {
     if (clock.monotonic() - loggedAt < logEveryMs) return
     logger.warn(
       { spans: unlogged, reason, error },
-      'this process could not export trace spans (see "error") and discarded them ("spans": their number); messages are not affected; check traces.endpoint, the receiver at this address and the network to it',
+      'this process could not export trace spans (see "error"), and discarded them; "spans" is the number of discarded spans; messages are not affected; check traces.endpoint, the receiver at this address, and the network to the receiver',
     )
     loggedAt = clock.monotonic()
     unlogged = 0

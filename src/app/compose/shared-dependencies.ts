@@ -147,7 +147,7 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'this process cannot read the retention of the topics from Kafka (see "error"), so it keeps all suppressions, even old ones; permit DescribeConfigs on the topics, and restart the process when it can reach Kafka'
+    'this process cannot read the retention time of the topics from Kafka (see "error"), so it keeps all suppressions (records of user deletions), also those that it could remove; check Kafka, and permit DescribeConfigs on the topics; then restart the process'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {

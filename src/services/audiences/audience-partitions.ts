@@ -125,7 +125,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
 }
 
 const commitsLost =
-  'Kafka has no committed offset of the audiences service for this partition, probably because no process with this service ran for 7 days; Kafka may have deleted unread records of audience syncs, resets, user deletions or delivery results, so full syncs that began before this line remove no user of this partition; see the runbook HooklineRecordsLost, then repeat the syncs, resets and deletions from the time in which no process with this service ran'
+  'Kafka has no committed offset of the audiences service for this partition, probably because no process ran this service for 7 days; Kafka may have deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; full syncs that began before this line remove no user of this partition; follow the runbook HooklineRecordsLost, then repeat the syncs, resets and deletions that you started while no process ran this service'
 
 export interface AudiencesDeps {
   /** Consumer of the audience-input topic. */

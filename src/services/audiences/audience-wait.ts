@@ -51,7 +51,7 @@ export function createAudienceWait({ directory, clock, logger }: Deps): WaitForA
     if (wait > checkEvery)
       logger.warn(
         { audience, partition: record.partition },
-        'the configuration of this process has no audience with this name (see "audience"), so the records of this partition of the audience input topic wait for up to two minutes; if the audience is new, the wait ends when this process applies the new configuration; if the audience was removed, hookline ignores the records of the audience after the wait; in both cases you need to do nothing',
+        'the configuration of this process has no audience with this name (see "audience"), so the records of this partition of the audience input topic wait for up to two minutes; you need to do nothing: if the audience is new, the wait ends when this process applies the new configuration; if the audience was removed, hookline ignores its records after the wait',
       )
     check()
     return true

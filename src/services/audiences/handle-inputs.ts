@@ -280,7 +280,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'hookline did not apply this audience sync (see "syncId" and "began") completely, usually because a newer full sync of the audience began; if the list of the newer sync is correct, do nothing; if it is not, send the correct list again; if this line then appears for that sync too, run `hookline audience reset` for the audience, and send the list once more',
+      'hookline did not apply this audience sync completely (see "syncId" and "began"), usually because a newer full sync of the audience began; if the newer sync has the correct list, do nothing; otherwise send the correct list again; if this line also appears for the list that you sent again, run `hookline audience reset` for the audience, and send the list once more',
     )
   }
 
@@ -293,7 +293,7 @@ export class Inputs {
     const { topic, partition, offset } = record
     this.#deps.logger.warn(
       { topic, partition, offset, detail },
-      'record of the audience input topic cannot be decoded (see "detail"), so hookline does not apply it, and writes it to the dead-letter topic: list it with `hookline dead-letters --destination -`; the record may be a line of a list, so full syncs that had begun but not finished before this record remove no user of this partition: send the lists of these syncs again',
+      'record of the audience input topic cannot be decoded (see "detail"), so hookline does not apply it, and dead-letters it (`hookline dead-letters --destination -` lists it); because the record may be a line of a synced list, the full syncs that are in progress remove no user of this partition: send their lists again',
     )
     held.order.add(new OpenInput(record, { kind: 'lost' }, held))
     this.startReady(held)

@@ -68,7 +68,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
       { topic: log.topic, partition, records, ...state.size(), stale: stale.length, seconds },
-      'this process has read the audience members of this partition of the memberships topic, and now applies syncs to them; "bytes" is the memory of the members; "stale" is the number of members whose last record in the topic is outdated, so hookline writes it again now',
+      'this process has read the audience members of this partition of the memberships topic, and now applies syncs to them; "bytes" is the memory that the members use; "stale" is the number of members whose last record in the topic is outdated: hookline writes these records again now',
     )
     return { state, next, stale }
   }

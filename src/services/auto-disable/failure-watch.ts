@@ -247,6 +247,6 @@ const notWritten =
 
 const disabledBy = {
   failing:
-    'hookline disabled a destination, because no attempt at it has succeeded for the time in lifecycle.disableAfter; its events are dropped until you run `hookline destinations enable`',
-  gone: 'hookline disabled a destination, because its webhooks respond with 410 Gone and lifecycle.onGone is "disable"; its events are dropped until you run `hookline destinations enable`',
+    'hookline disabled a destination (see "destination"), because no attempt at it has succeeded for the time in lifecycle.disableAfter; hookline drops the events for it until you repair its endpoint and run `hookline destinations enable`',
+  gone: 'hookline disabled a destination (see "destination"), because its webhooks respond with 410 Gone and lifecycle.onGone is "disable"; hookline drops the events for it until you correct its webhooks and run `hookline destinations enable`',
 } as const satisfies Record<AutomaticDisabling['reason'], string>

@@ -53,7 +53,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     metrics.collectorRejectsLost.inc({}, count)
     logger.debug(
       { topic, messages: count, why },
-      'the collector did not write some rejected messages to the topic ("messages": their number; see "why"); the responses to the senders still report the errors of these messages',
+      'the collector did not write some rejected messages to the topic (see "why"); "messages" is the number of these messages; the responses to their senders still report their errors',
     )
   }
 

@@ -103,7 +103,7 @@ const damaged =
   'a record of the config topic is damaged (see "detail"); hookline ignores it, so no destination or source changes; only hookline may write to this topic: find the program that wrote this record, and stop the program'
 
 const objectsLost =
-  'kafka lost all records of some destinations, sources or failure states of destinations on the config topic ("count": their number), because the topic was deleted and created again, or its log was truncated; hookline still has their content in memory, and a process with the service dispatcher or operator writes them to the topic again within seconds; do not restart hookline before that; then check the destinations and sources with the operator API, because the last changes before the loss may be missing'
+  'the config topic lost all records of some destinations or sources, or of failure states of destinations, because the topic was deleted and created again, or its log was truncated; "count" is the number of lost objects; do not restart hookline now: its processes still have the lost objects in memory, and a process with the service dispatcher or operator writes them to the topic again within seconds; then check the destinations and sources with the operator API, because the last changes before the loss may be missing'
 
 /** The state that is computed from the records of the topic. */
 class View {

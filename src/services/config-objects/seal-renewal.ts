@@ -31,10 +31,10 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'operator.encryptionKeyFile differs between this process and another process, in its keys or in their order: less than an hour ago, the other process encrypted the secrets of a destination or source (see "kind" and "id") with a key that is not the first key of this process; use the same keys in the same order in every process with the service operator; this process encrypts the secrets again one hour after the other process did'
+  'operator.encryptionKeyFile has other keys, or its keys in another order, in another process: less than an hour ago, that process encrypted the secrets of a destination or source (see "kind" and "id") with a key that is not the first key of this process; use the same keys in the same order in all processes with the service operator; this process waits for an hour before it encrypts the secrets again'
 
 const notRenewed =
-  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"); if an old key is missing in this file, add the key; otherwise set the secrets again through the operator API, or delete the destination or source (if the configuration file also defines it, remove it from the file first); until then, the metric hookline_config_objects_old_key counts it'
+  'hookline could not encrypt the secrets of a destination or source again (see "kind", "id" and "problems") with the first key of operator.encryptionKeyFile; if the key file lacks an old key, add the old key; otherwise set the secrets again through the operator API, or delete the destination or source there; if the configuration file also defines it, first remove it from the configuration file; until then, the metric hookline_config_objects_old_key counts it'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>
@@ -89,7 +89,7 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
     if (renewed > 0)
       logger.info(
         { count: renewed },
-        'hookline encrypted the secrets of some destinations or sources ("count": their number) again, with the first key of operator.encryptionKeyFile; keep the old key in this setting until the metric hookline_config_objects_old_key is 0 in every process',
+        'hookline encrypted the secrets of some destinations or sources again, with the first key of operator.encryptionKeyFile; "count" is the number of these destinations and sources; keep the old key in the key file until the metric hookline_config_objects_old_key is 0 in every process',
       )
     return every
   }

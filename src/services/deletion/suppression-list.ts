@@ -87,7 +87,7 @@ const undecodable =
   'suppression record cannot be decoded; hookline ignores it and may deliver events of the deleted user: read the user id from the key of the record at this offset, and delete this user again with `hookline delete-user`'
 
 const unread =
-  'suppression records cannot be read (see "detail"); hookline ignores them and may deliver events of deleted users: find the users whose deletion was requested at about "writtenAt", and delete them again with `hookline delete-user`'
+  'suppression records cannot be read (see "detail"); hookline ignores them and may deliver events of deleted users: find the users whose deletion was requested at about the time in "writtenAt", and delete them again with `hookline delete-user`'
 
 const keyless =
   'suppression record has no key, so it names no user; hookline ignores it: find the program that wrote it and stop it, because only hookline may write to this topic'

@@ -32,7 +32,7 @@ export function updateCircuitBreaker(
     observer.breakerOpened(destination, outcomes)
     logger.warn(
       { destination },
-      'circuit breaker opened, because at least 70 % of the attempts at this destination in one minute failed; its deliveries wait in retry topics, and hookline makes only one attempt (a probe) every 30 s until a probe succeeds or is rejected; if the circuit breaker stays open, check the endpoint',
+      'circuit breaker opened, because at least 70 % of the attempts at this destination in one minute failed; its deliveries wait in retry topics; this process makes only one attempt (a probe) every 30 s until the endpoint accepts or rejects a probe; if the circuit breaker stays open, check the endpoint',
     )
   } else {
     observer.breakerClosed(destination, outcomes)

@@ -218,7 +218,7 @@ export class Intake {
       metrics.recordFailures.inc({})
       logger.error(
         { ...positionOf(open.record), error: message, stack },
-        'event not processed because of a bug in hookline (report this line); the event is dead-lettered with the reason "undecodable"',
+        'event not processed because of a bug in hookline (report this line); the event is dead-lettered with the reason "undecodable": replay it when the bug is fixed',
       )
       settle.refused(open, 'undecodable', { carried })
       return undefined

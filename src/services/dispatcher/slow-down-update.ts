@@ -25,6 +25,6 @@ export function updateSlowDown(
   if (wasSlowed || perSecond === undefined) return
   logger.info(
     { destination, perSecond: Math.round(perSecond * 10) / 10 },
-    'endpoint responded with 429; this process now limits its attempts at this destination ("perSecond": maximum per second), adapts the limit to further responses, and removes it after 10 minutes without a 429',
+    'endpoint responded with 429; this process now limits its attempts at this destination; "perSecond" is the maximum number per second; the process adapts this limit to further responses, and removes it after 10 minutes without a 429',
   )
 }

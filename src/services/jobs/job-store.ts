@@ -75,7 +75,7 @@ const damaged =
   'a record of the jobs topic cannot be decoded; hookline ignores it: a newer version of hookline may have written it, so update this process'
 
 const notWritten =
-  'hookline could not save the state of a job (a replay or a resend) in the jobs topic (see "error"), and tries again every 0.5 s; until a try succeeds, a waiting job does not start, and a running job sends nothing from 5 s after its last saved state; check Kafka'
+  'hookline could not save the state of a job (a replay or a resend) in the jobs topic (see "error"), and tries again every 0.5 s; until a try succeeds, a waiting job does not start, and a running job stops sending 5 s after its last saved state; check Kafka'
 
 export function createJobStore({ follower, producer, topic, clock, logger }: Deps): JobStore {
   const listeners: ((job: Job) => void)[] = []

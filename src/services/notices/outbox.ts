@@ -86,4 +86,4 @@ export class Outbox {
 }
 
 const notWritten =
-  'hookline could not write notices (messages to notices.destination) to the events topic (see "error"); it keeps them in memory and tries again'
+  'hookline could not write notices (messages to notices.destination) to the events topic (see "error"); it keeps the notices in memory, and tries again; check Kafka with: hookline doctor'

@@ -53,7 +53,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     if (difference !== 0 && difference !== logged) {
       logger.error(
         { difference, rows: unbalanced.slice(0, maxLogged).map(shown) },
-        'deliveries may be lost: some deliveries of the last day have no result ("difference": their number); they are not delivered, dead-lettered or dropped, and do not wait in a retry topic; "rows" has the first 100 rows with a difference; to see all rows, run `hookline ledger`; see the runbook HooklineLedgerDifference',
+        'deliveries may be lost: some deliveries of the last day are not delivered, dead-lettered or dropped, and do not wait in a retry topic; "difference" is their number; "rows" names their destinations and hours (at most 100); to see all of them, run `hookline ledger`; follow the runbook HooklineLedgerDifference',
       )
     }
     logged = difference
@@ -62,7 +62,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   function incomplete(exactSince: string | undefined): void {
     logger.warn(
       { exactSince },
-      'the operator service could not read all counts of the ledger; it tries again in five minutes, and the metric hookline_ledger_difference keeps its last value until a try succeeds; counts before "exactSince" are incomplete (if the line does not have this field, any count may be incomplete); see the runbook HooklineLedgerDifference',
+      'the operator service could not read all counts of the ledger; counts before the time in "exactSince" are incomplete; if this line has no "exactSince", any count may be incomplete; the service tries again in five minutes; until a try succeeds, the metric hookline_ledger_difference keeps its last value; see the runbook HooklineLedgerDifference',
     )
   }
 

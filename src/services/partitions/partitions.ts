@@ -294,7 +294,7 @@ function warnOfTimestamp(logger: Logger, processor: PartitionProcessor, { offset
   const { topic, partition } = processor
   logger.warn(
     { topic, partition, offset },
-    'the timestamp of this record is in the future, so the clock of the broker that stored it was ahead; hookline starts this retry now; check the clocks of the brokers',
+    'the timestamp of this record is in the future, because the clock of the broker that stored the record was ahead; the record is a retry, which hookline starts now; check the clocks of the brokers',
   )
 }
 

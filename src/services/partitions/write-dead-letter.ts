@@ -50,7 +50,7 @@ export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps)
           ...{ topic, partition, offset, reason, bytes: unreadBatch?.length ?? value?.length ?? 0 },
           ...(error !== undefined && { error: error.message }),
         },
-        'hookline stored only the first 64 KiB of a record in the dead letter, so the dead letter cannot be replayed; the whole record, or the Kafka batch that hookline could not decompress, is in the topic from which hookline read it (see "topic", "partition" and "offset") until Kafka deletes it',
+        'hookline stored only the first 64 KiB of a record in the dead letter, so the dead letter cannot be replayed; the record is too large for the dead-letter topic, or its Kafka batch cannot be decompressed; if you need the whole record, read it from its topic (see "topic", "partition" and "offset") before Kafka deletes it',
       )
       append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
     }

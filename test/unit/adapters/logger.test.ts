@@ -94,7 +94,7 @@ describe('a log that cannot be written', () => {
   const line = 'x'.repeat(300)
   const lostLine = (count: unknown, error: string) => ({
     ...{ level: 'error', time: expect.any(String), count, error },
-    msg: expect.stringContaining('could not write log lines to stderr'),
+    msg: expect.stringContaining('could not write them to stderr'),
   })
 
   /** Runs a script whose stderr is a file. Files are limited to `blocks` blocks of 512 bytes. */

@@ -20,7 +20,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refuses long metadata of offset commits; until you restart this process, it commits offsets without metadata that is longer than "bytes"; if the process crashes, hookline repeats finished deliveries of these partitions, and their counts in the ledger begin again; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process'
+  'the broker refused an offset commit, because its metadata is too long; until a restart, this process commits offsets without their metadata if the metadata is longer than the number of bytes in "bytes"; if the process crashes, hookline repeats finished deliveries of the partitions without metadata, and the ledger counts these partitions from 0 again; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process'
 
 interface Deps {
   readonly owned: OwnedPartitions

@@ -38,7 +38,7 @@ export async function pauseUnreadable(
     of.unreadableLoggedAt = now
     logger.error(
       { group: group.groupId, topic, partition, code },
-      'the broker cannot read this partition (see "code"), so its records wait; hookline tries to read this partition again every second, and continues to read the others; see the log of the broker',
+      'the broker cannot read this partition (see "topic", "partition" and "code"), so the records of the partition wait; hookline tries again every second, and continues to read other partitions; see the log of the broker that leads this partition',
     )
   }
   await refreshMetadataAfter(clock, group.cluster, retryAfter)
