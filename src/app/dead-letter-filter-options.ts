@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/classify-outcome.ts'
 import {
   type DeadLetterFilter,
   type DeadLetterOutcome,
   deadLetterOutcomes,
 } from '../core/delivery/dead-letter-filter.ts'
+import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/outcomes-reasons-and-classification.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import { storedMessageId } from '../core/message/identifiers.ts'
 import { isoOf } from '../core/message/timestamp.ts'

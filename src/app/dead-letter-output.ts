@@ -2,7 +2,7 @@ import { countWithNoun } from '../core/count-with-noun.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import { eventDocument } from '../core/message/event-document.ts'
 import { isoOf } from '../core/message/timestamp.ts'
-import type { DeadLetterList, ListedDeadLetter } from '../services/operator/list-dead-letters.ts'
+import type { DeadLetterList, ListedDeadLetter } from '../services/operator/visit-and-list-dead-letters.ts'
 import { printable } from './terminal-output.ts'
 
 /** The column titles for the cells of `rowOf`. */

@@ -1,5 +1,5 @@
 import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-file/config-file.ts'
-import type { FileReader } from '../core/settings/named-files.ts'
+import type { FileReader } from '../core/settings/named-files-and-content-problems.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { broker, httpUrl } from '../core/settings/value-types.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'

@@ -8,7 +8,7 @@ import { createObjectApiClient, type ObjectApiClient } from '../adapters/operato
 import type { OperatorAddress, Refused } from '../adapters/operator-client/operator-request.ts'
 import { Secret } from '../core/secret.ts'
 import { defaultListen } from '../core/settings/http-server-settings.ts'
-import { secretIn } from '../core/settings/named-files.ts'
+import { secretIn } from '../core/settings/named-files-and-content-problems.ts'
 import { isBearerToken } from '../core/settings/sendable-keys-and-tokens.ts'
 import { httpUrl } from '../core/settings/value-types.ts'
 import { CommandFailed, type CommandIo, UsageError } from './command.ts'

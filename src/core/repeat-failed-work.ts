@@ -1,5 +1,5 @@
 import type { Clock } from './ports.ts'
-import { sleep } from './sleep.ts'
+import { sleep } from './sleep-and-yield.ts'
 import { durationMs } from './time.ts'
 
 /** How long `withRepeats` repeats work after its first failure, for example while a process restarts. */

@@ -1,6 +1,6 @@
 import { RateLimiter } from '../core/flow/rate-limiter.ts'
 import type { Clock } from '../core/ports.ts'
-import { sleep } from '../core/sleep.ts'
+import { sleep } from '../core/sleep-and-yield.ts'
 import { durationMs } from '../core/time.ts'
 
 /**

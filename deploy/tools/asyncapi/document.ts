@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { yamlText } from '../json-and-yaml-text.ts'
-import { channelObjects, operationObjects } from './channels.ts'
+import { channelObjects, operationObjects } from './channels-and-operations.ts'
 import { messages } from './messages.ts'
 
 const head = `# The records of Hookline's topics as AsyncAPI 3.0: topics, keys, values and headers.

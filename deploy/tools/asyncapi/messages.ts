@@ -21,7 +21,7 @@ import {
   rejectedValue,
   resultsValue,
   suppressionsValue,
-} from './record-values.ts'
+} from './json-record-values.ts'
 
 const bindingVersion = '0.5.0'
 

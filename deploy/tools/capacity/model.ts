@@ -1,5 +1,5 @@
 import { type Coefficients, deliveryMicros } from './coefficients.ts'
-import { type OutageEffect, simulateOutage } from './outage.ts'
+import { type OutageEffect, simulateOutage } from './simulate-endpoint-outage.ts'
 
 /** The load of an installation. */
 export interface Load {

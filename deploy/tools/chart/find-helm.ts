@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheDirectory, makeOnce } from '../local/download-cache.ts'
 import { firstAvailable, type Option, unavailable } from '../local/first-available-option.ts'
+import { cacheDirectory, makeOnce } from '../local/make-once-in-cache.ts'
 
 const run = promisify(execFile)
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../src/core/delivery/classify-outcome.ts'
+import type { Outcome } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 
 /* Names of Grafana's colours by series. Only good results are green. */
 

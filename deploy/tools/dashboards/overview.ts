@@ -2,7 +2,7 @@ import { deliveryColours, messageColours, outcomeColours } from './colours.ts'
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Panel, Row } from './panel.ts'
 import { quantilesOf, rateBy, secondsSince, selector } from './queries.ts'
-import { canaryAndErrors, ledger } from './rows/canary-and-ledger.ts'
+import { canaryAndErrors, ledger } from './rows/canary-errors-and-ledger.ts'
 import { collector, configuration } from './rows/collector-and-configuration.ts'
 import { operatorApi } from './rows/operator-api.ts'
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { clusterMetadata } from './cluster-metadata.ts'
 import { findJava, type Java, oldestJava } from './find-java.ts'
 import { assertFree, freePorts } from './free-ports.ts'
 import { classArchive, startJavaServer } from './java-server.ts'
 import { type KafkaJars, kafkaJars } from './kafka-jars.ts'
+import { clusterMetadata } from './request-cluster-metadata.ts'
 import { metaProperties, newId, serverProperties } from './server-properties.ts'
 
 export interface BrokerOptions {

@@ -2,8 +2,8 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Broker, startBroker } from './broker.ts'
-import { clusterMetadata } from './cluster-metadata.ts'
 import { freePorts } from './free-ports.ts'
+import { clusterMetadata } from './request-cluster-metadata.ts'
 import { newId } from './server-properties.ts'
 
 /**

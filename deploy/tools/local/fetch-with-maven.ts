@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheDirectory } from './download-cache.ts'
 import { withLock } from './file-lock.ts'
+import { cacheDirectory } from './make-once-in-cache.ts'
 
 const run = promisify(execFile)
 

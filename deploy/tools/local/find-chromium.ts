@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheDirectory } from './download-cache.ts'
 import { withLock } from './file-lock.ts'
 import { firstAvailable, type Option, unavailable } from './first-available-option.ts'
+import { cacheDirectory } from './make-once-in-cache.ts'
 
 const run = promisify(execFile)
 const installTimeoutMs = 8 * 60_000

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheDirectory, makeOnce } from './download-cache.ts'
 import { firstAvailable, type Option, unavailable } from './first-available-option.ts'
+import { cacheDirectory, makeOnce } from './make-once-in-cache.ts'
 
 const run = promisify(execFile)
 const fetchTimeoutMs = 5 * 60_000

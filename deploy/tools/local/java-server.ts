@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeOnce } from './download-cache.ts'
 import { type Java, javaFlags } from './find-java.ts'
 import { type GuardedProcess, startGuarded, tailOf, untilReady } from './guarded-process.ts'
+import { makeOnce } from './make-once-in-cache.ts'
 
 /**
  * Time limit for a start. Kafka needs 5 s on an idle machine. The limit can be long, because a

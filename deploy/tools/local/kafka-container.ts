@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerRuntimeClient } from 'testcontainers'
-import { clusterMetadata } from './cluster-metadata.ts'
 import { type Availability, unavailable } from './first-available-option.ts'
+import { clusterMetadata } from './request-cluster-metadata.ts'
 import { asEnvironment, singleBroker } from './server-properties.ts'
 
 /** The image that the Kafka module of testcontainers uses in its own tests. */

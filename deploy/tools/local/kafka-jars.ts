@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheDirectory, makeOnce } from './download-cache.ts'
 import { fetchWithMaven } from './fetch-with-maven.ts'
 import { type Java, javaFlags } from './find-java.ts'
+import { cacheDirectory, makeOnce } from './make-once-in-cache.ts'
 import { newId, serverProperties } from './server-properties.ts'
 
 const run = promisify(execFile)

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { cacheDirectory, makeOnce } from './download-cache.ts'
 import { fetchWithMaven } from './fetch-with-maven.ts'
 import { findJava, type Java, oldestJava } from './find-java.ts'
 import { assertFree, freePorts } from './free-ports.ts'
 import { classArchive, startJavaServer } from './java-server.ts'
+import { cacheDirectory, makeOnce } from './make-once-in-cache.ts'
 
 export const registryVersion = '2.6.13.Final'
 const artifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`

@@ -9,13 +9,13 @@ import {
   type Outcome,
   outcomes,
   retryableOutcomes,
-} from '../../../src/core/delivery/classify-outcome.ts'
+} from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-decision.ts'
 import { rejectionCodes } from '../../../src/core/message/message.ts'
 import { objectRefusalStatus } from '../../../src/core/operator/object-refusal.ts'
+import { problemMeanings } from './error-response-code-meanings.ts'
 import { code, generatedFrom, table } from './markdown.ts'
-import { objectOnlyMeanings } from './object-refusal-meanings.ts'
-import { problemMeanings } from './problem-meanings.ts'
+import { objectOnlyMeanings } from './operator-only-code-meanings.ts'
 import { type Meanings, rejectionMeanings } from './rejection-meanings.ts'
 
 const outcomeMeanings: Meanings<Outcome> = {

@@ -1,5 +1,4 @@
 import { types } from 'node:util'
-import { maxMessageBytes } from '../../../src/core/message/canonical-message-parts.ts'
 import {
   type Identifiers,
   idFields,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/core/message/identifiers.ts'
 import { isObject, type JsonObject } from '../../../src/core/message/json.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
+import { maxMessageBytes } from '../../../src/core/message/message-parts-and-size-limits.ts'
 import { isTimestamp, parseTimestamp, toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
 import { FieldError, MessageTooLarge } from './errors.ts'
 import type { Entry } from './message-queue.ts'

@@ -1,4 +1,4 @@
-import { maxMessageBytes } from '../../../src/core/message/canonical-message-parts.ts'
+import { maxMessageBytes } from '../../../src/core/message/message-parts-and-size-limits.ts'
 import { longestTimerMs } from './clock.ts'
 import { ConfigError } from './errors.ts'
 import type { Failure } from './failure.ts'

@@ -1,5 +1,5 @@
 import { type AudienceInput, fromInputRecord, type InputRecord, toInputRecord } from '../../core/audience/input.ts'
-import type { MembershipRecord } from '../../core/audience/membership-record.ts'
+import type { MembershipRecord } from '../../core/audience/membership-and-watermark-records.ts'
 import type { Clock, DecodedValue, ValueCodec } from '../../core/ports.ts'
 import { avroCodecs } from './confluent-codec.ts'
 import { readSchemaText } from './read-own-schemas.ts'

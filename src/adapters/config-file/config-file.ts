@@ -2,7 +2,12 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import { placeholderOf } from '../../core/delivery/route.ts'
 import { hasPlainUrl } from '../../core/settings/check-urls-and-headers.ts'
 import { maskUnknownKeys } from '../../core/settings/key-and-name-hints.ts'
-import { type FileReader, isNeeded, type NamedFileState, notNeeded } from '../../core/settings/named-files.ts'
+import {
+  type FileReader,
+  isNeeded,
+  type NamedFileState,
+  notNeeded,
+} from '../../core/settings/named-files-and-content-problems.ts'
 import { everyService } from '../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { formatPath, maxProblems, valueAt, wholeFile } from '../../core/settings/settings-problem.ts'

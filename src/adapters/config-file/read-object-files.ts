@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { checkObjectFiles, listOf } from '../../core/config-objects/check-object-files.ts'
 import type { ObjectDocument, ObjectKind } from '../../core/config-objects/config-objects.ts'
-import type { NamedFileState } from '../../core/settings/named-files.ts'
+import type { NamedFileState } from '../../core/settings/named-files-and-content-problems.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
 import { type Problem, shownOf } from './config-file.ts'
 import type { Environment } from './environment-substitution.ts'

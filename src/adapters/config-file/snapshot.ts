@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import type { Objection } from '../../core/invalid-value-objection.ts'
-import type { FileContent } from '../../core/settings/named-files.ts'
+import type { FileContent } from '../../core/settings/named-files-and-content-problems.ts'
 import { maxFiles } from './directory-limits.ts'
 
 type Unreadable = Objection & { readonly kind: 'unreadable' }

@@ -1,6 +1,6 @@
 import { syncModes } from '../../core/audience/sync-watermark.ts'
-import { maxMessageBytes } from '../../core/message/canonical-message-parts.ts'
 import { parseField } from '../../core/message/json.ts'
+import { maxMessageBytes } from '../../core/message/message-parts-and-size-limits.ts'
 import {
   type DeletionAndAudienceApi,
   type SyncRequest,

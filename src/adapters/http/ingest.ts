@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { BodyOwner } from '../../core/collector/memory-budget.ts'
+import type { BodyOwner } from '../../core/collector/request-body-memory-budget.ts'
 import type { Admission, BodyMemory, TrackingAnswer, TrackingApi } from '../../core/collector/tracking-api.ts'
 import type { CallType } from '../../core/message/message.ts'
 import { noMemory } from '../../core/message/request-refusal.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/message/json.ts'
-import { ledgerQueryOf, type ReadLedger } from '../../core/operator/ledger-query.ts'
+import { ledgerQueryOf, type ReadLedger } from '../../core/operator/ledger-query-and-view.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'

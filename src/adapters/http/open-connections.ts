@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
-import { nextIteration, sleep } from '../../core/sleep.ts'
+import { nextIteration, sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 import { type HttpResponse, problem, toHttpText } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'

@@ -1,5 +1,5 @@
-import { deadLetterReasons } from '../../core/delivery/classify-outcome.ts'
 import { deadLetterOutcomes } from '../../core/delivery/dead-letter-filter.ts'
+import { deadLetterReasons } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import { type JobKind, jobKinds, jobStates, maxJobUserIds } from '../../core/jobs/job.ts'
 import { defaultResendRate, maxJobRate } from '../../core/jobs/job-rates.ts'
 import { callTypes } from '../../core/message/message.ts'

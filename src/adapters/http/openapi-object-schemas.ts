@@ -1,7 +1,7 @@
 import { maxWriteKeys } from '../../core/operator/max-write-keys.ts'
 import { noMessageRequestReasons } from '../../core/operator/message-preview.ts'
-import { pageLimits } from '../../core/operator/object-query-parameters.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
+import { pageLimits } from '../../core/operator/query-parameters-and-object-page.ts'
 import { destination, source } from '../../core/settings/source-and-destination.ts'
 import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { changeList } from './openapi-change-list-schema.ts'

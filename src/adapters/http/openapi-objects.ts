@@ -1,7 +1,7 @@
 import { objectKinds } from '../../core/config-objects/config-objects.ts'
-import { pageLimits } from '../../core/operator/object-query-parameters.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
 import { switches } from '../../core/operator/objects-api.ts'
+import { pageLimits } from '../../core/operator/query-parameters-and-object-page.ts'
 import { inPath, json, templateOf } from './openapi-components.ts'
 import { inQuery, operation, ref } from './openapi-operation.ts'
 import {

@@ -1,5 +1,5 @@
 import { FairSemaphore, type PermitRequest } from '../../core/collections/fair-semaphore.ts'
-import type { BodyOwner } from '../../core/collector/memory-budget.ts'
+import type { BodyOwner } from '../../core/collector/request-body-memory-budget.ts'
 import type { Connection } from './open-connections.ts'
 import type { HttpResponse } from './responses.ts'
 

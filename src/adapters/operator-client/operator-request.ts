@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isTlsFailure } from '../../core/delivery/classify-outcome.ts'
+import { isTlsFailure } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import { parsedJson } from '../../core/message/json.ts'
 import type { Secret } from '../../core/secret.ts'
 

@@ -1,6 +1,6 @@
 import net, { type Socket } from 'node:net'
 import tls, { type TLSSocket } from 'node:tls'
-import type { Dialled } from '../../core/doctor/endpoint.ts'
+import type { Dialled } from '../../core/doctor/endpoint-and-http-client.ts'
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import { partsOf, type UrlParts } from '../../core/network/url.ts'
 import type { Cancel, Clock } from '../../core/ports.ts'

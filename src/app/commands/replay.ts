@@ -9,7 +9,7 @@ import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { openReplays } from '../../services/jobs/open-replays.ts'
+import { openReplays } from '../../services/jobs/unfinished-replay-jobs.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
 import {
   CommandFailed,

@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import { processClock as clock } from '../../adapters/clock/process-clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createFollower, type FollowerDeps } from '../../adapters/kafka/log/topic-follower.ts'
+import { decodeRecordedAttempt } from '../../core/delivery/attempt-details-and-recording-rule.ts'
 import {
   type AttemptFilter,
   type AttemptRecord,
   attemptDecisions,
   matchesAttemptFilter,
 } from '../../core/delivery/attempt-facts-and-record.ts'
-import { outcomes } from '../../core/delivery/classify-outcome.ts'
-import { decodeRecordedAttempt } from '../../core/delivery/recorded-attempt.ts'
+import { outcomes } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import { isOwnSource } from '../../core/message/hookline-own-events.ts'
 import { storedMessageId } from '../../core/message/identifiers.ts'
 import { messageTypes } from '../../core/message/message.ts'

@@ -8,12 +8,12 @@ import { isObjectRecord } from '../../core/config-objects/object-record.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { LogProducer } from '../../core/ports.ts'
 import { FailureWatch } from '../../services/auto-disable/failure-watch.ts'
-import { createBrokerTime } from '../../services/broker-time.ts'
 import {
   createDispatcherService,
   type DispatcherDeps,
   type DispatcherService,
 } from '../../services/dispatcher/dispatcher.ts'
+import { createBrokerTime } from '../../services/learn-broker-time.ts'
 import { createGroupConsumer, type SharedDependencies } from './shared-dependencies.ts'
 import { startEndOffsetReader } from './start-end-offset-reader.ts'
 import { startTokenClient } from './start-token-client.ts'

@@ -1,7 +1,7 @@
 import { readCommits } from '../../adapters/kafka/log/admin.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
-import type { ReadLedger } from '../../core/operator/ledger-query.ts'
+import type { ReadLedger } from '../../core/operator/ledger-query-and-view.ts'
 import { durationMs } from '../../core/time.ts'
 import { createReadLedger, type LedgerLimits } from '../../services/operator/read-ledger.ts'
 import { retryTiers } from './compose-objects-and-log-api.ts'

@@ -1,5 +1,5 @@
 import { createLogSessions } from '../../adapters/kafka/log/log-sessions.ts'
-import type { ReadEndOffsets } from '../../services/partitions/end-offset-check.ts'
+import type { ReadEndOffsets } from '../../services/partitions/read-end-offsets-for-lag.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /** Starts a reader of end offsets. Its connection opens with the first read, and stays open. */

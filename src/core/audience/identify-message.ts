@@ -4,7 +4,7 @@ import { audiencesSource, ownEvent } from '../message/hookline-own-events.ts'
 import type { JsonText } from '../message/json-text.ts'
 import type { EpochMs } from '../time.ts'
 import type { MembershipUpdate } from './membership.ts'
-import type { MemberKey } from './membership-record.ts'
+import type { MemberKey } from './membership-and-watermark-records.ts'
 
 /**
  * The message id of a change (a new value of one user for one destination). Every process computes

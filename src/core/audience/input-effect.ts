@@ -1,7 +1,7 @@
 import type { Event } from '../message/event.ts'
 import type { EpochMs } from '../time.ts'
 import type { Membership } from './membership.ts'
-import type { MemberKey } from './membership-record.ts'
+import type { MemberKey } from './membership-and-watermark-records.ts'
 import type { AudienceWatermark, StaleReason } from './sync-watermark.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Membership } from './membership.ts'
-import type { MemberKey } from './membership-record.ts'
+import type { MemberKey } from './membership-and-watermark-records.ts'
 import { PackedMemberships } from './packed-memberships.ts'
 
 type ByDestination = ReadonlyMap<string, PackedMemberships>

@@ -1,7 +1,7 @@
-import { maxMessageBytes } from '../message/canonical-message-parts.ts'
 import { idOf, textOf } from '../message/identifiers.ts'
 import { canonicalJson, isObject, parseField, parseJson } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
+import { maxMessageBytes } from '../message/message-parts-and-size-limits.ts'
 import { type AudienceKind, absentValue } from './audience-directory.ts'
 
 /** The content of one line of a member list. */

@@ -6,7 +6,7 @@ import {
   type ReadRecord,
   toMembershipRecord,
   toWatermarkRecord,
-} from './membership-record.ts'
+} from './membership-and-watermark-records.ts'
 import { Memberships } from './memberships.ts'
 import { type AudienceWatermark, emptyWatermark } from './sync-watermark.ts'
 

@@ -1,6 +1,6 @@
 import { isConclusive } from '../delivery/attempt-conclusive-for-breaker.ts'
-import { isOfEndpoint, type Outcome } from '../delivery/classify-outcome.ts'
 import type { PermitFacts } from '../delivery/decide.ts'
+import { isOfEndpoint, type Outcome } from '../delivery/outcomes-reasons-and-classification.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { CallType } from '../message/message.ts'
 import type { Refusal, RejectedMessage } from '../message/request-refusal.ts'
 import type { EpochMs } from '../time.ts'
 import type { TraceContext } from '../trace/context.ts'
-import type { BodyOwner } from './memory-budget.ts'
+import type { BodyOwner } from './request-body-memory-budget.ts'
 
 /**
  * A request to the tracking API whose body was received, decompressed and counted in the memory

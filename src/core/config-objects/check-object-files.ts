@@ -3,11 +3,16 @@ import { authorizationGivenOnce, usableSigningKeys } from '../settings/check-aut
 import { clientCertificate, usableCertificates } from '../settings/check-certificates.ts'
 import { comparableValues } from '../settings/check-filter.ts'
 import { readableFiles } from '../settings/check-named-files.ts'
-import { uniqueNames, uniqueWebhookLabels } from '../settings/check-names.ts'
 import { secretsGivenOnce } from '../settings/check-secrets.ts'
-import { uniqueWriteKeys } from '../settings/check-unique-keys.ts'
+import { uniqueNames, uniqueWebhookLabels } from '../settings/check-unique-and-known-names.ts'
 import { allowedHeaders, uniqueUrls } from '../settings/check-urls-and-headers.ts'
-import { type FileContents, type NamedFile, namedFiles, secretFrom } from '../settings/named-files.ts'
+import { uniqueWriteKeys } from '../settings/check-write-and-operator-keys.ts'
+import {
+  type FileContents,
+  type NamedFile,
+  namedFiles,
+  secretFrom,
+} from '../settings/named-files-and-content-problems.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../settings/settings-problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 import { maskIn } from './mask.ts'

@@ -1,4 +1,4 @@
-import type { DeadLetterReason, DropReason } from '../delivery/classify-outcome.ts'
+import type { DeadLetterReason, DropReason } from '../delivery/outcomes-reasons-and-classification.ts'
 import { isObject, parseField } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { type ReportedResult, reportedResults } from '../message/reported-delivery-result.ts'

@@ -1,5 +1,5 @@
-import { isOfEndpoint } from './classify-outcome.ts'
 import { isOnlySlowedDown, isWithoutPermit, type PermitFacts } from './decide.ts'
+import { isOfEndpoint } from './outcomes-reasons-and-classification.ts'
 
 /**
  * Whether an attempt shows if the destination's endpoints work. The circuit breaker counts only

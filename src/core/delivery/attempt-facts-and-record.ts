@@ -4,9 +4,9 @@ import { type MessageType, messageTypes } from '../message/message.ts'
 import type { RecordHeaders } from '../ports.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import { parseTraceparent } from '../trace/context.ts'
-import type { Outcome } from './classify-outcome.ts'
 import type { Attempt, Decision } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
+import type { Outcome } from './outcomes-reasons-and-classification.ts'
 
 /** The possible decisions after an attempt. A delivery can also be `dropped` without an attempt. */
 export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lettered'] as const

@@ -1,6 +1,6 @@
 import { rejectionCodes } from '../message/message.ts'
 import type { EpochMs } from '../time.ts'
-import { type DeadLetterReason, refusedOutcomes, retryableOutcomes } from './classify-outcome.ts'
+import { type DeadLetterReason, refusedOutcomes, retryableOutcomes } from './outcomes-reasons-and-classification.ts'
 import { type DeadLetter, noDestination } from './parse-dead-letter.ts'
 
 /** The values that the `outcomes` of a dead letter can have. */

@@ -1,6 +1,5 @@
 import type { RejectionCode } from '../message/message.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
-import type { DeadLetterReason } from './classify-outcome.ts'
 import {
   type DeliveryState,
   firstOffsetHeader,
@@ -12,6 +11,7 @@ import {
   replaceHeaders,
   toHeaders,
 } from './delivery-state.ts'
+import type { DeadLetterReason } from './outcomes-reasons-and-classification.ts'
 
 /**
  * Makes the record for the dead-letter topic. `known` is the state of the delivery; it is missing

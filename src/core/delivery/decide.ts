@@ -2,6 +2,7 @@ import { flowLimits } from '../flow/limits.ts'
 import { parseRetryAfter } from '../network/retry-after.ts'
 import type { Webhook } from '../settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
+import type { DeliveryState } from './delivery-state.ts'
 import {
   type DeadLetterReason,
   type DeferralCause,
@@ -9,8 +10,7 @@ import {
   isRefused,
   isRetryable,
   type Outcome,
-} from './classify-outcome.ts'
-import type { DeliveryState } from './delivery-state.ts'
+} from './outcomes-reasons-and-classification.ts'
 import { beginPausedTime, endPausedTime, latestDeadline, minPausedWait } from './paused-time.ts'
 import { deferralTier, type RetryPolicy, tierFor } from './retry-tier.ts'
 

@@ -1,7 +1,7 @@
 import { isCount } from '../message/json.ts'
 import type { LogRecord, OutgoingRecord, RecordHeaders, TopicPartition } from '../ports.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
-import { isRefused } from './classify-outcome.ts'
+import { isRefused } from './outcomes-reasons-and-classification.ts'
 
 export interface Origin extends TopicPartition {
   readonly offset: number

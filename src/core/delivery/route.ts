@@ -2,9 +2,9 @@ import type { Event } from '../message/event.ts'
 import { isOwnSource } from '../message/hookline-own-events.ts'
 import type { JsonText } from '../message/json-text.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
-import type { DropReason } from './classify-outcome.ts'
 import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'
 import { FilterFields } from './filter-field-values.ts'
+import type { DropReason } from './outcomes-reasons-and-classification.ts'
 
 /** The decision not to deliver an event to a destination. */
 export interface Drop {

@@ -1,7 +1,7 @@
 import { revealed } from '../secret.ts'
 import type { DeliverySettings, Webhook } from '../settings/settings.ts'
-import { type CallTime, CallTimes } from './call-times.ts'
 import { flowLimits } from './limits.ts'
+import { type CallTime, CallTimes } from './permit-holding-times.ts'
 
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 

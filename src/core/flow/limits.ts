@@ -10,37 +10,38 @@ const mebibyte = 1024 * kibibyte
  * (`schedule`). The constants for access tokens are in token-limits.ts. A record passes the groups
  * of the table from top to bottom.
  *
- * | group          | decides                                  | used mainly in                   |
- * | -------------- | ---------------------------------------- | -------------------------------- |
- * | fetch          | how long a fetch waits, and its bytes    | deliver-batch.ts                 |
- * |                |                                          | compose-dispatcher.ts            |
- * | prefetch       | when a partition is paused and resumed   | prefetch-limits.ts               |
- * |                |                                          | partition-processor.ts           |
- * |                |                                          | spillover-controller.ts          |
- * | notDue         | how a retry record waits until it is due | partitions.ts                    |
- * | admission      | how long a record waits for a schema,    | schema-wait.ts                   |
- * |                | for a deletion and for an audience       | forged-delete-check.ts           |
- * |                |                                          | audience-wait.ts                 |
- * | dispatch       | how many deliveries one tick handles     | bounded-loop.ts, coalesce.ts     |
- * |                |                                          | destination-queues.ts            |
- * | concurrency    | which destination gets the next permit   | concurrency-limiter.ts           |
- * |                |                                          | call-times.ts                    |
- * |                |                                          | destination-limits.ts            |
- * | circuitBreaker | when a destination gets no attempts      | circuit-breaker.ts               |
- * | share          | when an attempt may start under a limit  | limit-share-by-partitions.ts     |
- * |                | that holds for the whole installation    | paced-token-bucket.ts            |
- * |                |                                          | follow-assignment.ts             |
- * |                |                                          | destination-limits.ts            |
- * |                |                                          | defer-by-limit.ts                |
- * | slowDown       | the pace of a destination after a 429    | slow-down-after-429.ts           |
- * | spillover      | when queued deliveries leave memory      | slow-queue-threshold.ts          |
- * |                |                                          | spillover-controller.ts          |
- * | cpuSaturation  | whether the process is the bottleneck    | cpu-saturation.ts,               |
- * |                |                                          | event-loop-watch.ts              |
- * | deferral       | for how long a delivery is deferred      | decide.ts, paused-time.ts        |
- * | append         | how long a record waits for its batch    | producer.ts                      |
- * |                | and for a retry of the append            | append-until-stored.ts           |
- * | drain          | how long a stop waits                    | drain-before-stop.ts             |
+ * | group          | decides                                  | used mainly in                       |
+ * | -------------- | ---------------------------------------- | ------------------------------------ |
+ * | fetch          | how long a fetch waits, and its bytes    | deliver-batch.ts                     |
+ * |                |                                          | compose-dispatcher.ts                |
+ * | prefetch       | when a partition is paused and resumed   | prefetch-limits.ts                   |
+ * |                |                                          | partition-processor.ts               |
+ * |                |                                          | spillover-controller.ts              |
+ * | notDue         | how a retry record waits until it is due | partitions.ts                        |
+ * | admission      | how long a record waits for a schema,    | schema-wait.ts                       |
+ * |                | for a deletion and for an audience       | forged-delete-check.ts               |
+ * |                |                                          | input-wait-for-unknown-audience.ts   |
+ * | dispatch       | how many deliveries one tick handles     | bounded-loop.ts                      |
+ * |                |                                          | collect-items-per-tick.ts            |
+ * |                |                                          | destination-queues.ts                |
+ * | concurrency    | which destination gets the next permit   | concurrency-limiter.ts               |
+ * |                |                                          | permit-holding-times.ts              |
+ * |                |                                          | destination-limits.ts                |
+ * | circuitBreaker | when a destination gets no attempts      | circuit-breaker.ts                   |
+ * | share          | when an attempt may start under a limit  | limit-share-by-partitions.ts         |
+ * |                | that holds for the whole installation    | paced-token-bucket.ts                |
+ * |                |                                          | follow-assignment-for-limit-share.ts |
+ * |                |                                          | destination-limits.ts                |
+ * |                |                                          | defer-by-limit.ts                    |
+ * | slowDown       | the pace of a destination after a 429    | slow-down-after-429.ts               |
+ * | spillover      | when queued deliveries leave memory      | slow-queue-threshold.ts              |
+ * |                |                                          | spillover-controller.ts              |
+ * | cpuSaturation  | whether the process is the bottleneck    | cpu-saturation.ts,                   |
+ * |                |                                          | event-loop-watch.ts                  |
+ * | deferral       | for how long a delivery is deferred      | decide.ts, paused-time.ts            |
+ * | append         | how long a record waits for its batch    | producer.ts                          |
+ * |                | and for a retry of the append            | append-until-stored.ts               |
+ * | drain          | how long a stop waits                    | drain-before-stop.ts                 |
  *
  * The comment of each constant gives its unit, the reason, and the effect of doubling the value.
  */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { deadLetterReasons } from '../delivery/classify-outcome.ts'
 import { deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
+import { deadLetterReasons } from '../delivery/outcomes-reasons-and-classification.ts'
 import { noDestination } from '../delivery/parse-dead-letter.ts'
 import type { Routing } from '../delivery/route.ts'
 import { storedMessageId } from '../message/identifiers.ts'

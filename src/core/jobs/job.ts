@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { deadLetterReasons } from '../delivery/classify-outcome.ts'
 import { deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
+import { deadLetterReasons } from '../delivery/outcomes-reasons-and-classification.ts'
 import { parsedJson } from '../message/json.ts'
 import { callTypes } from '../message/message.ts'
 import type { EpochMs } from '../time.ts'

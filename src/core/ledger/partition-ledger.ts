@@ -1,5 +1,5 @@
 import { LedgerCounts, type LedgerEntry } from './ledger-counts.ts'
-import { type PendingRecord, RecordChain } from './ledger-record-chain.ts'
+import { type PendingRecord, RecordChain } from './write-ledger-record-chain.ts'
 
 /**
  * The part of a partition's ledger that is in the metadata of an offset commit. Together, this part

@@ -1,7 +1,7 @@
-import { maxMessageBytes, maxTextLength, textTooLong } from './canonical-message-parts.ts'
 import { canonicalJson, isObject, type JsonObject, type Parsed, parseField, parseJson } from './json.ts'
 import type { JsonText } from './json-text.ts'
 import type { CallType, Rejection } from './message.ts'
+import { maxMessageBytes, maxTextLength, textTooLong } from './message-parts-and-size-limits.ts'
 import { type Refusal, refusal } from './request-refusal.ts'
 import { type Members, membersIn, splitJson } from './split-json.ts'
 

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../time.ts'
-import { maxTextLength, textTooLong } from './canonical-message-parts.ts'
 import { type JsonObject, parseField } from './json.ts'
 import { type Message, type Rejection, rejection } from './message.ts'
+import { maxTextLength, textTooLong } from './message-parts-and-size-limits.ts'
 import { murmur2 } from './murmur2.ts'
 import { normalise } from './normalise.ts'
 import { isTimestamp, toIsoTimestamp } from './timestamp.ts'

@@ -1,9 +1,9 @@
 import type { EpochMs } from '../time.ts'
 import { type MessageBatch, maxMessages } from './batch.ts'
-import { maxMessageBytes, maxTextLength, readDefaults, textTooLong } from './canonical-message-parts.ts'
 import { idOf } from './identifiers.ts'
 import { idIn, isObject, type Parsed } from './json.ts'
 import { type Message, type Rejection, rejection } from './message.ts'
+import { maxMessageBytes, maxTextLength, readDefaults, textTooLong } from './message-parts-and-size-limits.ts'
 import { type Normalised, normalise, type Reception } from './normalise.ts'
 import type { RejectedMessage } from './request-refusal.ts'
 

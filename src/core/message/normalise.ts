@@ -1,8 +1,8 @@
 import type { EpochMs } from '../time.ts'
-import { type BatchDefaults, partsOf } from './canonical-message-parts.ts'
 import { idOf, messageIdOf, missingIdentifier, textOf } from './identifiers.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { type CallType, callTypes, type Message, type Rejection, rejection } from './message.ts'
+import { type BatchDefaults, partsOf } from './message-parts-and-size-limits.ts'
 import { correctSkew, parseTimestamp } from './timestamp.ts'
 
 /** How a message was received: the type in the path, the times, and the members of its batch. */

@@ -4,7 +4,7 @@ import {
   dropReasons,
   failedOutcomes,
   outcomes,
-} from '../delivery/classify-outcome.ts'
+} from '../delivery/outcomes-reasons-and-classification.ts'
 import { counter, gauge, histogram, openLabels, tracedHistogram } from './metric-spec.ts'
 
 /**

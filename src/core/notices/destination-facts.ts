@@ -1,4 +1,9 @@
-import { type DeadLetterReason, deadLetterReasons, type Outcome, outcomes } from '../delivery/classify-outcome.ts'
+import {
+  type DeadLetterReason,
+  deadLetterReasons,
+  type Outcome,
+  outcomes,
+} from '../delivery/outcomes-reasons-and-classification.ts'
 import { objectIn } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
 

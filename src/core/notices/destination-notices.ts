@@ -1,4 +1,4 @@
-import type { DeadLetterReason, Outcome } from '../delivery/classify-outcome.ts'
+import type { DeadLetterReason, Outcome } from '../delivery/outcomes-reasons-and-classification.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import { addCounts, type DestinationFacts, type DestinationHealth } from './destination-facts.ts'
 import type { Notice } from './notice.ts'

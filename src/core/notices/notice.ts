@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ObjectChange } from '../config-objects/config-objects.ts'
-import type { Outcome } from '../delivery/classify-outcome.ts'
+import type { Outcome } from '../delivery/outcomes-reasons-and-classification.ts'
 import type { Event } from '../message/event.ts'
 import { factsSource, operationsSource, ownEvent } from '../message/hookline-own-events.ts'
 import type { JsonText } from '../message/json-text.ts'

@@ -1,4 +1,4 @@
-import { classify, type Outcome } from '../delivery/classify-outcome.ts'
+import { classify, type Outcome } from '../delivery/outcomes-reasons-and-classification.ts'
 import { objectIn } from '../message/json.ts'
 import { Secret } from '../secret.ts'
 import { isBearerToken } from '../settings/sendable-keys-and-tokens.ts'

@@ -1,9 +1,9 @@
-import { type DeadLetterReason, deadLetterReasons } from '../delivery/classify-outcome.ts'
 import { type DeadLetterFilter, type DeadLetterOutcome, deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
+import { type DeadLetterReason, deadLetterReasons } from '../delivery/outcomes-reasons-and-classification.ts'
 import { storedMessageId } from '../message/identifiers.ts'
 import type { EpochMs } from '../time.ts'
-import { pageLimits, type QueryRead, timeIn, unknownParameters } from './object-query-parameters.ts'
 import type { ShownProblem } from './object-refusal.ts'
+import { pageLimits, type QueryRead, timeIn, unknownParameters } from './query-parameters-and-object-page.ts'
 
 /** Which dead letters a client asks for. */
 export interface DeadLetterQuery {

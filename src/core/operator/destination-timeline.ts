@@ -1,4 +1,4 @@
-import type { RecordedAttempt } from '../delivery/recorded-attempt.ts'
+import type { RecordedAttempt } from '../delivery/attempt-details-and-recording-rule.ts'
 import { isoOf } from '../message/timestamp.ts'
 import type { FoundCopy, FoundDeadLetter, FoundEvent, TimelineInput } from './records-found-for-timeline.ts'
 

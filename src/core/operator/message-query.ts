@@ -1,6 +1,6 @@
 import { storedMessageId } from '../message/identifiers.ts'
 import { type EpochMs, epochMs } from '../time.ts'
-import { type QueryRead, timeIn, unknownParameters } from './object-query-parameters.ts'
+import { type QueryRead, timeIn, unknownParameters } from './query-parameters-and-object-page.ts'
 
 /** Which message a client asks for, and when it was received. */
 export interface MessageQuery {

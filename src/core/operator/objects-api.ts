@@ -4,8 +4,8 @@ import type { DurationMs, EpochMs } from '../time.ts'
 import type { Precondition } from './etag-precondition.ts'
 import type { DestinationStatus, InstallationStatus } from './installation-and-destination-status.ts'
 import type { MessagePreviewed } from './message-preview.ts'
-import type { ObjectPage, ObjectQuery } from './object-query-parameters.ts'
 import type { ObjectRefusal } from './object-refusal.ts'
+import type { ObjectPage, ObjectQuery } from './query-parameters-and-object-page.ts'
 import type { TestResult } from './test-message.ts'
 
 /** Which object a change is about, who makes it, and under which condition it applies. */

@@ -1,5 +1,5 @@
+import type { RecordedAttempt } from '../delivery/attempt-details-and-recording-rule.ts'
 import type { DeliveryState } from '../delivery/delivery-state.ts'
-import type { RecordedAttempt } from '../delivery/recorded-attempt.ts'
 import type { RecordedAttempts } from '../settings/attempts-topic-setting.ts'
 import type { EpochMs } from '../time.ts'
 import type { LogPlace } from './dead-letter-view.ts'

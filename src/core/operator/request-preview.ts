@@ -1,4 +1,4 @@
-import { messageRequestsOf } from '../delivery/message-requests.ts'
+import { messageRequestsOf } from '../delivery/requests-for-preview-or-test.ts'
 import type { JsonText } from '../message/json-text.ts'
 import type { Message } from '../message/message.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'

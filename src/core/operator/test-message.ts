@@ -1,12 +1,12 @@
-import { classify, type Outcome } from '../delivery/classify-outcome.ts'
-import { messageRequestsOf } from '../delivery/message-requests.ts'
+import { classify, type Outcome } from '../delivery/outcomes-reasons-and-classification.ts'
+import { messageRequestsOf } from '../delivery/requests-for-preview-or-test.ts'
 import { ownEvent } from '../message/hookline-own-events.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { type DeliveryRules, effectivePolicy } from '../settings/effective-policy.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import type { CallResult, ResponseBody, WebhookCall } from '../webhook-ports.ts'
-import { maskSecrets, secretTextsOf } from './mask-secrets.ts'
+import { maskSecrets, secretTextsOf } from './mask-destination-secrets-in-text.ts'
 import { type MaskedRequest, maskedRequest } from './masked-request.ts'
 
 /** The request of a test message to one webhook: the real request, and the form that is shown. */

@@ -1,7 +1,7 @@
 import { Fifo } from '../collections/fifo.ts'
 import { LedgerCounts, type LedgerEntry, type LedgerResult } from '../ledger/ledger-counts.ts'
-import type { PendingRecord } from '../ledger/ledger-record-chain.ts'
 import { PartitionLedger } from '../ledger/partition-ledger.ts'
+import type { PendingRecord } from '../ledger/write-ledger-record-chain.ts'
 import {
   type CommitState,
   type EncodedState,

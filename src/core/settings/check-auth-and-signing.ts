@@ -1,6 +1,6 @@
 import { refuseSigningKey } from '../signing/signing-key.ts'
 import type { Rule, WellFormed } from './configuration-rule.ts'
-import type { FileContents } from './named-files.ts'
+import type { FileContents } from './named-files-and-content-problems.ts'
 import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 
 type GivenDestination = NonNullable<NonNullable<WellFormed['destinations']>[number]>

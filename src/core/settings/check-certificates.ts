@@ -1,6 +1,6 @@
 import type { Objection } from '../invalid-value-objection.ts'
 import type { Rule, WellFormed } from './configuration-rule.ts'
-import { contentProblem, type FileContents, keyFits, rsaBitsOf } from './named-files.ts'
+import { contentProblem, type FileContents, keyFits, rsaBitsOf } from './named-files-and-content-problems.ts'
 import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 import { type FileKind, matchingPaths, textSettings } from './settings-that-name-files.ts'
 

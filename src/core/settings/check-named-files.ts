@@ -1,5 +1,5 @@
 import type { Rule } from './configuration-rule.ts'
-import { contentProblem, namedFiles } from './named-files.ts'
+import { contentProblem, namedFiles } from './named-files-and-content-problems.ts'
 
 export const readableFiles: Rule = (config, files) =>
   namedFiles(config).flatMap(({ path, name, holds }) => {

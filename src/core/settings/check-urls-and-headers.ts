@@ -3,7 +3,7 @@ import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } 
 import { isPlainHttp, parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
 import { revealed } from '../secret.ts'
 import { type Rule, repeated, type WellFormed } from './configuration-rule.ts'
-import { type FileContents, secretFrom } from './named-files.ts'
+import { type FileContents, secretFrom } from './named-files-and-content-problems.ts'
 import { refuseHeader, refuseHeaders } from './refuse-header.ts'
 import type { Destination } from './settings.ts'
 import type { Path, SettingsProblem } from './settings-problem.ts'

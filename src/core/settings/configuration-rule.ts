@@ -1,5 +1,5 @@
 import type { Pruned } from './check-against-schema.ts'
-import type { FileContents } from './named-files.ts'
+import type { FileContents } from './named-files-and-content-problems.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { Path, SettingsProblem } from './settings-problem.ts'
 

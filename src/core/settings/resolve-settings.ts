@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { tlsIdentityOf } from '../network/tls-identity.ts'
 import { revealed, Secret } from '../secret.ts'
-import { type FileContents, secretIn } from './named-files.ts'
+import { type FileContents, secretIn } from './named-files-and-content-problems.ts'
 import type { Configuration } from './schema.ts'
 import type {
   Credentials,

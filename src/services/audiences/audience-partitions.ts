@@ -1,7 +1,7 @@
 import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../core/audience/audience-partition.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import type { MembershipRecord } from '../../core/audience/membership-record.ts'
+import type { MembershipRecord } from '../../core/audience/membership-and-watermark-records.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
   Clock,
@@ -17,15 +17,15 @@ import type {
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import type { ReadEndOffsets } from '../partitions/end-offset-check.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { ReadEndOffsets } from '../partitions/read-end-offsets-for-lag.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
-import { type AudienceWrites, createAudienceWrites } from './audience-writes.ts'
+import { type AudienceWrites, createAudienceWrites } from './append-audience-records-until-stored.ts'
 import { Inputs, type OwnedAudiencePartition, ownedAudiencePartitionWith } from './handle-inputs.ts'
 import { createMembershipsReader } from './memberships-reader.ts'
+import { createLogCheck, createReadTail } from './read-unread-membership-records.ts'
 import { createRestore } from './restore-memberships.ts'
-import { createLogCheck, createReadTail } from './unread-memberships.ts'
 import { createUpdatePacer, type UpdatePacer } from './update-pacer.ts'
 import { createWriteChanges } from './write-changes.ts'
 

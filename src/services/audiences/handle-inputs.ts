@@ -3,7 +3,7 @@ import type { AudiencePartition } from '../../core/audience/audience-partition.t
 import { type AudienceInput, inputUser, type LostInput } from '../../core/audience/input.ts'
 import type { IgnoredReason } from '../../core/audience/input-effect.ts'
 import { InputScheduler, type QueuedInput } from '../../core/audience/input-scheduler.ts'
-import { parseMembershipKey, type ReadRecord } from '../../core/audience/membership-record.ts'
+import { parseMembershipKey, type ReadRecord } from '../../core/audience/membership-and-watermark-records.ts'
 import { syncBegan } from '../../core/audience/sync-id.ts'
 import { staleReasons } from '../../core/audience/sync-watermark.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
@@ -16,11 +16,11 @@ import { includesAllBefore, type SuppressionList } from '../deletion/suppression
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
-import { createAudienceWait, type WaitForAudience } from './audience-wait.ts'
-import type { AudienceWrites } from './audience-writes.ts'
+import type { AudienceWrites } from './append-audience-records-until-stored.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
+import { createAudienceWait, type WaitForAudience } from './input-wait-for-unknown-audience.ts'
+import { LogTail } from './read-unread-membership-records.ts'
 import type { RestoredPartition } from './restore-memberships.ts'
-import { LogTail } from './unread-memberships.ts'
 import type { WriteChanges } from './write-changes.ts'
 
 const { deletionCheckEvery: checkEvery } = flowLimits.admission

@@ -3,7 +3,7 @@ import {
   parseMembershipKey,
   type ReadRecord,
   readRecord,
-} from '../../core/audience/membership-record.ts'
+} from '../../core/audience/membership-and-watermark-records.ts'
 import type { Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 

@@ -7,17 +7,17 @@ import {
   toMembershipRecord,
   toWatermarkRecord,
   watermarkKey,
-} from '../../core/audience/membership-record.ts'
+} from '../../core/audience/membership-and-watermark-records.ts'
 import { Semaphore } from '../../core/collections/semaphore.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
-import { nextIteration } from '../../core/sleep.ts'
+import { nextIteration } from '../../core/sleep-and-yield.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
-import type { AudienceWrites } from './audience-writes.ts'
+import type { AudienceWrites } from './append-audience-records-until-stored.ts'
 import type { InputTrace } from './input-trace.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 

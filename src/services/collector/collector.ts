@@ -1,6 +1,6 @@
 import { KafkaOutage } from '../../core/collector/kafka-outage.ts'
-import { BodyBudget, type BodyBudgetLimits, MemoryBudget } from '../../core/collector/memory-budget.ts'
 import { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
+import { BodyBudget, type BodyBudgetLimits, MemoryBudget } from '../../core/collector/request-body-memory-budget.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { type CollectorVitals, collectorHealth, type Health } from '../../core/health.ts'
@@ -10,11 +10,11 @@ import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import { createAccept } from './accept.ts'
-import { createAdmissionControl } from './admission-control.ts'
+import { createAccept } from './accept-tracking-request.ts'
+import { createAdmissionControl } from './check-key-rate-and-outage.ts'
 import { createFairTurns } from './fair-turns.ts'
-import { createKeepRejected } from './rejected-messages.ts'
 import { createStore } from './store-records.ts'
+import { createKeepRejected } from './write-rejected-messages.ts'
 
 /** Maximum bytes of memory for each purpose. */
 export interface CollectorMemory {

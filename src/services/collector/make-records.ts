@@ -7,7 +7,7 @@ import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { NextTurn } from './fair-turns.ts'
-import type { HeldRecords, RecordWithoutHeaders } from './held-records.ts'
+import type { HeldRecords, RecordWithoutHeaders } from './request-records-in-memory.ts'
 
 interface Deps {
   readonly codec: EventCodec

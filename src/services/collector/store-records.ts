@@ -5,7 +5,7 @@ import { durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { sampledTraceIdOf, type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import { type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
-import type { HeldRecords } from './held-records.ts'
+import type { HeldRecords } from './request-records-in-memory.ts'
 
 /**
  * Maximum time that a request waits for Kafka. Many senders time out after ten seconds, and Kafka

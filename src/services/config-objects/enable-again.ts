@@ -2,7 +2,7 @@ import { withoutFailures } from '../../core/auto-disable/judge-failures.ts'
 import type { ChangeOutcome, ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import type { Clock } from '../../core/ports.ts'
 import { changeFailures } from './change-failure-state.ts'
-import type { ObjectList } from './object-list.ts'
+import type { ObjectList } from './list-file-and-topic-objects.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
 

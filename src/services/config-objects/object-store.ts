@@ -14,7 +14,7 @@ import type { ReadingContext, ReadObject } from '../../core/config-objects/read-
 import { RecentChanges } from '../../core/config-objects/recent-changes.ts'
 import type { Clock, Logger, LogRecord, TopicFollower } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
-import { CatchUp } from './catch-up.ts'
+import { CatchUp } from './await-end-of-config-topic.ts'
 import { ObjectReadingCache } from './object-reading-cache.ts'
 
 interface Deps {

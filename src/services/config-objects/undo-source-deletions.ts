@@ -4,7 +4,7 @@ import { type AllObjects, brokenReferences, usesOf } from '../../core/config-obj
 import { readObject } from '../../core/config-objects/read-object.ts'
 import { type Before, undoOf } from '../../core/config-objects/undo-conflicting-change.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
@@ -27,7 +27,7 @@ interface Deps {
 
 /**
  * Undoes each deletion of a source that a destination used at the offset of the deletion. The
- * process that wrote the deletion has to undo it (`write-change.ts`), but may end before that.
+ * process that wrote the deletion has to undo it (`write-change-or-undo-it.ts`), but may end before that.
  * Without this function, the source would stay deleted, and compaction would remove its write keys.
  *
  * Only destinations of the config topic count, because all processes have the same ones at an

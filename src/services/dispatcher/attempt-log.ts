@@ -3,7 +3,7 @@ import type { Attempt, Decision } from '../../core/delivery/decide.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { AttemptRecords } from './attempt-records.ts'
-import { coalesce } from './coalesce.ts'
+import { coalesce } from './collect-items-per-tick.ts'
 import type { Delivery } from './delivery.ts'
 
 /** Of this number of successful attempts, one is logged at info and the others at debug. */

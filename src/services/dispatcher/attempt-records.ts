@@ -1,3 +1,4 @@
+import { attemptDetails, isRecorded, isResultRecorded } from '../../core/delivery/attempt-details-and-recording-rule.ts'
 import {
   type AttemptFacts,
   attemptFacts,
@@ -5,7 +6,6 @@ import {
   encodeAttempt,
 } from '../../core/delivery/attempt-facts-and-record.ts'
 import type { Decision } from '../../core/delivery/decide.ts'
-import { attemptDetails, isRecorded, isResultRecorded } from '../../core/delivery/recorded-attempt.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { LogProducer } from '../../core/ports.ts'
 import type { RecordedAttempts } from '../../core/settings/attempts-topic-setting.ts'

@@ -1,8 +1,8 @@
 import { isConclusive } from '../../core/delivery/attempt-conclusive-for-breaker.ts'
-import { isRetryable } from '../../core/delivery/classify-outcome.ts'
 import type { Attempt } from '../../core/delivery/decide.ts'
+import { isRetryable } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import type { Logger } from '../../core/ports.ts'
-import type { DestinationObserver } from '../notices/collected-facts.ts'
+import type { DestinationObserver } from '../notices/facts-seen-by-this-process.ts'
 import type { StartedAttempt } from './make-attempt.ts'
 
 interface Deps {

@@ -1,7 +1,7 @@
 import { valueIn } from '../../core/audience/identify-message.ts'
 import type { OutcomeInput } from '../../core/audience/input.ts'
 import type { DeletionOutcome } from '../../core/deletion/deletion-record-and-status.ts'
-import type { DeadLetterReason, DropReason } from '../../core/delivery/classify-outcome.ts'
+import type { DeadLetterReason, DropReason } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import type { EventHead } from '../../core/message/event.ts'
 
 /** The final result of a delivery. */

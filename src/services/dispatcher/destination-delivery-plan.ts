@@ -1,5 +1,5 @@
 import { isWatched, urlsOf } from '../../core/auto-disable/judge-failures.ts'
-import { fixedHeaders, RequestBuilder } from '../../core/delivery/request.ts'
+import { fixedHeaders, RequestBuilder } from '../../core/delivery/build-and-sign-requests.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type RetryRoute, type Routing, routeRetry } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter, PermitShares } from '../../core/flow/concurrency-limiter.ts'

@@ -1,6 +1,6 @@
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { Clock } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep-and-yield.ts'
 import type { DurationMs } from '../../core/time.ts'
 
 const { timeout: drainTimeout, handOverTimeout, checkEvery } = flowLimits.drain

@@ -24,7 +24,7 @@ import { AdmittedRecord } from './admitted-record.ts'
 import type { AttemptStarter } from './attempt-starter.ts'
 import { carriedIn } from './delivery-state-of-record.ts'
 import { DeletionCheck } from './forged-delete-check.ts'
-import { identify } from './identify-for-ledger.ts'
+import { identify } from './record-origin-for-ledger.ts'
 import type { Settle } from './settle.ts'
 
 type UnroutedReason = Extract<Route, { kind: 'dead_lettered' }>['reason']

@@ -1,6 +1,6 @@
-import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { DeadLetterReason } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import type { Drop, Routing } from '../../core/delivery/route.ts'
 import type { Counts, ResultCounts } from '../../core/live-status/result-counts.ts'
@@ -9,7 +9,7 @@ import { canarySource } from '../../core/message/hookline-own-events.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { formatDuration } from '../../core/time.ts'
-import type { DestinationObserver } from '../notices/collected-facts.ts'
+import type { DestinationObserver } from '../notices/facts-seen-by-this-process.ts'
 import type { Delivery } from './delivery.ts'
 
 /**

@@ -9,7 +9,7 @@ import {
   released,
 } from '../../core/jobs/job-transitions.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 import { createLoggedWrite, type JobStore, type WriteResult } from './job-store.ts'
 

@@ -1,7 +1,7 @@
 import type { ResendJob } from '../../core/jobs/job.ts'
 import { createFirstFailureLog } from '../../core/logging/first-failure-log.ts'
 import type { Clock, Logger, LogRecord, OutgoingRecord } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 import { isTooLarge } from '../is-record-too-large.ts'
 import type { OwnedJob } from './owned-job.ts'

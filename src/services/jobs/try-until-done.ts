@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 import type { OwnedJob } from './owned-job.ts'
 

@@ -1,6 +1,6 @@
 import { LiveSums } from '../../core/live-status/live-sums.ts'
 import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 
 /**

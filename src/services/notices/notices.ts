@@ -11,10 +11,10 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPeriodicTask } from '../periodic-task.ts'
-import { CollectedFacts, type DestinationObserver } from './collected-facts.ts'
 import { ConfigurationNotices } from './configuration-notices.ts'
 import { DestinationStates } from './destination-notice-states.ts'
-import { Outbox } from './outbox.ts'
+import { CollectedFacts, type DestinationObserver } from './facts-seen-by-this-process.ts'
+import { Outbox } from './outbox-of-notices-and-facts.ts'
 
 /**
  * How often a process writes to the events topic: the facts about destinations that it has

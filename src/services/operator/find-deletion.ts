@@ -12,7 +12,7 @@ import { deletionRequestedAt } from '../../core/deletion/deletion-request.ts'
 import type { Clock, LogRecord, Portion, TopicReader } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/time.ts'
 import { within } from '../../core/within-time-limit.ts'
-import { createReadQueue } from './read-queue.ts'
+import { createReadQueue } from './one-read-at-a-time.ts'
 
 export type FoundDeletion =
   | { readonly kind: 'found'; readonly record: DeletionRecord; readonly status: DeletionStatus }

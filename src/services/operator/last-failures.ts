@@ -1,4 +1,4 @@
-import { decodeRecordedAttempt } from '../../core/delivery/recorded-attempt.ts'
+import { decodeRecordedAttempt } from '../../core/delivery/attempt-details-and-recording-rule.ts'
 import type { LogSession } from '../../core/log-session.ts'
 import { shownAttempts } from '../../core/operator/destination-timeline.ts'
 import type { FailedAttempt } from '../../core/operator/installation-and-destination-status.ts'

@@ -1,7 +1,7 @@
 import type { LedgerRow } from '../../core/ledger/ledger-balance-rows.ts'
 import { hourOf } from '../../core/ledger/ledger-counts.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts'
+import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query-and-view.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { durationMs, epochMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'

@@ -9,7 +9,7 @@ import {
 import type { Clock, Logger, TopicReader } from '../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
 import { within } from '../../core/within-time-limit.ts'
-import { audienceFigures } from './audience-figures.ts'
+import { audienceFigures } from './audience-figures-and-drift.ts'
 import type { MembershipSource } from './read-memberships.ts'
 
 /**

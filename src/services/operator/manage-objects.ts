@@ -11,9 +11,9 @@ import {
   notFound,
   preconditionRequired,
 } from '../../core/operator/object-change-response.ts'
-import { pageOf } from '../../core/operator/object-query-parameters.ts'
 import { invalidObject, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated } from '../../core/operator/objects-api.ts'
+import { pageOf } from '../../core/operator/query-parameters-and-object-page.ts'
 import {
   type KeyRotation,
   rotateKey,
@@ -22,7 +22,7 @@ import {
 } from '../../core/operator/rotate-secret-or-key.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
-import { absentIsNotFound, createSwitchObject } from './switch-object.ts'
+import { absentIsNotFound, createSwitchObject } from './pause-resume-or-disable-object.ts'
 
 export interface ManageObjectsDeps {
   readonly objects: ConfigObjects

@@ -13,11 +13,11 @@ import type { ReplayPreview } from '../../core/operator/replay-preview.ts'
 import type { Clock, Logger, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 import { within } from '../../core/within-time-limit.ts'
-import { createDeadLetterReads } from './dead-letter-reads.ts'
 import { decodeInTime } from './decode-event-in-time.ts'
 import { isKafkaError } from './is-kafka-error.ts'
 import { type LastFailures, readLastFailures } from './last-failures.ts'
 import { readTimeline, type TimelineDeps } from './read-timeline.ts'
+import { createDeadLetterReads } from './search-dead-letters-newest-first.ts'
 
 interface Deps extends Omit<TimelineDeps, 'deadLetters'> {
   readonly sessions: WithLogSession

@@ -3,7 +3,7 @@ import { type MessagePreviewed, previewMessage } from '../../core/operator/messa
 import { notFound } from '../../core/operator/object-change-response.ts'
 import type { ObjectRefusal } from '../../core/operator/object-refusal.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import { notInUse, type SendTestDeps } from './send-test.ts'
+import { notInUse, type SendTestDeps } from './send-test-message.ts'
 
 interface Deps extends Pick<SendTestDeps, 'exists' | 'clock'> {
   /** The settings with all changes that this process has read. */

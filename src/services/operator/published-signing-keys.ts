@@ -6,7 +6,7 @@ import {
   parseSigningKey,
   publicKeyOf,
 } from '../../core/signing/signing-key.ts'
-import { nextIteration } from '../../core/sleep.ts'
+import { nextIteration } from '../../core/sleep-and-yield.ts'
 
 interface Deps {
   readonly destinations: () => ReadonlyMap<string, Pick<Destination, 'signingKeys'>>

@@ -1,5 +1,5 @@
 import { LedgerCounts } from '../../core/ledger/ledger-counts.ts'
-import { type LedgerRecord, parseLedgerRecord, readChain } from '../../core/ledger/ledger-record.ts'
+import { type LedgerRecord, parseLedgerRecord, readChain } from '../../core/ledger/ledger-record-and-chain-reading.ts'
 import type { LedgerTail } from '../../core/ledger/partition-ledger.ts'
 import type { LogSession, OffsetRange, WithLogSession } from '../../core/log-session.ts'
 import type { LogRecord, TopicPartition } from '../../core/ports.ts'

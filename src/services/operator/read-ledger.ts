@@ -2,13 +2,13 @@ import { type LedgerFilter, type LedgerParts, ledgerRows } from '../../core/ledg
 import { hourMs, LedgerCounts } from '../../core/ledger/ledger-counts.ts'
 import { LedgerSummary } from '../../core/ledger/ledger-summary.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
-import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts'
+import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query-and-view.ts'
 import type { Clock } from '../../core/ports.ts'
-import { nextIteration } from '../../core/sleep.ts'
+import { nextIteration } from '../../core/sleep-and-yield.ts'
 import { type DurationMs, epochMs } from '../../core/time.ts'
 import { within } from '../../core/within-time-limit.ts'
 import { isKafkaError } from './is-kafka-error.ts'
-import { type LedgerSource, readLedgerParts } from './read-ledger-parts.ts'
+import { type LedgerSource, readLedgerParts } from './read-ledger-commits-and-retries.ts'
 
 /** Limits of one request that reads the ledger. */
 export interface LedgerLimits {

@@ -6,11 +6,11 @@ import {
   type MemberKey,
   type MembershipRecord,
   parseMembershipKey,
-} from '../../core/audience/membership-record.ts'
+} from '../../core/audience/membership-and-watermark-records.ts'
 import { Memberships } from '../../core/audience/memberships.ts'
 import type { AudienceWatermark } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
-import { nextIteration } from '../../core/sleep.ts'
+import { nextIteration } from '../../core/sleep-and-yield.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 export interface MembershipSource {

@@ -18,7 +18,7 @@ import type { StatusView } from '../live-status/status-view.ts'
 import { existingTiers, type RetryTiers } from './existing-retry-tiers.ts'
 import { liveDestination, liveInstallation } from './live-status-fields.ts'
 import type { ReadLog } from './messages-and-dead-letters.ts'
-import { createReadQueue } from './read-queue.ts'
+import { createReadQueue } from './one-read-at-a-time.ts'
 import { readWaitingDeliveries } from './waiting-deliveries.ts'
 
 export interface ReadStatusDeps extends RetryTiers {

@@ -1,5 +1,5 @@
+import { decodeRecordedAttempt, type RecordedAttempt } from '../../core/delivery/attempt-details-and-recording-rule.ts'
 import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
-import { decodeRecordedAttempt, type RecordedAttempt } from '../../core/delivery/recorded-attempt.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Commit, LogSession } from '../../core/log-session.ts'
 import { partitionFor } from '../../core/message/event.ts'
@@ -12,10 +12,10 @@ import { parseCommit } from '../../core/progress/commit-metadata.ts'
 import type { RecordedAttempts } from '../../core/settings/attempts-topic-setting.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { DeadLetterReads } from './dead-letter-reads.ts'
 import { existingTiers, type RetryTiers } from './existing-retry-tiers.ts'
 import { findEvents, type Place } from './find-events.ts'
 import { readNewestFirst } from './read-newest-first.ts'
+import type { DeadLetterReads } from './search-dead-letters-newest-first.ts'
 
 export interface TimelineDeps extends RetryTiers {
   readonly topics: TopicNames

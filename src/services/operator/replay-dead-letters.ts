@@ -4,11 +4,11 @@ import { LiveDeadLetters } from '../../core/delivery/live-dead-letters.ts'
 import type { DeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/replay-decision.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
-import { createYield } from '../../core/sleep.ts'
+import { createYield } from '../../core/sleep-and-yield.ts'
 import { isTooLarge } from '../is-record-too-large.ts'
 import { createPacer } from '../pacer.ts'
-import { visitDeadLetters } from './list-dead-letters.ts'
-import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-plan.ts'
+import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-plan-of-dead-letter.ts'
+import { visitDeadLetters } from './visit-and-list-dead-letters.ts'
 
 /**
  * Maximum number of dead letters that one replay has in progress: enough for full Kafka batches.

@@ -10,11 +10,11 @@ import type {
   RecordBatch,
   TopicPartition,
 } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
 import { partitionKey } from '../../core/topic-partition-key.ts'
+import { RecordCounter, type RecordCounts } from './admitted-and-done-record-counts.ts'
 import { PartitionProcessor } from './partition-processor.ts'
-import { RecordCounter, type RecordCounts } from './record-counts.ts'
 
 interface Deps {
   readonly consumer: LogConsumer

@@ -1,6 +1,6 @@
-import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../core/delivery/dead-letter-record.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { DeadLetterReason } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger, LogRecord } from '../../core/ports.ts'

@@ -6,7 +6,7 @@ import type { ChangeOutcome, ConfigObjects, Expected } from '../../../src/core/c
 import { mergeObjects } from '../../../src/core/config-objects/merge-objects.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { topicConfig, topicSpecs } from '../../../src/core/topics.ts'
-import { createConfigObjects } from '../../../src/services/config-objects/config-objects-service.ts'
+import { createConfigObjects } from '../../../src/services/config-objects/list-and-change-config-objects.ts'
 import { createObjectStore, type ObjectStore } from '../../../src/services/config-objects/object-store.ts'
 import { ObjectWriter } from '../../../src/services/config-objects/object-writer.ts'
 import {

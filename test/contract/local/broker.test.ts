@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
-import { clusterMetadata } from '../../../deploy/tools/local/cluster-metadata.ts'
 import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
+import { clusterMetadata } from '../../../deploy/tools/local/request-cluster-metadata.ts'
 import { createAdminClient } from '../../support/kafka/admin.ts'
 
 const kafka = (address: string): Kafka => new Kafka({ brokers: [address], logLevel: logLevel.NOTHING })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
 import { startCluster } from '../../../deploy/tools/local/cluster.ts'
-import { clusterMetadata } from '../../../deploy/tools/local/cluster-metadata.ts'
+import { clusterMetadata } from '../../../deploy/tools/local/request-cluster-metadata.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { createAdminClient, until } from '../../support/kafka/admin.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { LedgerFilter } from '../../../src/core/ledger/ledger-balance-rows.ts'
-import type { LedgerView } from '../../../src/core/operator/ledger-query.ts'
+import type { LedgerView } from '../../../src/core/operator/ledger-query-and-view.ts'
 import { readKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { requestsOf } from '../../../src/core/delivery/request.ts'
+import { requestsOf } from '../../../src/core/delivery/build-and-sign-requests.ts'
 import { defaultPayload } from '../../support/builders.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { ManualClock } from '../../support/manual-clock.ts'

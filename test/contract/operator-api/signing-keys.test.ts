@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, verify } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
-import { requestsOf } from '../../../src/core/delivery/request.ts'
+import { requestsOf } from '../../../src/core/delivery/build-and-sign-requests.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { createPublishedKeys } from '../../../src/services/operator/published-signing-keys.ts'
 import { defaultPayload, destinationOf, start, webhookOf } from '../../support/builders.ts'

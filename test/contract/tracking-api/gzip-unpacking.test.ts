@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import type { BodyOwner } from '../../../src/core/collector/memory-budget.ts'
+import type { BodyOwner } from '../../../src/core/collector/request-body-memory-budget.ts'
 import type { BodyMemory } from '../../../src/core/collector/tracking-api.ts'
 import {
   expectAnswer,

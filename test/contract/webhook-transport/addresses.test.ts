@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
-import { classify } from '../../../src/core/delivery/classify-outcome.ts'
+import { classify } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import {
   adapters,

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { classify } from '../../../src/core/delivery/classify-outcome.ts'
+import { classify } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { type TlsIdentity, tlsIdentityOf } from '../../../src/core/network/tls-identity.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { ManualClock } from '../../support/manual-clock.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { classify } from '../../../src/core/delivery/classify-outcome.ts'
+import { classify } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { afterRequest, answer, answering, flood } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, receiver } from './tested-transports.ts'
 

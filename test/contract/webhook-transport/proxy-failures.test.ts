@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { classify } from '../../../src/core/delivery/classify-outcome.ts'
+import { classify } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { type Intercept, refusing } from '../../support/network/connect-proxy.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { classify } from '../../../src/core/delivery/classify-outcome.ts'
+import { classify } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type { NetworkSettings, ProxySettings } from '../../../src/core/settings/settings.ts'
 import { createAuthority } from '../../support/network/certificates.ts'

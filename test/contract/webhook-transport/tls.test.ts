@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import tls from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
-import { classify } from '../../../src/core/delivery/classify-outcome.ts'
+import { classify } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import {

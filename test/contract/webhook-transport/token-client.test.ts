@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
-import { classify, type Outcome } from '../../../src/core/delivery/classify-outcome.ts'
+import { classify, type Outcome } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { tokenRequest } from '../../../src/core/oauth2/token-request.ts'
 import { readTokenAnswer } from '../../../src/core/oauth2/token-response.ts'
 import { durationMs } from '../../../src/core/time.ts'

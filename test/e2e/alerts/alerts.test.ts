@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { AlertWatch } from '../../support/prometheus/alert-watch.ts'
 import { alerts, nameOf } from '../../support/prometheus/rules.ts'
 import { type LivePrometheus, startPrometheus } from '../../support/prometheus/server.ts'
-import { backlog } from './backlog-and-configuration-faults.ts'
 import { fleet } from './diverging-and-restarting-processes.ts'
 import { endpoints } from './endpoint-and-input-faults.ts'
-import { Outcomes, playOf } from './fault.ts'
 import { ledger } from './ledger-faults.ts'
-import { outage } from './outage-and-clock-faults.ts'
-import { crowded } from './overload-faults.ts'
+import { outage } from './process-kafka-and-clock-faults.ts'
+import { Outcomes, playOf } from './run-faults-and-await-alerts.ts'
+import { crowded } from './series-limit-and-cpu-faults.ts'
+import { backlog } from './topic-configuration-and-group-faults.ts'
 
 const first = playOf(outage)
 const others = [playOf(endpoints), playOf(backlog), playOf(fleet), playOf(crowded), playOf(ledger)]

@@ -7,7 +7,7 @@ import {
   type TestInstallation,
 } from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
-import type { Fault, Installation } from './fault.ts'
+import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 
 const job = 'fleet'
 

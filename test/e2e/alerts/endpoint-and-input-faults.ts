@@ -10,7 +10,7 @@ import {
 } from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
-import type { Fault, Installation } from './fault.ts'
+import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 
 const job = 'endpoints'
 const loopback = { allow: ['127.0.0.0/8'] }

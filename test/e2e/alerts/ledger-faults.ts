@@ -5,7 +5,7 @@ import { startInstallation, type TestInstallation, trackEvents } from '../../sup
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { testSecret } from '../../support/secret-scan/find-secret.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
-import type { Fault, Installation } from './fault.ts'
+import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 
 const job = 'ledger'
 const partitions = [0, 1, 2, 3]

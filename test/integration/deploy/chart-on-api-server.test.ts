@@ -7,8 +7,8 @@ import { everything, rendered, switches } from '../../support/deploy/manifests/r
 import type { ApiClient } from '../../tools/cluster/api-client.ts'
 import { cachedProgram } from '../../tools/cluster/built-programs.ts'
 import { createRestrictedNamespace, problemsOnServer } from '../../tools/cluster/chart-validation.ts'
-import { type ControlPlane, startControlPlane } from '../../tools/cluster/control-plane.ts'
 import { createCustomResources } from '../../tools/cluster/custom-resource-definitions.ts'
+import { type ControlPlane, startControlPlane } from '../../tools/cluster/etcd-and-api-server.ts'
 
 /*
  * Submits the chart to a real API server. The build of Kubernetes takes minutes, so these tests are

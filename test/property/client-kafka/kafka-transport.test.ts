@@ -6,8 +6,8 @@ import { keyOf } from '../../../src/core/message/event.ts'
 import { parseJson } from '../../../src/core/message/json.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
 import { batchOf, failure, type Reply, transportOn } from '../../support/client/kafka-transport-harness.ts'
+import { type Outcome, transportOnProducer } from '../../support/client/kafka-transport-on-services-producer.ts'
 import { settled } from '../../support/client/sender-harness.ts'
-import { type Outcome, transportOnProducer } from '../../support/client/transport-on-producer.ts'
 
 const replies: readonly Reply[] = ['stored', failure('PASSES', true), failure('FINAL', false), new Error('a bug')]
 

@@ -1,7 +1,7 @@
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { valueIn } from '../../../src/core/audience/identify-message.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
-import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
+import type { MembershipRecord } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { ReportedResult } from '../../../src/core/message/reported-delivery-result.ts'

@@ -1,5 +1,5 @@
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
-import { membershipKey } from '../../../src/core/audience/membership-record.ts'
+import { membershipKey } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { destinationOf } from '../builders.ts'
 import type { Fate } from './model-destinations.ts'
 

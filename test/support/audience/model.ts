@@ -1,5 +1,5 @@
 import { absentValue } from '../../../src/core/audience/audience-directory.ts'
-import { membershipKey, parseMembershipKey } from '../../../src/core/audience/membership-record.ts'
+import { membershipKey, parseMembershipKey } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { newSyncId, syncBegan } from '../../../src/core/audience/sync-id.ts'
 import type { SyncPart } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'

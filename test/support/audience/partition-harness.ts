@@ -2,7 +2,7 @@ import { type AudienceDirectory, audienceDirectory } from '../../../src/core/aud
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
 import type { AudienceInput, LostInput } from '../../../src/core/audience/input.ts'
 import type { InputEffect } from '../../../src/core/audience/input-effect.ts'
-import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
+import type { MembershipRecord } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import type { Restored } from '../../../src/core/audience/restored-memberships-and-watermarks.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
 import type { SyncMode } from '../../../src/core/audience/sync-watermark.ts'

@@ -7,7 +7,7 @@ import {
   toMembershipRecord,
   toWatermarkRecord,
   watermarkKey,
-} from '../../../src/core/audience/membership-record.ts'
+} from '../../../src/core/audience/membership-and-watermark-records.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EpochMs } from '../../../src/core/time.ts'

@@ -1,4 +1,4 @@
-import { BodyBudget } from '../../../src/core/collector/memory-budget.ts'
+import { BodyBudget } from '../../../src/core/collector/request-body-memory-budget.ts'
 
 /** How a sender sends each of its bodies. */
 export interface Sending {

@@ -8,7 +8,7 @@ import { type Merged, mergeObjects } from '../../../src/core/config-objects/merg
 import type { EncryptionKey } from '../../../src/core/encryption-key.ts'
 import type { Logger } from '../../../src/core/ports.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
-import { createConfigObjects } from '../../../src/services/config-objects/config-objects-service.ts'
+import { createConfigObjects } from '../../../src/services/config-objects/list-and-change-config-objects.ts'
 import { createObjectStore, type ObjectStore } from '../../../src/services/config-objects/object-store.ts'
 import { ObjectWriter } from '../../../src/services/config-objects/object-writer.ts'
 import { createSourceDeletionUndo } from '../../../src/services/config-objects/undo-source-deletions.ts'

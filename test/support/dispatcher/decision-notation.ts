@@ -1,6 +1,6 @@
-import type { Outcome } from '../../../src/core/delivery/classify-outcome.ts'
 import type { CallOutcome, Decision } from '../../../src/core/delivery/decide.ts'
 import type { DeliveryState } from '../../../src/core/delivery/delivery-state.ts'
+import type { Outcome } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { type EpochMs, formatDuration } from '../../../src/core/time.ts'
 import { start, webhookOf } from '../builders.ts'
 

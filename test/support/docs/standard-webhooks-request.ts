@@ -1,4 +1,4 @@
-import { requestsOf } from '../../../src/core/delivery/request.ts'
+import { requestsOf } from '../../../src/core/delivery/build-and-sign-requests.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { defaultPayload, destinationOf, webhookOf } from '../builders.ts'
 

@@ -12,7 +12,7 @@ import type { LastFailures } from '../../../src/services/operator/last-failures.
 import { createManageObjects } from '../../../src/services/operator/manage-objects.ts'
 import { createPreviewMessage } from '../../../src/services/operator/preview-message.ts'
 import { createReadStatus } from '../../../src/services/operator/read-status.ts'
-import { createSendTest } from '../../../src/services/operator/send-test.ts'
+import { createSendTest } from '../../../src/services/operator/send-test-message.ts'
 import { defaultDelivery, defaultPayload } from '../builders.ts'
 import { MemorySession } from '../kafka/memory-log-session.ts'
 import { silent } from '../telemetry/silent-logger.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
-import type { ReadLedger } from '../../../src/core/operator/ledger-query.ts'
+import type { ReadLedger } from '../../../src/core/operator/ledger-query-and-view.ts'
 import type { MessageAndDeadLetterApi } from '../../../src/core/operator/message-and-dead-letter-api.ts'
 import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import type { StatusView } from '../../../src/services/live-status/status-view.ts'

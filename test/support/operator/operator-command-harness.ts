@@ -8,7 +8,7 @@ import {
   toMembershipRecord,
   toWatermarkRecord,
   watermarkKey,
-} from '../../../src/core/audience/membership-record.ts'
+} from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { type SyncId, syncId } from '../../../src/core/audience/sync-id.ts'
 import { emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
 import { defaultSuppressionRetention } from '../../../src/core/default-suppression-retention.ts'

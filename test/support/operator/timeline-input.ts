@@ -1,5 +1,5 @@
+import type { RecordedAttempt } from '../../../src/core/delivery/attempt-details-and-recording-rule.ts'
 import { type DeliveryState, initialState } from '../../../src/core/delivery/delivery-state.ts'
-import type { RecordedAttempt } from '../../../src/core/delivery/recorded-attempt.ts'
 import { waitingCopy } from '../../../src/core/operator/message-timeline.ts'
 import type {
   FoundCopy,

@@ -1,4 +1,4 @@
-import { cheapestOf, costByStepWithProfiles, printDrain, type Round } from './cost-by-step.ts'
+import { cheapestOf, costByStepWithProfiles, printDrain, type Round } from './delivery-cost-by-parameter.ts'
 import { type Contender, drainInTurns } from './drain-in-turns.ts'
 import type { FigureName } from './figure-names.ts'
 import type { Target } from './forwarders/forwarder.ts'

@@ -15,9 +15,9 @@ import { type TopicNames, topicNames, topicSpecs } from '../../../src/core/topic
 import { paced } from '../../../src/services/pacer.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { createAppend } from './append-records.ts'
+import { useTopics } from './create-first-index-entries.ts'
 import { createEvents, numberIn } from './sample-events.ts'
 import type { Stage } from './test-bed.ts'
-import { useTopics } from './warm-topics.ts'
 
 /**
  * The topics of an installation on the broker of the bench, with operations on them. Other modules

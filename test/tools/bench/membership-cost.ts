@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
-import { membershipKey, toMembershipRecord } from '../../../src/core/audience/membership-record.ts'
+import { membershipKey, toMembershipRecord } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { newSyncId } from '../../../src/core/audience/sync-id.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../src/core/time.ts'

@@ -1,7 +1,7 @@
 import { judgeIntake } from './collector-verdict.ts'
 import { type CollectorsSeen, watchCollectors } from './collector-watch.ts'
+import { recordsOfJobs } from './count-records-per-delivery.ts'
 import { type EndedJob, type JobsSeen, type LedgerTotalsSeen, readLedger, replay, startJobLoad } from './job-load.ts'
-import { recordsOfJobs } from './job-records.ts'
 import { judgeJobs } from './jobs-verdict.ts'
 import { startKubelet } from './kubelet.ts'
 import { stepsBack } from './offset-commits.ts'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { DeadLetterReason } from '../../../src/core/delivery/classify-outcome.ts'
+import type { DeadLetterReason } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 
 /**
  * A message that was written to Kafka or posted to a collector. Times are milliseconds of one

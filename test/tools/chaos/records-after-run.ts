@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks'
 import type { LogRecord, RecordHeaders } from '../../../src/core/ports.ts'
 import { parseDuration } from '../../../src/core/time.ts'
 import { tiersOf } from '../../../src/core/topics.ts'
+import { idHeader } from './load-with-invalid-records.ts'
 import { targetOf } from './message-ledger.ts'
 import type { Place, RetryRecords } from './order-verdict.ts'
 import { reached } from './poll-until-reached.ts'
-import { idHeader } from './record-load.ts'
 import type { World } from './world.ts'
 
 /*

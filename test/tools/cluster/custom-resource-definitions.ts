@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Manifest, manifestsOf } from '../../../deploy/tools/chart/render.ts'
 import type { ApiClient } from './api-client.ts'
-import { keda, moduleDirectory } from './go-modules.ts'
+import { keda, moduleDirectory } from './download-go-module.ts'
 
 /**
  * Files of the operators' Go modules that define the custom resources of the chart. Strimzi is not

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/download-cache.ts'
+import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/make-once-in-cache.ts'
 
 const run = promisify(execFile)
 const downloadTimeoutMs = 5 * 60_000

@@ -6,13 +6,18 @@ import { createAuthority } from '../../support/network/certificates.ts'
 import { program } from './built-programs.ts'
 import { useConsole } from './console-through-ingress.ts'
 import { readConsoleIngress } from './deploy-page-commands.ts'
-import { createIngressClient, type IngressAnswer, type IngressClient, ingressAgent } from './ingress-client.ts'
 import { ingressNamespace, traefikManifests } from './ingress-controller.ts'
 import type { Installation } from './installation.ts'
 import { sendLargeBodies } from './large-bodies.ts'
 import { basic } from './message-load.ts'
 import { clientAddress, machineAddress } from './node-addresses-and-files.ts'
-import { addOperator } from './operator-service-scenario.ts'
+import { addOperator } from './operator-api-changes-scenario.ts'
+import {
+  createIngressClient,
+  type IngressAnswer,
+  type IngressClient,
+  ingressAgent,
+} from './operator-client-through-ingress.ts'
 import type { Done, Scenario } from './run-scenario.ts'
 import { inHookline, latestMs, until } from './scenario-steps.ts'
 import { repository } from './shell.ts'

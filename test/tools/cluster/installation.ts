@@ -13,7 +13,7 @@ import { kafkaManifests } from './kafka-pods.ts'
 import type { Node } from './node.ts'
 import { machineAddress } from './node-addresses-and-files.ts'
 import { type Pod, podsIn } from './pods.ts'
-import { type JavaFiles, versionsOf } from './program-versions.ts'
+import { type JavaFiles, versionsOf } from './read-program-versions.ts'
 import { openShell, repository, type Shell } from './shell.ts'
 
 /**

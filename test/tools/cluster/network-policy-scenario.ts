@@ -6,7 +6,7 @@ import { program } from './built-programs.ts'
 import type { DeployPage } from './deploy-page-commands.ts'
 import type { Installation } from './installation.ts'
 import { machineAddress, publicAddress } from './node-addresses-and-files.ts'
-import { enableOperator } from './operator-service-scenario.ts'
+import { enableOperator } from './operator-api-changes-scenario.ts'
 import type { Done, Scenario } from './run-scenario.ts'
 import { addressOf, inHookline, latestMs, podsOf, seconds, settingOf, until } from './scenario-steps.ts'
 

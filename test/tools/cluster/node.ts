@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
-import { type ControlPlane, serviceAddresses } from './control-plane.ts'
-import { startNetworkPlugin } from './network-plugin.ts'
+import { type ControlPlane, serviceAddresses } from './etcd-and-api-server.ts'
 import {
   clientAddress,
   machineAddress,
@@ -15,6 +14,7 @@ import {
   podAddresses,
   publicAddress,
 } from './node-addresses-and-files.ts'
+import { startNetworkPlugin } from './start-kube-router.ts'
 
 const run = promisify(execFile)
 const startTimeoutMs = 120_000

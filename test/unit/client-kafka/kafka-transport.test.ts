@@ -3,8 +3,8 @@ import { Analytics } from '../../../packages/client/src/analytics.ts'
 import { entryOf, type Track } from '../../../packages/client/src/calls.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import { batchOf, failure, transportOn } from '../../support/client/kafka-transport-harness.ts'
+import { transportOnProducer } from '../../support/client/kafka-transport-on-services-producer.ts'
 import { settled } from '../../support/client/sender-harness.ts'
-import { transportOnProducer } from '../../support/client/transport-on-producer.ts'
 
 const deep = (levels: number): object => (levels === 0 ? {} : { in: deep(levels - 1) })
 

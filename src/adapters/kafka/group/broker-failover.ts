@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '../../../core/ports.ts'
-import { sleep } from '../../../core/sleep.ts'
+import { sleep } from '../../../core/sleep-and-yield.ts'
 import { durationMs } from '../../../core/time.ts'
 import { errorCodeOf, isBrokerUnavailable } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'

@@ -1,6 +1,6 @@
 import type { Consumer, ConsumerConfig } from 'kafkajs'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
-import { sleep } from '../../../core/sleep.ts'
+import { sleep } from '../../../core/sleep-and-yield.ts'
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { consumerStopped, errorCodeOf, KafkaError, toKafkaError, topicMissing } from '../kafkajs/errors.ts'

@@ -1,5 +1,5 @@
 import type { Clock, LogConsumerHandlers, TopicPartition } from '../../../core/ports.ts'
-import { sleep } from '../../../core/sleep.ts'
+import { sleep } from '../../../core/sleep-and-yield.ts'
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-partitions.ts'

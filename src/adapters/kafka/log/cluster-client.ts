@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/ports.ts'
-import { sleep } from '../../../core/sleep.ts'
+import { sleep } from '../../../core/sleep-and-yield.ts'
 import type { DurationMs } from '../../../core/time.ts'
 import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'

@@ -3,7 +3,7 @@ import type { ClusterProbe } from '../../../adapters/kafka/log/doctor-cluster-pr
 import type { EndpointDialer } from '../../../adapters/webhook/endpoint-dialer.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { type ConnectionResult, judgeClock, judgeCluster } from '../../../core/doctor/cluster-and-clock.ts'
-import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.ts'
+import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint-and-http-client.ts'
 import { type CheckKind, type Finding, inOrder, type Judgement } from '../../../core/doctor/finding.ts'
 import { accessNeeded, judgeAccess } from '../../../core/doctor/kafka-permissions.ts'
 import { judgeSchemas } from '../../../core/doctor/schemas.ts'

@@ -1,7 +1,11 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { isConclusive } from '../../../../src/core/delivery/attempt-conclusive-for-breaker.ts'
-import { isRetryable, type Outcome, outcomes } from '../../../../src/core/delivery/classify-outcome.ts'
+import {
+  isRetryable,
+  type Outcome,
+  outcomes,
+} from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { CircuitBreaker } from '../../../../src/core/flow/circuit-breaker.ts'
 import { webhookOf } from '../../../support/builders.ts'
 

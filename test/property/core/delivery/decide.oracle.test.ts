@@ -1,7 +1,11 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/classify-outcome.ts'
 import { type Attempt, decide } from '../../../../src/core/delivery/decide.ts'
+import {
+  type Outcome,
+  refusedOutcomes,
+  retryableOutcomes,
+} from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { carriedOf, defaultPolicy, start, webhookOf } from '../../../support/builders.ts'
 import { summary } from '../../../support/dispatcher/decision-notation.ts'

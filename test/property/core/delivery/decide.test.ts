@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/classify-outcome.ts'
 import {
   type Attempt,
   type CallOutcome,
@@ -20,6 +19,11 @@ import {
   parseDeliveryState,
   retryRecord,
 } from '../../../../src/core/delivery/delivery-state.ts'
+import {
+  type Outcome,
+  refusedOutcomes,
+  retryableOutcomes,
+} from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import type { RetryPolicy } from '../../../../src/core/delivery/retry-tier.ts'
 import { refuseSchedule } from '../../../../src/core/settings/check-schedule-and-listeners.ts'
 import { type DurationMs, durationMs, epochMs } from '../../../../src/core/time.ts'

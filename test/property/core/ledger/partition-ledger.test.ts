@@ -6,8 +6,8 @@ import {
   ledgerHeaders,
   parseLedgerRecord,
   readChain,
-} from '../../../../src/core/ledger/ledger-record.ts'
-import type { PendingRecord } from '../../../../src/core/ledger/ledger-record-chain.ts'
+} from '../../../../src/core/ledger/ledger-record-and-chain-reading.ts'
+import type { PendingRecord } from '../../../../src/core/ledger/write-ledger-record-chain.ts'
 import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
 import { OffsetTracker } from '../../../../src/core/progress/offset-tracker.ts'
 

@@ -1,4 +1,4 @@
-import { cheapestOf, costByStepWithProfiles, roundsOf, type Step } from '../cost-by-step.ts'
+import { cheapestOf, costByStepWithProfiles, roundsOf, type Step } from '../delivery-cost-by-parameter.ts'
 import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'

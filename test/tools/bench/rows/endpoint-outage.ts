@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bounds } from '../bounds.ts'
-import { cheapestOf } from '../cost-by-step.ts'
+import { cheapestOf } from '../delivery-cost-by-parameter.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { live, type Passage, passagesOf, quantile, warm } from '../latency-under-load.ts'

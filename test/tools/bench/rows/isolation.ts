@@ -1,5 +1,5 @@
 import { bounds, type Finding } from '../bounds.ts'
-import { cheapestOf } from '../cost-by-step.ts'
+import { cheapestOf } from '../delivery-cost-by-parameter.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { live, meter, type Passage, quantile, warm } from '../latency-under-load.ts'

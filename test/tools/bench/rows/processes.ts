@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts'
-import { cheapestOf, costByStep, costRatio, roundsOf, type Step } from '../cost-by-step.ts'
+import { cheapestOf, costByStep, costRatio, roundsOf, type Step } from '../delivery-cost-by-parameter.ts'
 import { drain } from '../drain-topic.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'

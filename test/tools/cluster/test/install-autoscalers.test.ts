@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { targetOf } from '../built-programs.ts'
-import { keda, metricsServer } from '../go-modules.ts'
+import { keda, metricsServer } from '../download-go-module.ts'
 import { apply, runs } from '../install-autoscalers.ts'
 
 const goMod = await readFile(join(import.meta.dirname, '../go/autoscalers/go.mod'), 'utf8')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMetrics, type MetricsRegistry } from '../../../../src/adapters/metrics/metrics.ts'
 import { foldings } from '../../../../src/adapters/metrics/series-budget.ts'
-import { outcomes } from '../../../../src/core/delivery/classify-outcome.ts'
+import { outcomes } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { seriesBudget } from '../../../../src/core/metrics/metric-spec.ts'
 
 /** The values of the series of one metric, by `{labels}`. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { LedgerFilter } from '../../../../src/core/ledger/ledger-balance-rows.ts'
-import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
+import type { LedgerView } from '../../../../src/core/operator/ledger-query-and-view.ts'
 import { objectsCommand } from '../../../support/operator/objects-command.ts'
 
 const counts = {

@@ -18,7 +18,7 @@ import {
   toMembershipRecord,
   toWatermarkRecord,
   watermarkKey,
-} from '../../../../src/core/audience/membership-record.ts'
+} from '../../../../src/core/audience/membership-and-watermark-records.ts'
 import { newSyncId, syncId } from '../../../../src/core/audience/sync-id.ts'
 import { maxUserIdBytes } from '../../../../src/core/message/identifiers.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'

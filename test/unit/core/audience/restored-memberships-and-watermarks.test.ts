@@ -4,7 +4,7 @@ import {
   membershipKey,
   toWatermarkRecord,
   watermarkKey,
-} from '../../../../src/core/audience/membership-record.ts'
+} from '../../../../src/core/audience/membership-and-watermark-records.ts'
 import { PartitionRecords } from '../../../../src/core/audience/restored-memberships-and-watermarks.ts'
 import { emptyWatermark } from '../../../../src/core/audience/sync-watermark.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Evidence, evidenceOf, FailureCounter } from '../../../../src/core/auto-disable/failure-counter.ts'
-import { type Outcome, outcomes } from '../../../../src/core/delivery/classify-outcome.ts'
+import { type Outcome, outcomes } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 
 const webhook = { label: '0', url: 'https://a.example', urlHash: 'aaaaaaaa', headers: {}, traceHeaders: false }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { isConclusive } from '../../../../src/core/delivery/attempt-conclusive-for-breaker.ts'
-import type { Outcome } from '../../../../src/core/delivery/classify-outcome.ts'
+import type { Outcome } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { webhookOf } from '../../../support/builders.ts'
 
 describe('whether the circuit breaker counts an attempt', () => {

@@ -7,9 +7,9 @@ import {
   encodeAttempt,
   matchesAttemptFilter,
 } from '../../../../src/core/delivery/attempt-facts-and-record.ts'
-import type { Outcome } from '../../../../src/core/delivery/classify-outcome.ts'
 import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
 import { initialState } from '../../../../src/core/delivery/delivery-state.ts'
+import type { Outcome } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Outcome } from '../../../../src/core/delivery/classify-outcome.ts'
 import { type Attempt, decide, forgetRemovedWebhooks, webhooksToCall } from '../../../../src/core/delivery/decide.ts'
+import type { Outcome } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
   carriedOf,

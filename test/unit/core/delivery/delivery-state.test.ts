@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { deadLetterReasons, refusedOutcomes } from '../../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord, originalOf } from '../../../../src/core/delivery/dead-letter-record.ts'
 import {
   type DeliveryState,
@@ -8,6 +7,10 @@ import {
   retryRecord,
   toHeaders,
 } from '../../../../src/core/delivery/delivery-state.ts'
+import {
+  deadLetterReasons,
+  refusedOutcomes,
+} from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { carriedOf, duration, later, recordOf, start } from '../../../support/builders.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { signerOf } from '../../../../src/core/delivery/build-and-sign-requests.ts'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
-import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { messageTypes } from '../../../../src/core/message/message.ts'
 import { goldenPayloads, goldenSecret, goldenSignatures } from '../../../support/dispatcher/golden-payloads.ts'
 

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
-import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeliveryState, retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
+import {
+  type DeadLetterReason,
+  deadLetterReasons,
+} from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
 import { recoveredState } from '../../../../src/core/delivery/recovered-delivery-state.ts'
 import {

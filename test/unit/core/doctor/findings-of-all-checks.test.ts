@@ -6,7 +6,7 @@ import {
   judgeClock,
   judgeCluster,
 } from '../../../../src/core/doctor/cluster-and-clock.ts'
-import { type Dialled, judgeEndpoint } from '../../../../src/core/doctor/endpoint.ts'
+import { type Dialled, judgeEndpoint } from '../../../../src/core/doctor/endpoint-and-http-client.ts'
 import { formatFinding, inOrder, type Judgement } from '../../../../src/core/doctor/finding.ts'
 import { type Access, judgeAccess } from '../../../../src/core/doctor/kafka-permissions.ts'
 import { judgeSchemas, type SchemaSeen } from '../../../../src/core/doctor/schemas.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { RecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
+import type { RecordedAttempt } from '../../../../src/core/delivery/attempt-details-and-recording-rule.ts'
 import { messageTimeline } from '../../../../src/core/operator/message-timeline.ts'
 import type { TimelineInput } from '../../../../src/core/operator/records-found-for-timeline.ts'
 import { epochMs } from '../../../../src/core/time.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, it } from '@jest/globals'
 import { deadLetterRecord, truncatedDeadLetter } from '../../../../src/core/delivery/dead-letter-record.ts'
-import { messageRequestsOf } from '../../../../src/core/delivery/message-requests.ts'
+import { messageRequestsOf } from '../../../../src/core/delivery/requests-for-preview-or-test.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { replayPreviewOf } from '../../../../src/core/operator/replay-preview.ts'
 import { Secret } from '../../../../src/core/secret.ts'

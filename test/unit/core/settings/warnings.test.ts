@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { notNeeded } from '../../../../src/core/settings/named-files.ts'
+import { notNeeded } from '../../../../src/core/settings/named-files-and-content-problems.ts'
 import { draftFrom, settingsFrom } from '../../../../src/core/settings/validate.ts'
 import { warningsOf } from '../../../../src/core/settings/warnings.ts'
 

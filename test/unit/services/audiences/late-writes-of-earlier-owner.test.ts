@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { membershipKey } from '../../../../src/core/audience/membership-record.ts'
+import { membershipKey } from '../../../../src/core/audience/membership-and-watermark-records.ts'
 import { AudiencesHarness } from '../../../support/audience/harness.ts'
 import { audience, ended, observed } from '../../../support/audience/partition-harness.ts'
 

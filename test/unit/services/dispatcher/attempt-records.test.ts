@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { decodeRecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
+import { decodeRecordedAttempt } from '../../../../src/core/delivery/attempt-details-and-recording-rule.ts'
 import type { RecordedAttempts } from '../../../../src/core/settings/attempts-topic-setting.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'

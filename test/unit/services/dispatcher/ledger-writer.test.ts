@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
 import { hourOf, LedgerCounts } from '../../../../src/core/ledger/ledger-counts.ts'
-import { parseLedgerRecord, readChain } from '../../../../src/core/ledger/ledger-record.ts'
+import { parseLedgerRecord, readChain } from '../../../../src/core/ledger/ledger-record-and-chain-reading.ts'
 import type { LedgerTail } from '../../../../src/core/ledger/partition-ledger.ts'
 import type { LogProducer, LogRecord, OnAck, OutgoingRecord } from '../../../../src/core/ports.ts'
 import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import type { RecordedAttempt } from '../../../../src/core/delivery/attempt-details-and-recording-rule.ts'
 import { encodeAttempt } from '../../../../src/core/delivery/attempt-facts-and-record.ts'
-import type { RecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import type { RecordedAttempts } from '../../../../src/core/settings/attempts-topic-setting.ts'
 import { epochMs } from '../../../../src/core/time.ts'

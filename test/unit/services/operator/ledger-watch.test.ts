@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { LedgerFilter } from '../../../../src/core/ledger/ledger-balance-rows.ts'
 import { hourMs, hourOf } from '../../../../src/core/ledger/ledger-counts.ts'
-import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
+import type { LedgerView } from '../../../../src/core/operator/ledger-query-and-view.ts'
 import { createLedgerWatch } from '../../../../src/services/operator/ledger-watch.ts'
 import { ManualClock, turns } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'

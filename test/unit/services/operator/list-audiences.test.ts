@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import type { MembershipRecord } from '../../../../src/core/audience/membership-record.ts'
+import type { MembershipRecord } from '../../../../src/core/audience/membership-and-watermark-records.ts'
 import type { ListAudiences } from '../../../../src/core/operator/audience-view.ts'
 import type { Portion, TopicReader, ValueCodec } from '../../../../src/core/ports.ts'
 import { createListAudiences } from '../../../../src/services/operator/list-audiences.ts'

@@ -3,7 +3,7 @@ import { idsPerMs, syncId } from '../../../../src/core/audience/sync-id.ts'
 import { changeExpiry } from '../../../../src/core/audience/unconfirmed-changes.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures.ts'
+import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures-and-drift.ts'
 import { visitMemberships } from '../../../../src/services/operator/read-memberships.ts'
 import { member, OperatorHarness, topics } from '../../../support/operator/operator-command-harness.ts'
 

@@ -3,7 +3,7 @@ import type { LogSession } from '../../../../src/core/log-session.ts'
 import { DeadLetterIndex } from '../../../../src/core/operator/dead-letter-index.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { createDeadLetterKeys } from '../../../../src/services/operator/dead-letter-keys.ts'
+import { createDeadLetterKeys } from '../../../../src/services/operator/fill-dead-letter-index.ts'
 import { type Part, readNewestFirst } from '../../../../src/services/operator/read-newest-first.ts'
 import { MemorySession } from '../../../support/kafka/memory-log-session.ts'
 

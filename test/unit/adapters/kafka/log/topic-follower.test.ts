@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import type { KafkaClient } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
 import { createFollower } from '../../../../../src/adapters/kafka/log/topic-follower.ts'
-import { sleep } from '../../../../../src/core/sleep.ts'
+import { sleep } from '../../../../../src/core/sleep-and-yield.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { RecordingFollower } from '../../../../support/kafka/recording-follower-handlers.ts'
 import { ManualClock, turns } from '../../../../support/manual-clock.ts'

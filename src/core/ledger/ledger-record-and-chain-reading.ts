@@ -1,0 +1,82 @@
+import type { LogRecord } from '../ports.ts'
+import { type LedgerCounts, readLedgerCounts } from './ledger-counts.ts'
+import type { LedgerTail } from './partition-ledger.ts'
+import type { PendingRecord } from './write-ledger-record-chain.ts'
+
+/**
+ * A decoded record of the ledger topic. It has counts of one partition of the events topic or of a
+ * retry topic.
+ */
+export interface LedgerRecord {
+  /** The offset of the previous ledger record of this partition; `undefined` for the first one. */
+  readonly previousOffset: number | undefined
+  /**
+   * The newest hour, in hours since 1970, for which the previous ledger record or one before it has
+   * counts; 0 for the first record. A reader that needs only later hours stops here.
+   */
+  readonly hourBefore: number
+  readonly counts: LedgerCounts
+}
+
+/** The headers of a ledger record. The first record of a partition has none. */
+export const ledgerHeaders = ({ previousOffset, hourBefore }: PendingRecord): Readonly<Record<string, string>> =>
+  previousOffset === undefined ? {} : { 'previous-offset': String(previousOffset), 'hour-before': String(hourBefore) }
+
+const isWhole = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
+
+/**
+ * Parses a record of the ledger topic; `undefined` when it is malformed, because another program
+ * wrote it.
+ */
+export function parseLedgerRecord({ value, headers }: Pick<LogRecord, 'value' | 'headers'>): LedgerRecord | undefined {
+  const { 'previous-offset': previous, 'hour-before': hourBefore } = headers
+  const counts = value === null ? undefined : readLedgerCounts({ bytes: value, at: 0 })
+  if (counts === undefined) return undefined
+  if (previous === undefined) return { previousOffset: undefined, hourBefore: 0, counts }
+  return isWhole(previous) && isWhole(hourBefore)
+    ? { previousOffset: Number(previous), hourBefore: Number(hourBefore), counts }
+    : undefined
+}
+
+export interface ChainReading {
+  /**
+   * The first hour that is needed, in hours since 1970. Reading ends when all unread ledger records
+   * count only earlier hours.
+   */
+  readonly since: number
+  /**
+   * Reads the ledger record of the partition at an offset. Resolves with `expired` if Kafka's
+   * retention has deleted the record, and with `undefined` if it cannot be read.
+   */
+  readonly recordAt: (offset: number) => Promise<LedgerRecord | 'expired' | undefined>
+  readonly onCounts: (counts: LedgerCounts) => void
+}
+
+/**
+ * Reads the ledger records of one partition. The last commit names the newest one, and each record
+ * names the previous one. A record that is not in this chain is not counted: its writer was killed
+ * before the commit, or did not own the partition.
+ *
+ * Resolves with false when a record of the chain cannot be read, so that counts are missing. A
+ * record that Kafka's retention has deleted does not count as missing.
+ */
+export async function readChain(
+  tail: Omit<LedgerTail, 'counts'>,
+  { since, recordAt, onCounts }: ChainReading,
+): Promise<boolean> {
+  let at = tail.last
+  let newestHour = tail.newestHour
+  while (at !== undefined && newestHour >= since) {
+    const record = await recordAt(at)
+    if (record === 'expired') return true
+    if (record === undefined) return false
+    onCounts(record.counts)
+    // Within one topic, the previous record has a lower offset than this one. If its offset is not
+    // lower, the previous record was in a deleted topic with the same name. It cannot be read, so
+    // counts are missing.
+    if (record.hourBefore >= since && (record.previousOffset ?? -1) >= at) return false
+    at = record.previousOffset
+    newestHour = record.hourBefore
+  }
+  return true
+}

@@ -1,0 +1,102 @@
+import type { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
+import { rejectedRecord } from '../../core/collector/rejected-record.ts'
+import { idIn } from '../../core/message/json.ts'
+import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
+import type { RejectedMessage } from '../../core/message/request-refusal.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
+import type { EpochMs } from '../../core/time.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
+import type { NextTurn } from './fair-turns.ts'
+import { heldBytes } from './request-records-in-memory.ts'
+
+interface Deps {
+  readonly producer: LogProducer
+  readonly topic: string
+  /** The memory for rejected messages that Kafka has not acknowledged. */
+  readonly held: SharedMemory
+  readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
+  readonly clock: Clock
+  readonly nextTurn: NextTurn
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** Maximum number of rejected messages of one request that are written to the rejected topic. */
+export const maxKeptPerRequest = 1_000
+/**
+ * Work for each record in addition to the work for its text, in characters of text (`NextTurn`).
+ */
+const workOfRecord = 256
+
+/** The rejected messages of a request. */
+interface Rejected {
+  readonly sourceId: string
+  readonly receivedAt: EpochMs
+  readonly rejected: readonly RejectedMessage[]
+  /** Returns the message at an index, as it was received. */
+  text(index: number): string
+}
+
+/**
+ * Writes rejected messages to the rejected topic, where an operator can see what is wrong at the
+ * sender: at most the first 1,000 of a request. Resolves when the producer has the records. No
+ * response waits until they are stored. A message that cannot be written is only counted, because
+ * the sender gets the errors in its response.
+ */
+export type KeepRejected = (rejected: Rejected) => Promise<void>
+
+export function createKeepRejected(deps: Deps): KeepRejected {
+  const { producer, topic, held, suppressions, clock, nextTurn, metrics, logger } = deps
+
+  function lost(count: number, why: string): void {
+    metrics.collectorRejectsLost.inc({}, count)
+    logger.debug(
+      { topic, messages: count, why },
+      'the collector did not write some rejected messages to the topic (see "why"); "messages" is the number of these messages; the responses to their senders still report their errors',
+    )
+  }
+
+  function append(source: string, record: OutgoingRecord): void {
+    const bytes = heldBytes(record)
+    if (!held.take(source, bytes)) return lost(1, 'the memory for rejected messages of this source is full')
+    producer.append(topic, record, error => {
+      held.giveBack(source, bytes)
+      if (error !== undefined) lost(1, error.message)
+    })
+  }
+
+  /**
+   * Whether a text may contain data of a suppressed user. The function searches the text for user
+   * ids without parsing it, because it may not be valid JSON. If a text without a user id is not a
+   * JSON object, it counts as private, because nobody can know whose data it contains. While the
+   * suppression list is empty, no text is private.
+   */
+  function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
+    if (suppressions.size === 0) return false
+    const userId = idIn(text, 'userId')
+    if (userId === undefined && (code === 'invalid_json' || code === 'not_an_object')) return true
+    // An alias has a second id of the user in `previousId`.
+    return [userId, idIn(text, 'previousId')].some(
+      id => id !== undefined && suppressions.stops({ sourceId, receivedAt, userId: id }, clock.now()) === 'suppressed',
+    )
+  }
+
+  return async request => {
+    const { sourceId: source, receivedAt, rejected } = request
+    const kept = rejected.slice(0, maxKeptPerRequest)
+    if (kept.length < rejected.length)
+      lost(rejected.length - kept.length, `hookline writes at most ${maxKeptPerRequest} rejected messages of a request`)
+    let work = 0
+    for (const each of kept) {
+      const text = request.text(each.index)
+      if (work + text.length > maxWorkPerCall) {
+        await nextTurn(source)
+        work = 0
+      }
+      const shown = isPrivate(each, text, request) ? undefined : text
+      append(source, rejectedRecord({ ...each, source, receivedAt, text: shown }))
+      work += text.length + workOfRecord
+    }
+  }
+}

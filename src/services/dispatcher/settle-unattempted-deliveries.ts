@@ -1,0 +1,80 @@
+import { type Decision, defer } from '../../core/delivery/decide.ts'
+import type { DeferralCause } from '../../core/delivery/outcomes-reasons-and-classification.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
+import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { AttemptRecords } from './attempt-records.ts'
+import type { Delivery } from './delivery.ts'
+import { isHeldUpByOthers, type PlanDeps, planOf } from './destination-delivery-plan.ts'
+import type { DestinationLimits } from './destination-limits.ts'
+import type { Settle } from './settle.ts'
+
+interface Deps extends PlanDeps {
+  /**
+   * The global schedule and window, for deferrals. `DestinationLimits.spill` gets the destination's
+   * own schedule and window instead, if the destination is configured.
+   */
+  readonly policy: RetryPolicy
+  readonly limits: DestinationLimits
+  readonly limiter: ConcurrencyLimiter
+  readonly settle: Pick<Settle, 'delivery'>
+  readonly attemptRecords: AttemptRecords | undefined
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Settles deliveries that leave their destination queue without an attempt, because of spillover or
+ * a revocation. The queue does not count them as in progress, so it need not be notified when they
+ * end.
+ */
+export class UnattemptedDeliveries {
+  readonly #deps: Deps
+  #inProgress = 0
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Number of deliveries without an attempt whose append to a retry topic is in progress. */
+  get inProgress(): number {
+    return this.#inProgress
+  }
+
+  /**
+   * Defers a delivery that leaves memory because its destination is slow. With `mayClimb`, it may
+   * wait longer than after its last deferral.
+   */
+  spill(delivery: Delivery, mayClimb: boolean): void {
+    const { limits, clock } = this.#deps
+    const plan = planOf(delivery.target, this.#deps)
+    const policy = plan.kind === 'deliver' ? plan.policy : this.#deps.policy
+    const decision = limits.spill(delivery, policy, clock.now())
+    if (decision === undefined) this.#defer(delivery, 'lane_full', mayClimb)
+    else this.#settle(delivery, decision)
+  }
+
+  /**
+   * Defers a delivery because its partition is being revoked, and the commit metadata cannot tell
+   * the next owner which destinations of the record are done.
+   */
+  handOver(delivery: Delivery): void {
+    this.#defer(delivery, 'handover', false)
+  }
+
+  #defer(delivery: Delivery, cause: DeferralCause, mayClimb: boolean): void {
+    const { clock, policy, limiter } = this.#deps
+    // Normally each deferral makes the next one use a longer tier. A deferral does not count while
+    // other destinations hold the permits: the endpoints of its destination did not cause the wait.
+    const climbs = mayClimb && !isHeldUpByOthers(delivery.target, limiter)
+    this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
+  }
+
+  #settle(delivery: Delivery, decision: Decision): void {
+    const { attemptRecords, clock, settle } = this.#deps
+    attemptRecords?.result(delivery, decision, clock.now())
+    this.#inProgress++
+    settle.delivery(delivery, decision, () => {
+      this.#inProgress--
+    })
+  }
+}

@@ -1,0 +1,89 @@
+import type { Clock, Logger, LogProducer } from '../core/ports.ts'
+import { durationMs, type EpochMs } from '../core/time.ts'
+import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
+
+/**
+ * Maximum time without a write to a broker. After it, the process writes a record to learn the
+ * broker's time, which a broker returns with each record that it stores.
+ */
+const askEvery = durationMs(30_000)
+/** Maximum wait for a broker's time. After it, `now` returns the time of this process's clock. */
+const answerLimit = durationMs(5_000)
+
+interface Deps {
+  readonly producer: LogProducer
+  /**
+   * The compacted topic to which the process writes a record to learn a broker's time. The record
+   * has no value, so Kafka treats it as a tombstone and removes it.
+   */
+  readonly topic: string
+  readonly clock: Clock
+  /** Returns when a broker last returned its time, in monotonic milliseconds. */
+  readonly learnedAt: () => number
+  readonly logger: Logger
+}
+
+export interface BrokerTime extends PeriodicTask {
+  /**
+   * Writes a record, and resolves with the broker's time. Resolves with `undefined` when the write
+   * fails or takes more than 5 s. Also resolves with `undefined` when the topic keeps the
+   * producer's timestamps (`CreateTime`), because the acknowledgement then has no broker time.
+   */
+  ask(): Promise<EpochMs | undefined>
+  /**
+   * Resolves with a broker's time, or with this process's time when `ask` gets none. All processes
+   * ask the leader of the same partition. So the broker's times never decrease, in any process,
+   * until another broker becomes the leader.
+   */
+  now(): Promise<EpochMs>
+}
+
+/**
+ * The record that is written to learn the broker's time. It has no value, so it is a tombstone. It
+ * deletes no other record, because no other record of the topic has its key. Keys of dead letters
+ * begin with a destination id, or with `-/` and a topic name. Keys of deletions are JSON.
+ */
+const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
+
+/**
+ * Keeps this process's clock aligned with the brokers' clock, even while the process writes no
+ * other records.
+ */
+export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: Deps): BrokerTime {
+  let isAsking = false
+  /**
+   * Whether the topic keeps the producer's timestamps (`CreateTime`). Its acknowledgements then
+   * have no broker time, so the process stops asking.
+   */
+  let isSilent = false
+
+  function ask(): Promise<EpochMs | undefined> {
+    const { promise, resolve } = Promise.withResolvers<EpochMs | undefined>()
+    const cancel = clock.after(answerLimit, () => {
+      logger.warn(
+        { topic },
+        'no broker reported its time within 5 s; until a broker does, this process calculates the time from the last report, or uses the clock of its machine if no broker has reported its time yet; if this line repeats, check Kafka with: hookline doctor',
+      )
+      resolve(undefined)
+    })
+    isAsking = true
+    producer.append(topic, record, (error, _offset, appended) => {
+      isAsking = false
+      isSilent = error === undefined && appended === undefined
+      cancel()
+      resolve(appended)
+    })
+    return promise
+  }
+
+  const isDue = (): boolean => !isAsking && !isSilent && clock.monotonic() - learnedAt() >= askEvery
+  const task = createPeriodicTask({
+    clock,
+    firstAfter: askEvery,
+    async turn() {
+      if (isDue()) await ask()
+      return askEvery
+    },
+  })
+  return { ...task, ask, now: async () => (await ask()) ?? clock.now() }
+}

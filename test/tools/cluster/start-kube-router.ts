@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { mkdir, symlink } from 'node:fs/promises'
+import { arch } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
+import { program } from './built-programs.ts'
+import { type ControlPlane, serviceAddresses } from './etcd-and-api-server.ts'
+import { nodeAddress } from './node-addresses-and-files.ts'
+
+const run = promisify(execFile)
+const startTimeoutMs = 60_000
+const healthPort = 20_244
+
+export interface PluginOptions {
+  readonly plane: ControlPlane
+  /** The root of the unpacked Debian packages. */
+  readonly packages: string
+  /** An existing directory for the plugin's files and log. */
+  readonly directory: string
+  /** The file of the node's network namespace. */
+  readonly networkNamespace: string
+}
+
+/**
+ * Starts kube-router on the node, only with the part that enforces network policies. Resolves, when
+ * it runs, with a function that stops it and removes its rules.
+ * @throws with the end of its log
+ */
+export async function startNetworkPlugin(options: PluginOptions): Promise<() => Promise<void>> {
+  const { plane, packages, directory, networkNamespace } = options
+  const kubeRouter = await program('kube-router')
+  const env = await environment(packages, join(directory, 'network-plugin'))
+  const [kubeconfig, file] = ['kube-router.conf', 'kube-router.log'].map(name => join(directory, name)) as [
+    string,
+    string,
+  ]
+  await plane.writeKubeconfig(kubeconfig, 'admin')
+  const inNode = [`--net=${networkNamespace}`]
+  const started = startGuarded({
+    command: 'nsenter',
+    args: [
+      ...[...inNode, kubeRouter, '--run-firewall=true', '--run-router=false', '--run-service-proxy=false'],
+      ...[`--kubeconfig=${kubeconfig}`, '--hostname-override=node', `--service-cluster-ip-range=${serviceAddresses}`],
+      `--health-port=${healthPort}`,
+    ],
+    ...{ env, output: { file } },
+  })
+  const isHealthy = (): Promise<boolean> =>
+    fetch(`http://${nodeAddress}:${healthPort}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  try {
+    await untilReady(started, isHealthy, { everyMs: 250, patienceMs: startTimeoutMs })
+  } catch (error) {
+    await started.kill()
+    throw new Error(`kube-router did not start: ${(error as Error).message}\n${await tailOf(file)}`, { cause: error })
+  }
+  return async () => {
+    await started.stop()
+    // The chains are deleted before the sets, because chains of kube-router refer to its sets.
+    for (const words of [
+      ['iptables', '--flush'],
+      ['iptables', '--delete-chain'],
+      ['ipset', 'destroy'],
+    ])
+      await run('nsenter', [...inNode, ...words], { env })
+  }
+}
+
+/**
+ * The environment in which kube-router finds the programs of the packages. The package of iptables
+ * has one program, `xtables-nft-multi`, for all of these names. At an installation, Debian creates
+ * links with these names. This function creates the links in `links`.
+ */
+async function environment(packages: string, links: string): Promise<NodeJS.ProcessEnv> {
+  await mkdir(links, { recursive: true })
+  const libraries = join(packages, 'usr/lib', `${arch() === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`)
+  for (const name of ['iptables', 'iptables-save', 'iptables-restore'])
+    await symlink(join(packages, 'usr/sbin/xtables-nft-multi'), join(links, name)).catch(ignoreExisting)
+  return {
+    PATH: [links, join(packages, 'usr/sbin'), process.env['PATH']].join(delimiter),
+    LD_LIBRARY_PATH: libraries,
+    XTABLES_LIBDIR: join(libraries, 'xtables'),
+  }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error
+}
