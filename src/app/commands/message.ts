@@ -89,7 +89,7 @@ function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): read
 }
 
 const inferredNote =
-  '(inferred): no record shows the state, so Hookline assumes it: "dropped" if the current configuration drops the event, otherwise "delivered", because Hookline processed the event and recorded no failure'
+  '(inferred): no record shows the state. Hookline assumes "dropped" if the current configuration drops the event. Otherwise it assumes "delivered", because it has processed the event and recorded no failure'
 
 const attemptTitles = [
   ...['TIME', 'DESTINATION', 'ATTEMPT', 'WEBHOOK', 'OUTCOME', 'STATUS', 'MS', 'DECISION', 'REASON', 'NEXT ATTEMPT'],

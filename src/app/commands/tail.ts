@@ -140,7 +140,7 @@ function checkId(
   if (typed === undefined || ids.includes(typed)) return
   if (since === undefined) choice(option, typed, ids)
   io.stderr.write(
-    `hookline: ${option}: '${printable(typed)}' is not in the configuration: it is misspelt (${adviceOnName(typed, ids)}), or it was removed, so that only attempts from before the removal can match\n`,
+    `hookline: ${option}: '${printable(typed)}' is not in the configuration (${adviceOnName(typed, ids)}); if it was removed from the configuration, only attempts from before the removal can match\n`,
   )
 }
 

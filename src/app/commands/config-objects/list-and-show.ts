@@ -65,7 +65,7 @@ function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): vo
 }
 
 const disablingText = (id: string, { at, reason, failingSince }: NonNullable<ShownObject['disabledAutomatically']>) =>
-  `Hookline disabled this destination at ${at} (setting ${disablingKeys[reason]}), because ${whyDisabled[reason]} since ${failingSince}; Hookline drops its events; when the endpoint works again, run: hookline destinations enable ${id}`
+  `Hookline disabled this destination at ${at}, because ${whyDisabled[reason]} since ${failingSince} (see its setting ${disablingKeys[reason]}); Hookline drops its events; when the endpoint works again, run: hookline destinations enable ${id}`
 
 const disablingKeys = { failing: 'lifecycle.disableAfter', gone: 'lifecycle.onGone' } as const
 

@@ -65,7 +65,7 @@ describe('hookline message', () => {
       'DESTINATION  STATE                 REASON    WAITING IN RETRY TOPIC             DEAD LETTER KEY',
       'ads          delivered (inferred)  -         -                                  -',
       'crm          waiting               http_5xx  10s, due 2026-03-01T00:00:10.000Z  -',
-      '(inferred): no record shows the state, so Hookline assumes it: "dropped" if the current configuration drops the event, otherwise "delivered", because Hookline processed the event and recorded no failure',
+      '(inferred): no record shows the state. Hookline assumes "dropped" if the current configuration drops the event. Otherwise it assumes "delivered", because it has processed the event and recorded no failure',
       '',
       'TIME                      DESTINATION  ATTEMPT  WEBHOOK  OUTCOME   STATUS  MS  DECISION  REASON  NEXT ATTEMPT',
       '2026-03-01T00:00:00.000Z  crm          1        0        http_5xx  503     12  retried   -       -',

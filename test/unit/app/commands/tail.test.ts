@@ -128,7 +128,7 @@ describe('hookline tail', () => {
     })
     expect({ code, lines }).toEqual({ code: 0, lines: [expect.stringContaining(id)] })
     expect(err).toBe(
-      `hookline: --${kind}: '${id}' is not in the configuration: it is misspelt (${advice}), or it was removed, so that only attempts from before the removal can match\n`,
+      `hookline: --${kind}: '${id}' is not in the configuration (${advice}); if it was removed from the configuration, only attempts from before the removal can match\n`,
     )
   })
 
