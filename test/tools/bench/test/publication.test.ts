@@ -222,6 +222,17 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
     expect(new Set(entries.map(({ commit, date, machine }) => `${commit} ${date} ${machine}`)).size).toBe(1)
   })
 
+  it('names exactly the rows that miss a bound in the section about these bounds', () => {
+    const page = readFileSync(join(checkout, 'docs/performance/README.md'), 'utf8')
+    const [, section = ''] = page.match(/^## Bounds that are not met\n(.*?)^## /ms) ?? []
+    const { entries } = JSON.parse(readFileSync(join(checkout, 'docs/performance/results.json'), 'utf8')) as {
+      readonly entries: readonly Entry[]
+    }
+    const missed = judged(entries).filter(({ values }) => values.some(({ verdict }) => verdict === 'FAILS'))
+    const linked = [...section.matchAll(/\]\(#([\w-]+)\)/g)].map(([, row]) => row).filter(row => row !== 'summary')
+    expect(new Set(linked)).toEqual(new Set(missed.map(({ row }) => row)))
+  })
+
   it('shows variants side by side with the worst verdict in the short table', () => {
     const what = 'deliveries per CPU second, relative to the reference loop with got'
     expect(
