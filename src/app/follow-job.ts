@@ -12,7 +12,7 @@ import { durationMs } from '../core/time.ts'
 import { CommandFailed, type CommandIo, printData, UsageError } from './command.ts'
 import { problemText } from './commands/config-objects/refusal-text.ts'
 import { jobLines } from './job-output.ts'
-import { type OperatorOptions, operatorAddress } from './operator-api-access.ts'
+import { type OperatorOptions, operatorAddress } from './operator-api-clients-and-refusals.ts'
 import { createProgressBar, printable } from './terminal-output.ts'
 
 export interface JobOptions extends OperatorOptions {

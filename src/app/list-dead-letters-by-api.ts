@@ -1,10 +1,10 @@
-import type { ListedByApi } from '../adapters/operator-client/message-and-dead-letter-client.ts'
+import type { ListedByApi } from '../adapters/operator-client/message-dead-letter-ledger-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
 import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
 import { CommandFailed, type CommandIo, print } from './command.ts'
 import { apiFilterOf } from './dead-letter-filter-options.ts'
 import { deadLetterTitles, withReasons } from './dead-letter-output.ts'
-import { type OperatorOptions, openLogClient } from './operator-api-access.ts'
+import { type OperatorOptions, openLogClient } from './operator-api-clients-and-refusals.ts'
 import { printable, tableOf } from './terminal-output.ts'
 
 interface Options extends OperatorOptions {

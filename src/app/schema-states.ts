@@ -1,6 +1,6 @@
 import { audienceInputSchema, membershipSchema } from '../adapters/avro/audience-codecs.ts'
 import { eventSchema } from '../adapters/avro/event-codec.ts'
-import { subjectOf } from '../adapters/avro/read-own-schemas.ts'
+import { subjectOf } from '../adapters/avro/own-schemas-and-subjects.ts'
 import type { Registry } from '../adapters/avro/schema-registry.ts'
 import type { SchemaSeen } from '../core/doctor/schemas.ts'
 import type { Settings } from '../core/settings/settings.ts'

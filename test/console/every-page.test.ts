@@ -6,7 +6,7 @@ import { desktop, phone } from '../support/browser/browser.ts'
 import { takePicture } from '../support/browser/screenshot.ts'
 import { builtConsole } from '../support/console/built-console.ts'
 import { type ConsolePage, withConsoleBrowser } from '../support/console/console-browser.ts'
-import { failedMessage, failingId } from '../support/console/fake-installation.ts'
+import { failedMessage, failingId } from '../support/console/fake-operator-api-data.ts'
 
 /* Tests that apply to every page of the console. */
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
-import { failingId } from '../support/console/fake-installation.ts'
+import { failingId } from '../support/console/fake-operator-api-data.ts'
 
 /*
  * Tests of pages whose requests fail, or whose address or data has a form that they cannot show.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { accessibilityViolations } from '../support/browser/accessibility.ts'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
-import { disabledId, failedMessage, failingId, oddMessage } from '../support/console/fake-installation.ts'
+import { disabledId, failedMessage, failingId, oddMessage } from '../support/console/fake-operator-api-data.ts'
 
 /* Tests of what an operator does with the console, across several pages. */
 

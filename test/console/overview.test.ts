@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
-import { status } from '../support/console/fake-installation.ts'
+import { status } from '../support/console/fake-operator-api-data.ts'
 
 /* Tests of the overview, the first page of the console. */
 

@@ -7,9 +7,9 @@ import { closingAfterEach } from '../support/cleanup.ts'
 import { assembleCrowd, type HostileCrowd, hostileCrowds } from '../support/collector/hostile-crowds.ts'
 import { hostileRequests, sendHostile } from '../support/collector/hostile-requests.ts'
 import { basic } from '../support/network/http-request-bytes.ts'
-import { blockedSince, longestBlock } from '../support/process/blocked-time.ts'
+import { blockedSince, longestBlock } from '../support/process/event-loop-probe-results.ts'
 import { startInstallation, webKey } from '../support/process/test-installation.ts'
-import { testSecret } from '../support/secret-scan/find-secret.ts'
+import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 import { peakMb } from '../tools/bench/process-usage.ts'
 
 const closing = closingAfterEach()

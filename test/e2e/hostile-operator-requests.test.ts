@@ -6,7 +6,7 @@ import { operateKey, startConsoleInstallation } from '../support/browser/console
 import { closingAfterEach } from '../support/cleanup.ts'
 import { sendHostile } from '../support/collector/hostile-requests.ts'
 import { hostileOperatorRequests } from '../support/operator/hostile-operator-requests.ts'
-import { blockedSince, longestBlock } from '../support/process/blocked-time.ts'
+import { blockedSince, longestBlock } from '../support/process/event-loop-probe-results.ts'
 
 const closing = closingAfterEach()
 

@@ -12,9 +12,9 @@ import {
   type JobsInstallation,
   startJobsInstallation,
   untilJob,
-} from '../support/jobs/jobs-installation.ts'
+} from '../support/jobs/real-jobs-installation.ts'
 import { until } from '../support/kafka/admin.ts'
-import { operatorKey } from '../support/operator/scripted-operator-api.ts'
+import { operatorKey } from '../support/operator/scripted-operator-api-and-keys.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { ask, createJob, hasEnded, startJobsInstallation, untilJob } from '../support/jobs/jobs-installation.ts'
+import { ask, createJob, hasEnded, startJobsInstallation, untilJob } from '../support/jobs/real-jobs-installation.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 

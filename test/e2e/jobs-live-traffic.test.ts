@@ -7,7 +7,7 @@ import {
   operatorSettings,
   startJobsInstallation,
   untilJob,
-} from '../support/jobs/jobs-installation.ts'
+} from '../support/jobs/real-jobs-installation.ts'
 import { until } from '../support/kafka/admin.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { createJob, hasEnded, startJobsInstallation, untilJob } from '../support/jobs/jobs-installation.ts'
+import { createJob, hasEnded, startJobsInstallation, untilJob } from '../support/jobs/real-jobs-installation.ts'
 import { until } from '../support/kafka/admin.ts'
 import { patience } from '../support/process/delivery-findings.ts'
 import { trackEvents } from '../support/process/test-installation.ts'

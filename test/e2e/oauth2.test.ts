@@ -6,7 +6,7 @@ import { configFolder } from '../support/config/config-folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { testSecret } from '../support/secret-scan/find-secret.ts'
+import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 import { TokenServer } from '../support/webhook/token-server.ts'
 
 const closing = closingAfterEach()

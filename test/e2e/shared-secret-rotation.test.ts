@@ -8,7 +8,7 @@ import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/config-folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { testSecret } from '../support/secret-scan/find-secret.ts'
+import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()

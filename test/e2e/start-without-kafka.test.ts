@@ -6,7 +6,7 @@ import { closingAfterEach } from '../support/cleanup.ts'
 import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 import { spawnRun } from '../support/process/starting-process.ts'
 import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
-import { testSecret } from '../support/secret-scan/find-secret.ts'
+import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 
 const closing = closingAfterEach()
 const operator = {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { findingsOf, isCommitted, type Observed, suffered, type Victim } from '../support/process/delivery-findings.ts'
-import { Fleet, type FleetProcess } from '../support/process/fleet.ts'
-import { partitionOf } from '../support/process/numbered-message-ids.ts'
-import type { Seen } from '../support/webhook/recorded-deliveries.ts'
+import { partitionOf } from '../support/process/message-ids-with-partition-offsets.ts'
+import { Fleet, type FleetProcess } from '../support/process/processes-under-steady-load.ts'
+import type { Seen } from '../support/webhook/receiver-recording-sender-and-time.ts'
 import type { Findings, Limits } from '../tools/chaos/delivery-verdict.ts'
 import { createChance } from '../tools/chaos/seeded-random.ts'
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
-import { askObjects } from '../support/operator/object-requests.ts'
-import { operatorKey } from '../support/operator/scripted-operator-api.ts'
+import { operatorKey } from '../support/operator/scripted-operator-api-and-keys.ts'
+import { askObjects } from '../support/operator/send-operator-api-request.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 
 /* Tests of the status that two dispatchers and an operator process report, on a real broker. */

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/config-folder.ts'
-import { testSecret } from '../support/secret-scan/find-secret.ts'
+import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 
 const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname

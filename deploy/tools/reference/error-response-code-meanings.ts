@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
+import type { ProblemCode } from '../../../src/adapters/http/response-codes-and-bodies.ts'
 import type { Meanings } from './rejection-meanings.ts'
 
 const sendAgain = 'Send the same request again, with the same message ids.'

@@ -1,4 +1,4 @@
-import { problemStatus } from '../../../src/adapters/http/responses.ts'
+import { problemStatus } from '../../../src/adapters/http/response-codes-and-bodies.ts'
 import {
   type DeadLetterReason,
   type DeferralCause,

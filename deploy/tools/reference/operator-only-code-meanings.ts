@@ -1,5 +1,5 @@
-import { objectMeanings } from '../../../src/adapters/http/openapi-operation.ts'
-import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
+import { objectMeanings } from '../../../src/adapters/http/openapi-operation-and-error-codes.ts'
+import type { ProblemCode } from '../../../src/adapters/http/response-codes-and-bodies.ts'
 import type { ObjectRefusalCode } from '../../../src/core/operator/object-refusal.ts'
 import type { Meanings } from './rejection-meanings.ts'
 

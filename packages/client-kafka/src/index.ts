@@ -11,7 +11,7 @@ import { createLog, isDebugging } from '../../client/src/log.ts'
 import type { Transport } from '../../client/src/transport.ts'
 import { createKafkaTransport, type EventsTopic } from './kafka-transport.ts'
 import type { KafkaTransportOptions } from './kafka-transport-options.ts'
-import { kafkaTransportSettings } from './kafka-transport-settings.ts'
+import { kafkaTransportSettings } from './validate-kafka-transport-options.ts'
 
 /*
  * The Kafka transport of the client library, `@hookline/client-kafka`. It writes to the events

@@ -1,6 +1,14 @@
 import process from 'node:process'
 import type { CallType } from '../../../src/core/message/message.ts'
-import { type Alias, entryOf, type Group, type Identify, type Page, type Screen, type Track } from './calls.ts'
+import {
+  type Alias,
+  entryOf,
+  type Group,
+  type Identify,
+  type Page,
+  type Screen,
+  type Track,
+} from './call-types-and-validation.ts'
 import { type ClientClock, longestTimerMs, processClock } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { ConfigError } from './errors.ts'

@@ -2,7 +2,7 @@ import { type AudienceInput, fromInputRecord, type InputRecord, toInputRecord } 
 import type { MembershipRecord } from '../../core/audience/membership-and-watermark-records.ts'
 import type { Clock, DecodedValue, ValueCodec } from '../../core/ports.ts'
 import { avroCodecs } from './confluent-codec.ts'
-import { readSchemaText } from './read-own-schemas.ts'
+import { readSchemaText } from './own-schemas-and-subjects.ts'
 import type { Registry } from './schema-registry.ts'
 
 /** The schema of the audience-input topic, as `hookline schemas register` registers it. */

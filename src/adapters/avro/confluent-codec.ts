@@ -2,7 +2,7 @@ import avsc from 'avsc'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { Clock, SchemaNeeded, Undecodable } from '../../core/ports.ts'
 import { boundedCollection } from './bounded-arrays-and-maps.ts'
-import { SchemaNotRegistered, subjectOf } from './read-own-schemas.ts'
+import { SchemaNotRegistered, subjectOf } from './own-schemas-and-subjects.ts'
 import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 import { UnknownSchemaIds } from './unknown-schema-ids.ts'
 

@@ -3,7 +3,7 @@ import type { Clock, Decoded, EventCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { avroCodecs } from './confluent-codec.ts'
 import { type EventRecord, fromEventRecord, toEventRecord } from './event-record.ts'
-import { readSchemaText } from './read-own-schemas.ts'
+import { readSchemaText } from './own-schemas-and-subjects.ts'
 import type { Registry } from './schema-registry.ts'
 
 /** The schema with which Hookline writes events, as `hookline schemas register` registers it. */

@@ -6,7 +6,7 @@ import type { TraceContext } from '../../core/trace/context.ts'
 import type { HttpServer } from './json-api-server.ts'
 import type { AuthenticateOperator } from './operator-authentication.ts'
 import type { RunInSpan } from './request-span.ts'
-import type { HttpResponse } from './responses.ts'
+import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /** The authentication of requests to the operator API, and the audit log of changes. */
 export interface OperatorGate {

@@ -1,6 +1,6 @@
 import { writeKeyIn } from '../../core/message/batch.ts'
 import type { BodyBuffer } from './body-memory.ts'
-import type { HttpResponse } from './responses.ts'
+import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /**
  * Finds the source of a request whose write key is in the body, and not in the headers or the

@@ -3,14 +3,14 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import { documentPath, ingestPaths, isOperatorUrl, methodsOf, settingsPath } from './api-paths-and-methods.ts'
 import { addDeletionAndSyncRoutes, type GuardedOperatorApi } from './deletion-and-sync-routes.ts'
-import { createIngest } from './ingest.ts'
 import { createHttpServer } from './json-api-server.ts'
 import { openApiDocument } from './openapi-tracking.ts'
-import { documentPath, ingestPaths, isOperatorUrl, methodsOf, settingsPath } from './paths.ts'
 import { createRunInSpan } from './request-span.ts'
-import { type HttpResponse, inBytes, ok, problem } from './responses.ts'
+import { type HttpResponse, inBytes, ok, problem } from './response-codes-and-bodies.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
+import { createIngest } from './tracking-request-handler.ts'
 
 interface Deps {
   readonly listen: ListenAddress

@@ -1,8 +1,8 @@
 import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { consolePath } from './api-paths-and-methods.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { consolePath } from './paths.ts'
-import { type HttpResponse, problem } from './responses.ts'
+import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app' | 'connections' | 'send' | 'fail'> {
   /** The directory with the built console; `undefined` when it was not built. */

@@ -7,6 +7,7 @@ import {
   UploadCutShort,
 } from '../../core/operator/deletion-and-audience-api.ts'
 import { DamagedGzip, linesOf } from '../streams/lines.ts'
+import { deletionPath, deletionsPath, syncsPath } from './api-paths-and-methods.ts'
 import {
   type Asked,
   createGuard,
@@ -19,9 +20,8 @@ import { createReservation } from './body-memory.ts'
 import type { HttpServer } from './json-api-server.ts'
 import type { RequestBodyDeps } from './json-object-body.ts'
 import { withoutQuery } from './object-read-handlers.ts'
-import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
 import { readBody } from './read-body.ts'
-import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './responses.ts'
+import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './response-codes-and-bodies.ts'
 import { createStreamedBody } from './streamed-request-body.ts'
 
 interface Deps extends RequestBodyDeps, Omit<GuardDeps, 'operator' | 'clock'>, Pick<HttpServer, 'app'> {

@@ -2,12 +2,18 @@ import { destinationOf, type Job, type JobKind, jobKinds } from '../../core/jobs
 import { jobViewOf } from '../../core/jobs/job-view.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
+import { jobPaths, jobsPaths } from './api-paths-and-methods.ts'
 import type { Asked, Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { idIn, withoutQuery } from './object-read-handlers.ts'
-import { jobPaths, jobsPaths } from './paths.ts'
-import { acceptedForProcessing, type HttpResponse, inObjectForm, objectProblem, ok } from './responses.ts'
+import {
+  acceptedForProcessing,
+  type HttpResponse,
+  inObjectForm,
+  objectProblem,
+  ok,
+} from './response-codes-and-bodies.ts'
 
 interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app'> {
   readonly api: JobsApi

@@ -6,11 +6,11 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import { createMaximumLog, limitConnections, protectRequests } from './connection-limits.ts'
+import { createMaximumLog, limitConnections, protectRequests } from './close-connections-above-maximum.ts'
 import { isPreflight, preflight } from './cors.ts'
 import { createNodeServer } from './node-server.ts'
 import { type Connections, createConnections, everyMethod } from './open-connections.ts'
-import { type HttpResponse, problem } from './responses.ts'
+import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
 import { createSend, type Send } from './send-response.ts'
 import type { HttpLimits } from './server-limits.ts'
 

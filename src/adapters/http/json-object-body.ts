@@ -9,7 +9,7 @@ import { formatPath } from '../../core/settings/settings-problem.ts'
 import { createReservation } from './body-memory.ts'
 import type { Connections } from './open-connections.ts'
 import { readBody } from './read-body.ts'
-import { type HttpResponse, inObjectForm, objectProblem } from './responses.ts'
+import { type HttpResponse, inObjectForm, objectProblem } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 /** What a route needs to read the body of a request. */

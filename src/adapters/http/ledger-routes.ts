@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../core/message/json.ts'
 import { ledgerQueryOf, type ReadLedger } from '../../core/operator/ledger-query-and-view.ts'
 import type { Clock } from '../../core/ports.ts'
+import { ledgerPath } from './api-paths-and-methods.ts'
 import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { invalidQuery } from './object-read-handlers.ts'
-import { ledgerPath } from './paths.ts'
-import { inObjectForm, ok } from './responses.ts'
+import { inObjectForm, ok } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app'> {
   readonly readLedger: ReadLedger

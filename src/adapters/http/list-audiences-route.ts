@@ -1,9 +1,9 @@
 import type { ListAudiences } from '../../core/operator/audience-view.ts'
+import { audiencesPath } from './api-paths-and-methods.ts'
 import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { withoutQuery } from './object-read-handlers.ts'
-import { audiencesPath } from './paths.ts'
-import { inObjectForm, ok } from './responses.ts'
+import { inObjectForm, ok } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app'> {
   readonly listAudiences: ListAudiences

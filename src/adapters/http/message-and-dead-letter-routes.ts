@@ -6,11 +6,11 @@ import type {
 } from '../../core/operator/message-and-dead-letter-api.ts'
 import { messageQueryOf } from '../../core/operator/message-query.ts'
 import type { Clock } from '../../core/ports.ts'
+import { deadLetterPath, deadLettersPath, messagePath } from './api-paths-and-methods.ts'
 import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { idIn, invalidQuery, withoutQuery } from './object-read-handlers.ts'
-import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
-import { inObjectForm, objectProblem, ok } from './responses.ts'
+import { inObjectForm, objectProblem, ok } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app'> {
   readonly log: MessageAndDeadLetterApi

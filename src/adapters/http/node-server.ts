@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { paceParsing } from './paced-parsing.ts'
+import { paceParsing } from './paced-http-parsing.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 /**
  * Creates a Node HTTP server with these limits, except for those of connections (see
- * connection-limits.ts). The server reports invalid HTTP and timeouts with its event `clientError`.
+ * close-connections-above-maximum.ts). The server reports invalid HTTP and timeouts with its event
+ * `clientError`.
  */
 export function createNodeServer(handler: RequestListener, limits: HttpLimits): Server {
   const server = createServer(
@@ -15,7 +16,7 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
       connectionsCheckingInterval: limits.checkEvery,
       keepAliveTimeout: limits.keepAlive,
       // The buffer is smaller than Node's default, so that Node reads less data in advance for a
-      // connection whose further requests wait (paced-parsing.ts).
+      // connection whose further requests wait (paced-http-parsing.ts).
       highWaterMark: 16_384,
       // The Host header is checked in json-api-server.ts, because Node's own 400 response has no
       // body.

@@ -12,7 +12,7 @@ import { type DurationMs, durationMs, parseDuration } from '../../core/time.ts'
 import type { Asked, Handled, Handler } from './authenticate-and-audit-requests.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { idIn, invalidQuery, withEtag } from './object-read-handlers.ts'
-import { type HttpResponse, objectProblem, ok } from './responses.ts'
+import { type HttpResponse, objectProblem, ok } from './response-codes-and-bodies.ts'
 
 /** How long an old secret stays in use after a rotation, unless the request says otherwise. */
 const defaultOverlap = durationMs(24 * 3_600_000)

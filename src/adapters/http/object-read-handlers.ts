@@ -7,7 +7,7 @@ import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import { objectQueryOf, sinceOf, unknownParameters } from '../../core/operator/query-parameters-and-object-page.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Asked, Handler } from './authenticate-and-audit-requests.ts'
-import { type HttpResponse, objectProblem, ok } from './responses.ts'
+import { type HttpResponse, objectProblem, ok } from './response-codes-and-bodies.ts'
 
 interface Deps {
   readonly api: ObjectsApi

@@ -1,10 +1,5 @@
 import { objectKinds } from '../../core/config-objects/config-objects.ts'
 import { type ObjectsApi, switches } from '../../core/operator/objects-api.ts'
-import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
-import type { HttpServer } from './json-api-server.ts'
-import type { RequestBodyDeps } from './json-object-body.ts'
-import { createChangeHandlers } from './object-change-handlers.ts'
-import { createObjectHandlers, withoutQuery } from './object-read-handlers.ts'
 import {
   changesPath,
   destinationPath,
@@ -18,9 +13,14 @@ import {
   statusPath,
   switchPath,
   testPath,
-} from './paths.ts'
+} from './api-paths-and-methods.ts'
+import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
+import type { HttpServer } from './json-api-server.ts'
+import type { RequestBodyDeps } from './json-object-body.ts'
+import { createChangeHandlers } from './object-change-handlers.ts'
+import { createObjectHandlers, withoutQuery } from './object-read-handlers.ts'
 import { createPreviewHandler } from './preview-message-handler.ts'
-import { inObjectForm } from './responses.ts'
+import { inObjectForm } from './response-codes-and-bodies.ts'
 
 interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app'> {
   readonly api: ObjectsApi

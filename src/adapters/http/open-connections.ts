@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
 import { nextIteration, sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
-import { type HttpResponse, problem, toHttpText } from './responses.ts'
+import { type HttpResponse, problem, toHttpText } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 /** The state of one connection. */

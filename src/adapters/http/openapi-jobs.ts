@@ -3,10 +3,10 @@ import { deadLetterReasons } from '../../core/delivery/outcomes-reasons-and-clas
 import { type JobKind, jobKinds, jobStates, maxJobUserIds } from '../../core/jobs/job.ts'
 import { defaultResendRate, maxJobRate } from '../../core/jobs/job-rates.ts'
 import { callTypes } from '../../core/message/message.ts'
+import { jobPaths, jobsPaths } from './api-paths-and-methods.ts'
 import { count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
-import { inPath, json, templateOf } from './openapi-components.ts'
-import { operation } from './openapi-operation.ts'
-import { jobPaths, jobsPaths } from './paths.ts'
+import { operation } from './openapi-operation-and-error-codes.ts'
+import { inPath, json, templateOf } from './openapi-responses-and-references.ts'
 
 /* This file describes the paths for replays and resends, and their JSON bodies, as OpenAPI 3.1. */
 

@@ -3,11 +3,11 @@ import { deadLetterReasons } from '../../core/delivery/outcomes-reasons-and-clas
 import { timelineStates, unknownCauses } from '../../core/operator/destination-timeline.ts'
 import { pageLimits } from '../../core/operator/query-parameters-and-object-page.ts'
 import { noReplayRequestReasons } from '../../core/operator/replay-preview.ts'
+import { deadLetterPath, deadLettersPath, messagePath } from './api-paths-and-methods.ts'
 import { count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
-import { inPath, templateOf } from './openapi-components.ts'
-import { inQuery, operation } from './openapi-operation.ts'
+import { inQuery, operation } from './openapi-operation-and-error-codes.ts'
 import { previewOr, requestPreview } from './openapi-request-preview-schemas.ts'
-import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
+import { inPath, templateOf } from './openapi-responses-and-references.ts'
 
 /* This file describes the paths and JSON bodies for messages and dead letters as OpenAPI 3.1. */
 

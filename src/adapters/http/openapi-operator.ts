@@ -1,4 +1,10 @@
 import { syncModes } from '../../core/audience/sync-watermark.ts'
+import { deletionPath, deletionsPath, documentPath, keysPath, syncsPath } from './api-paths-and-methods.ts'
+import { jobOperations, jobSchemas } from './openapi-jobs.ts'
+import { messageAndDeadLetterPaths, messageAndDeadLetterSchemas } from './openapi-messages-and-dead-letters.ts'
+import { objectParameters, objectPaths } from './openapi-object-status-ledger-paths.ts'
+import { objectSchemas } from './openapi-object-status-ledger-schemas.ts'
+import { refusalResponses } from './openapi-operation-and-error-codes.ts'
 import {
   document,
   inPath,
@@ -8,15 +14,9 @@ import {
   responses,
   schema,
   templateOf,
-} from './openapi-components.ts'
-import { jobOperations, jobSchemas } from './openapi-jobs.ts'
-import { operatorSchemas, schemas, signingKeys } from './openapi-message-and-deletion-schemas.ts'
-import { messageAndDeadLetterPaths, messageAndDeadLetterSchemas } from './openapi-messages-and-dead-letters.ts'
-import { objectSchemas } from './openapi-object-schemas.ts'
-import { objectParameters, objectPaths } from './openapi-objects.ts'
-import { refusalResponses } from './openapi-operation.ts'
+} from './openapi-responses-and-references.ts'
 import { sessionPaths } from './openapi-session.ts'
-import { deletionPath, deletionsPath, documentPath, keysPath, syncsPath } from './paths.ts'
+import { operatorSchemas, schemas, signingKeys } from './openapi-tracking-deletion-sync-schemas.ts'
 
 /*
  * This file describes the paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their

@@ -1,7 +1,7 @@
+import { sessionPath } from './api-paths-and-methods.ts'
 import { text } from './openapi-basic-schemas.ts'
-import { json } from './openapi-components.ts'
-import { sessionPath } from './paths.ts'
-import { type ProblemCode, problemStatus } from './responses.ts'
+import { json } from './openapi-responses-and-references.ts'
+import { type ProblemCode, problemStatus } from './response-codes-and-bodies.ts'
 
 /* This file describes the paths with which the console signs in, as OpenAPI 3.1. */
 

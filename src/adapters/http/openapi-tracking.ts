@@ -1,3 +1,5 @@
+import { documentPath, type IngestPath, ingestPaths, settingsPath } from './api-paths-and-methods.ts'
+import { operatorPaths, operatorSecurity } from './openapi-operator.ts'
 import {
   document,
   inPath,
@@ -7,10 +9,8 @@ import {
   responses,
   schema,
   templateOf,
-} from './openapi-components.ts'
-import { operatorSchemas, schemas } from './openapi-message-and-deletion-schemas.ts'
-import { operatorPaths, operatorSecurity } from './openapi-operator.ts'
-import { documentPath, type IngestPath, ingestPaths, settingsPath } from './paths.ts'
+} from './openapi-responses-and-references.ts'
+import { operatorSchemas, schemas } from './openapi-tracking-deletion-sync-schemas.ts'
 
 const parameters = {
   StrictMode: {

@@ -4,7 +4,7 @@ import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import { isEqual, type Operator, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'
 import { clientAddressOf } from './client-address.ts'
-import { type HttpResponse, problem } from './responses.ts'
+import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
 import { deleteCookie, isOfOtherOrigin, sessionTokenIn } from './session-cookie.ts'
 
 interface Deps {

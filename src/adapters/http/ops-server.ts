@@ -5,7 +5,7 @@ import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Exposition } from '../metrics/metrics.ts'
-import { limitConnections } from './connection-limits.ts'
+import { limitConnections } from './close-connections-above-maximum.ts'
 import { createNodeServer } from './node-server.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 

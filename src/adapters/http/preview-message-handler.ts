@@ -2,7 +2,7 @@ import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { Handler } from './authenticate-and-audit-requests.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { idIn } from './object-read-handlers.ts'
-import { objectProblem, ok } from './responses.ts'
+import { objectProblem, ok } from './response-codes-and-bodies.ts'
 
 /**
  * Creates the handler of the route that previews a message. A preview changes nothing, but writes a

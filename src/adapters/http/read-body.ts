@@ -6,7 +6,7 @@ import { isGzip } from '../streams/lines.ts'
 import { BodyBuffer, type ChunkMemory } from './body-memory.ts'
 import type { WriteKeySearch } from './body-write-key.ts'
 import { type Connection, endBody } from './open-connections.ts'
-import { type HttpResponse, problem, refused } from './responses.ts'
+import { type HttpResponse, problem, refused } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 import type { NotUnpacked, UnpackPermit } from './unpack-permits.ts'
 

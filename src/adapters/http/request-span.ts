@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TraceContext, traceContextIn, traceIdOf } from '../../core/trace/context.ts'
 import type { SpanFacts, Tracer } from '../../core/trace/tracer.ts'
 import type { HttpServer } from './json-api-server.ts'
-import type { HttpResponse } from './responses.ts'
+import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /**
  * Handles a request and returns its response, or `undefined` when the client has closed the

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../core/ports.ts'
 import { crossOrigin } from './cors.ts'
 import { type Connections, endBody } from './open-connections.ts'
-import type { HttpResponse } from './responses.ts'
+import type { HttpResponse } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 /** Sends a response, unless the client has closed the connection. Call it once per request. */

@@ -62,7 +62,9 @@ export interface HttpLimits {
    * client address, the maximum applies to the requests in progress of this address.
    */
   readonly connectionsPerAddress: number
-  /** Maximum unanswered requests on one connection. Further requests wait (paced-parsing.ts). */
+  /**
+   * Maximum unanswered requests on one connection. Further requests wait (paced-http-parsing.ts).
+   */
   readonly pipelined: number
   /**
    * When the server refuses a request before the body is complete, it reads and discards the rest

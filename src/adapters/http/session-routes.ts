@@ -3,15 +3,15 @@ import type { FailureThrottle } from '../../core/operator/authentication-failure
 import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { Operator, OperatorSessions } from '../../core/operator/operator-sessions.ts'
+import { sessionPath } from './api-paths-and-methods.ts'
 import { auditedOf, forBrowsers, type Guard, type Handler } from './authenticate-and-audit-requests.ts'
 import { clientAddressOf } from './client-address.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { withoutQuery } from './object-read-handlers.ts'
 import { notSignedIn, otherOrigin, tooManyFailures } from './operator-authentication.ts'
-import { sessionPath } from './paths.ts'
 import type { RunInSpan } from './request-span.ts'
-import { type HttpResponse, inObjectForm, objectProblem, ok, problem } from './responses.ts'
+import { type HttpResponse, inObjectForm, objectProblem, ok, problem } from './response-codes-and-bodies.ts'
 import { deleteCookie, isOfOtherOrigin, sessionTokenIn, setCookie } from './session-cookie.ts'
 
 interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {

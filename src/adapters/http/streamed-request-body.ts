@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { UploadCutShort } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type Connection, endBody } from './open-connections.ts'
-import { type HttpResponse, problem } from './responses.ts'
+import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 interface Deps {

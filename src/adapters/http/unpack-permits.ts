@@ -1,7 +1,7 @@
 import { FairSemaphore, type PermitRequest } from '../../core/collections/fair-semaphore.ts'
 import type { BodyOwner } from '../../core/collector/request-body-memory-budget.ts'
 import type { Connection } from './open-connections.ts'
-import type { HttpResponse } from './responses.ts'
+import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /**
  * Maximum number of bodies that are unpacked concurrently. Each needs about 200 KB for zlib and its

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createEventCodec } from '../../adapters/avro/event-codec.ts'
-import { SchemaNotRegistered } from '../../adapters/avro/read-own-schemas.ts'
+import { SchemaNotRegistered } from '../../adapters/avro/own-schemas-and-subjects.ts'
 import { createRegistry, RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
 import { processClock as clock } from '../../adapters/clock/process-clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
@@ -15,7 +15,7 @@ import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
 import { listByApi } from '../list-dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-api-access.ts'
+import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-api-clients-and-refusals.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
 import { tableOf } from '../terminal-output.ts'
 

@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
-import type { ShownLedger, ShownLedgerCounts } from '../../adapters/operator-client/message-and-dead-letter-client.ts'
+import type {
+  ShownLedger,
+  ShownLedgerCounts,
+} from '../../adapters/operator-client/message-dead-letter-ledger-client.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
@@ -10,7 +13,7 @@ import {
   refusalError,
   refusalText,
   withOperatorOptions,
-} from '../operator-api-access.ts'
+} from '../operator-api-clients-and-refusals.ts'
 import { withJsonOption } from '../options.ts'
 import { printable, tableOf } from '../terminal-output.ts'
 

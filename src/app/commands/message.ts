@@ -1,7 +1,12 @@
 import type { Command } from 'commander'
-import type { ShownTimeline } from '../../adapters/operator-client/message-and-dead-letter-client.ts'
+import type { ShownTimeline } from '../../adapters/operator-client/message-dead-letter-ledger-client.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
-import { type OperatorOptions, openLogClient, refusalError, withOperatorOptions } from '../operator-api-access.ts'
+import {
+  type OperatorOptions,
+  openLogClient,
+  refusalError,
+  withOperatorOptions,
+} from '../operator-api-clients-and-refusals.ts'
 import { withJsonOption } from '../options.ts'
 import { printable, tableOf } from '../terminal-output.ts'
 

@@ -15,7 +15,12 @@ import type { Destination, Settings } from '../../core/settings/settings.ts'
 import type { WebhookCall } from '../../core/webhook-ports.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
-import { type OperatorOptions, openOperator, usesOperatorApi, withOperatorOptions } from '../operator-api-access.ts'
+import {
+  type OperatorOptions,
+  openOperator,
+  usesOperatorApi,
+  withOperatorOptions,
+} from '../operator-api-clients-and-refusals.ts'
 import { choice, onlyFileNote, withConfigOption, withJsonOption } from '../options.ts'
 import { printable } from '../terminal-output.ts'
 import { accepted } from './config-objects/refusal-text.ts'

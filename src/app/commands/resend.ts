@@ -5,7 +5,7 @@ import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { type CommandIo, createCommand, UsageError, withExamples } from '../command.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
-import { withOperatorOptions } from '../operator-api-access.ts'
+import { withOperatorOptions } from '../operator-api-clients-and-refusals.ts'
 import { timeOf, wholeNumber, withJsonOption } from '../options.ts'
 
 interface Options extends JobOptions {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { errorCodeOf } from '../../adapters/kafka/kafkajs/errors.ts'
-import { createAdmin } from '../../adapters/kafka/log/admin.ts'
+import { createAdmin } from '../../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'

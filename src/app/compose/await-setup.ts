@@ -1,4 +1,4 @@
-import { SchemaNotRegistered } from '../../adapters/avro/read-own-schemas.ts'
+import { SchemaNotRegistered } from '../../adapters/avro/own-schemas-and-subjects.ts'
 import { RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
 import type { Logger } from '../../core/ports.ts'
 import { awaitKafka } from './await-kafka.ts'

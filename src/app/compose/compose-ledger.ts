@@ -1,4 +1,4 @@
-import { readCommits } from '../../adapters/kafka/log/admin.ts'
+import { readCommits } from '../../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { ReadLedger } from '../../core/operator/ledger-query-and-view.ts'

@@ -10,8 +10,6 @@ import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { createClockWatch } from '../../services/clock-watch.ts'
 import { Lifecycle } from '../lifecycle.ts'
-import { holdLiveSettings } from './live-settings.ts'
-import { createMergedSettings } from './merged-settings.ts'
 import {
   countLogLines,
   refreshServices,
@@ -19,7 +17,9 @@ import {
   showChecks,
   showConfiguration,
   showObjects,
-} from './process-gauges.ts'
+} from './build-configuration-and-check-gauges.ts'
+import { holdLiveSettings } from './live-settings.ts'
+import { createMergedSettings } from './merged-settings.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
 import { startServer } from './start-http-server.ts'
 import { startStatusWriter } from './start-live-status.ts'

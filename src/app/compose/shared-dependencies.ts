@@ -6,7 +6,7 @@ import { processClock as clock, processTime } from '../../adapters/clock/process
 import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/group/consumer.ts'
 import { skippedOffsets } from '../../adapters/kafka/group/lost-position.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
-import { createAdmin } from '../../adapters/kafka/log/admin.ts'
+import { createAdmin } from '../../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'

@@ -37,7 +37,7 @@ const mebibyte = 1024 * kibibyte
  * | spillover      | when queued deliveries leave memory      | slow-queue-threshold.ts              |
  * |                |                                          | spillover-controller.ts              |
  * | cpuSaturation  | whether the process is the bottleneck    | cpu-saturation.ts,                   |
- * |                |                                          | event-loop-watch.ts                  |
+ * |                |                                          | watch-cpu-saturation.ts              |
  * | deferral       | for how long a delivery is deferred      | decide.ts, paused-time.ts            |
  * | append         | how long a record waits for its batch    | producer.ts                          |
  * |                | and for a retry of the append            | append-until-stored.ts               |

@@ -3,8 +3,8 @@ import { storedMessageId } from '../../../src/core/message/identifiers.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { type MemoryJobs, memoryJobs } from '../../support/operator/memory-jobs.ts'
 import { answered } from '../../support/operator/memory-objects.ts'
-import { askObjects } from '../../support/operator/object-requests.ts'
-import { operatorKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
+import { operatorKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 /* Tests of the routes for replays and resends. No process runs the jobs. */

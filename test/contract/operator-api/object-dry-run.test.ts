@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
-import { askObjects } from '../../support/operator/object-requests.ts'
-import { objectsApi } from '../../support/operator/objects-api.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
+import { objectsApi } from '../../support/operator/memory-objects-api.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 /* `dryRun=true` makes every check of a change but writes nothing. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import { objectRecord } from '../../support/config-objects/example-objects.ts'
 import { configTopic } from '../../support/operator/memory-objects.ts'
-import type { ObjectAnswer } from '../../support/operator/object-requests.ts'
+import type { ObjectAnswer } from '../../support/operator/send-operator-api-request.ts'
 import { ask, clock, codes, create, crm, served, serveObjectsForEach } from '../../support/operator/served-objects.ts'
 
 /* Tests of the switches, lists, audit log and access rights of destinations and sources. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { askObjects, ObjectAnswer } from '../../support/operator/object-requests.ts'
+import type { askObjects, ObjectAnswer } from '../../support/operator/send-operator-api-request.ts'
 import {
   ask,
   codes,

@@ -4,9 +4,9 @@ import { defaultPayload } from '../../support/builders.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
-import { askObjects } from '../../support/operator/object-requests.ts'
-import { objectsApi } from '../../support/operator/objects-api.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
+import { objectsApi } from '../../support/operator/memory-objects-api.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 const closing = closingAfterEach()

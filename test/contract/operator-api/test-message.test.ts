@@ -9,9 +9,9 @@ import { Secret } from '../../../src/core/secret.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
-import { askObjects } from '../../support/operator/object-requests.ts'
-import { objectsApi } from '../../support/operator/objects-api.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
+import { objectsApi } from '../../support/operator/memory-objects-api.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 /* Tests of test messages, from the operator API through a real transport to a real endpoint. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { operatorDocument } from '../../../src/adapters/http/openapi-operator.ts'
-import { askObjects } from '../../support/operator/object-requests.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 /*

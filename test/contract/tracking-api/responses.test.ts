@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { problemStatus } from '../../../src/adapters/http/responses.ts'
+import { problemStatus } from '../../../src/adapters/http/response-codes-and-bodies.ts'
 import type { TrackingAnswer } from '../../../src/core/collector/tracking-api.ts'
 import { type RejectionCode, rejectionCodes } from '../../../src/core/message/message.ts'
 import { type RefusalCode, type RejectedMessage, refusal } from '../../../src/core/message/request-refusal.ts'

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { RecordingCollector } from '../../support/collector/collector-with-recording-producer.ts'
 import { startCollector } from '../../support/collector/raw-request-harness.ts'
-import { RecordingCollector } from '../../support/collector/recording-collector.ts'
 
 const root = new URL('../../../', import.meta.url)
 const manual = readFileSync(new URL('docs/how-to/point-an-sdk-at-hookline.md', root), 'utf8')

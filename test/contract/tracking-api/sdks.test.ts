@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Message } from '../../../src/core/message/message.ts'
+import { RecordingCollector } from '../../support/collector/collector-with-recording-producer.ts'
 import { startCollector } from '../../support/collector/raw-request-harness.ts'
-import { RecordingCollector } from '../../support/collector/recording-collector.ts'
 import type { Call } from '../../support/sdks/calls.ts'
 import { runSdk, type Sdk, sdks } from '../../support/sdks/run-sdk.ts'
 

@@ -7,7 +7,14 @@ import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './tested-transports.ts'
+import {
+  adapters,
+  answered,
+  caller,
+  loopbackOnly,
+  receiver,
+  scriptedResolver,
+} from './tested-transports-and-servers.ts'
 
 const authority = createAuthority()
 const network = { ...loopbackOnly, ca: authority.cert }

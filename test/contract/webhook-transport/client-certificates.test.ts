@@ -6,7 +6,16 @@ import { Secret } from '../../../src/core/secret.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { createAuthority, type Leaf } from '../../support/network/certificates.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, loopbackOnly, proxyServer, receiver, soon, through } from './tested-transports.ts'
+import {
+  adapters,
+  answered,
+  caller,
+  loopbackOnly,
+  proxyServer,
+  receiver,
+  soon,
+  through,
+} from './tested-transports-and-servers.ts'
 
 const authority = createAuthority()
 const clients = createAuthority('authority of clients')

@@ -3,7 +3,15 @@ import { describe, expect, it } from '@jest/globals'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { afterRequest, answer, answering, type Peer, type Script } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver, soon } from './tested-transports.ts'
+import {
+  adapters,
+  answered,
+  caller,
+  loopbackOnly,
+  receiver,
+  scriptedResolver,
+  soon,
+} from './tested-transports-and-servers.ts'
 
 const authority = createAuthority()
 const leaf = authority.issue()

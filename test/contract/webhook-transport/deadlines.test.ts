@@ -4,7 +4,14 @@ import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering, type Script } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, type CreateTransport, caller, receiver, scriptedResolver } from './tested-transports.ts'
+import {
+  adapters,
+  answered,
+  type CreateTransport,
+  caller,
+  receiver,
+  scriptedResolver,
+} from './tested-transports-and-servers.ts'
 
 const timeoutMs = 250
 

@@ -13,7 +13,7 @@ import { createAuthority, type Leaf, selfSigned } from '../../support/network/ce
 import { type ConnectProxy, refusing, startConnectProxy } from '../../support/network/connect-proxy.ts'
 import { answer, answering, type Script, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
-import { through } from './tested-transports.ts'
+import { through } from './tested-transports-and-servers.ts'
 
 const closing = closingAfterEach()
 const authority = createAuthority()

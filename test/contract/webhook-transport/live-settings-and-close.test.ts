@@ -12,7 +12,7 @@ import {
   receiver,
   scriptedResolver,
   soon,
-} from './tested-transports.ts'
+} from './tested-transports-and-servers.ts'
 
 const authority = createAuthority()
 const leaf = authority.issue()

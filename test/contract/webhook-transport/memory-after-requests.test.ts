@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
-import { receiver } from './tested-transports.ts'
+import { receiver } from './tested-transports-and-servers.ts'
 
 const programIn = (file: string): string => join(import.meta.dirname, file)
 const run = promisify(execFile)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { afterRequest, answer, answering, flood } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, receiver } from './tested-transports.ts'
+import { adapters, answered, caller, receiver } from './tested-transports-and-servers.ts'
 
 const head = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'
 

@@ -15,7 +15,15 @@ import { HttpEndpoint } from '../../support/network/http-endpoint.ts'
 import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 import { TokenServer } from '../../support/webhook/token-server.ts'
-import { adapters, answered, body, type CreateTransport, caller, headers, loopbackOnly } from './tested-transports.ts'
+import {
+  adapters,
+  answered,
+  body,
+  type CreateTransport,
+  caller,
+  headers,
+  loopbackOnly,
+} from './tested-transports-and-servers.ts'
 
 const closing: (() => Promise<void> | void)[] = []
 afterEach(async () => {

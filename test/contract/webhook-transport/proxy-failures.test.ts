@@ -12,7 +12,7 @@ import {
   scriptedResolver,
   soon,
   through,
-} from './tested-transports.ts'
+} from './tested-transports-and-servers.ts'
 
 const authority = createAuthority()
 const names = ['crm.example.com', 'localhost', '127.0.0.1']

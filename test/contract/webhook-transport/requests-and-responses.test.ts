@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, body, caller, headers, receiver, soon } from './tested-transports.ts'
+import { adapters, answered, body, caller, headers, receiver, soon } from './tested-transports-and-servers.ts'
 
 describe.each(adapters)('%s: the request', (_, create) => {
   it('has the given headers unchanged, those of the connection, and the exact body', async () => {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { afterRequest, answer, answering, flood, type Peer } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, receiver, soon } from './tested-transports.ts'
+import { adapters, answered, caller, receiver, soon } from './tested-transports-and-servers.ts'
 
 const kib = 1_024
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'

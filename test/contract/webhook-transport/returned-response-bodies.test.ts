@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/time.ts'
 import type { ResponseBody } from '../../../src/core/webhook-ports.ts'
 import { afterRequest, answer, answering, flood } from '../../support/webhook/scripted-tcp-server.ts'
-import { adapters, answered, caller, receiver } from './tested-transports.ts'
+import { adapters, answered, caller, receiver } from './tested-transports-and-servers.ts'
 
 const kib = 1_024
 const keepBodyBytes = 4 * kib

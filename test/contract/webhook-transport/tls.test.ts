@@ -13,7 +13,7 @@ import {
   loopbackOnly,
   receiver,
   scriptedResolver,
-} from './tested-transports.ts'
+} from './tested-transports-and-servers.ts'
 
 const authority = createAuthority()
 const stranger = createAuthority('another authority')

@@ -10,7 +10,14 @@ import { oauth2Of } from '../../support/builders.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { refusing } from '../../support/network/connect-proxy.ts'
 import { afterRequest, answer, answering, type Peer, type Script } from '../../support/webhook/scripted-tcp-server.ts'
-import { loopbackOnly, proxyServer, receiver, scriptedResolver, soon, through } from './tested-transports.ts'
+import {
+  loopbackOnly,
+  proxyServer,
+  receiver,
+  scriptedResolver,
+  soon,
+  through,
+} from './tested-transports-and-servers.ts'
 
 const closing: TokenClient[] = []
 afterEach(() => {

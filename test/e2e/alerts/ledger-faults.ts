@@ -3,7 +3,7 @@ import { durationMs } from '../../../src/core/time.ts'
 import { createAdminClient, until } from '../../support/kafka/admin.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
-import { testSecret } from '../../support/secret-scan/find-secret.ts'
+import { testSecret } from '../../support/secret-scan/make-and-find-test-secrets.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 

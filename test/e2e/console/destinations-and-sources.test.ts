@@ -7,7 +7,7 @@ import {
 } from '../../support/browser/console-installation.ts'
 import { until } from '../../support/kafka/admin.ts'
 import { trackEvents } from '../../support/process/test-installation.ts'
-import { testSecret } from '../../support/secret-scan/find-secret.ts'
+import { testSecret } from '../../support/secret-scan/make-and-find-test-secrets.ts'
 
 /* Tests of the pages of destinations and sources with the real operator API. */
 

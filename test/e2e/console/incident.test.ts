@@ -7,7 +7,7 @@ import {
   signIn,
   startConsoleInstallation,
 } from '../../support/browser/console-installation.ts'
-import { trackMessage } from '../../support/collector/track-message.ts'
+import { trackMessage } from '../../support/collector/normalised-track-message.ts'
 import { trackEvents } from '../../support/process/test-installation.ts'
 import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 

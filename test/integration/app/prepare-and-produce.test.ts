@@ -4,7 +4,7 @@ import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
-import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
+import { createAdmin } from '../../../src/adapters/kafka/log/topic-admin-and-committed-offsets.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { type Event, keyOf, partitionFor } from '../../../src/core/message/event.ts'
 import { callTypes } from '../../../src/core/message/message.ts'

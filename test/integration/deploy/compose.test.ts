@@ -155,7 +155,7 @@ describe('the mounted files', () => {
   it('Grafana finds its data source and dashboards at their mount paths', () => {
     const volumes = services['grafana']?.volumes ?? []
     const source = parse(read('compose/grafana/datasources/prometheus.yaml'))
-    const provider = parse(read('compose/grafana/dashboards/hookline.yaml'))
+    const provider = parse(read('compose/grafana/dashboards/dashboard-provider.yaml'))
     expect(new URL(source.datasources[0].url).hostname in services).toBe(true)
     expect(volumes.map(volume => volume.split(':')[1])).toContain(provider.providers[0].options.path)
     expect(dirname('/etc/grafana/provisioning/datasources')).toBe(volumes[0]?.split(':')[1])

@@ -8,6 +8,7 @@ import type { ReloadState } from '../../../src/core/health.ts'
 import { loggable } from '../../../src/core/logging/log-fields.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
 import { liveKeys } from '../../../src/core/settings/settings-change.ts'
+import { changed, changes } from '../../support/config/configuration-file-mutations.ts'
 import {
   type Content,
   configurations,
@@ -16,8 +17,7 @@ import {
   installed,
   textOf,
 } from '../../support/config/example-configurations.ts'
-import { revealed } from '../../support/config/revealed-secrets.ts'
-import { changed, changes } from '../../support/config/text-mutations.ts'
+import { revealed } from '../../support/config/reveal-configuration-secrets.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
 import { type Line, RecordingLogger } from '../../support/telemetry/recording-logger.ts'

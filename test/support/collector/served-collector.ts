@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { basic, type Fields, post } from '../network/http-request-bytes.ts'
 import { connect, type WireAnswer } from '../network/raw-http-client.ts'
+import { RecordingCollector } from './collector-with-recording-producer.ts'
 import { expectAsDocumented } from './openapi-conformance.ts'
 import { startCollector } from './raw-request-harness.ts'
-import { RecordingCollector } from './recording-collector.ts'
 
 /** The authentication header of the source `web`. */
 export const asWeb: Fields = { Authorization: basic('KEY') }

@@ -1,6 +1,6 @@
 import type { Replay, Resend } from '../../../packages/console/src/api/job-types.ts'
 import type { DeadLetterDetail } from '../../../packages/console/src/api/response-types.ts'
-import { earlierJobs } from './fake-installation.ts'
+import { earlierJobs } from './fake-operator-api-data.ts'
 import type { Answer, Call } from './fake-routes.ts'
 
 type Job = Replay | Resend

@@ -1,7 +1,7 @@
 import type { ConfigObject, DeadLetterDetail, Role } from '../../../packages/console/src/api/response-types.ts'
-import * as fixtures from './fake-installation.ts'
 import { createFakeJobs } from './fake-jobs.ts'
-import { deleted, notFound, ok, refusal, replaced } from './fake-object-changes.ts'
+import { deleted, notFound, ok, refusal, replaced } from './fake-object-replacement-and-deletion.ts'
+import * as fixtures from './fake-operator-api-data.ts'
 import { createFakeSources } from './fake-sources.ts'
 
 export interface Call {

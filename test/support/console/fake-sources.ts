@@ -1,6 +1,6 @@
 import type { ConfigObject } from '../../../packages/console/src/api/response-types.ts'
-import { sources as initial } from './fake-installation.ts'
-import { deleted, notFound, ok, refusal, replaced } from './fake-object-changes.ts'
+import { deleted, notFound, ok, refusal, replaced } from './fake-object-replacement-and-deletion.ts'
+import { sources as initial } from './fake-operator-api-data.ts'
 import type { Answer, Call } from './fake-routes.ts'
 
 export interface FakeSources {

@@ -3,7 +3,7 @@ import { type ReplayAccess, replayCommand } from '../../../src/app/commands/repl
 import { encodeJob, type Job, jobKeyOf } from '../../../src/core/jobs/job.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { configFolder } from '../config/config-folder.ts'
-import { MemoryTopicsProducer, whileWriting } from '../kafka/memory-topics.ts'
+import { MemoryTopicsProducer, whileWriting } from '../kafka/memory-topics-for-replays.ts'
 import { runCommand } from '../process/in-process-command.ts'
 import { ReplayHarness, topics } from './replay-harness.ts'
 

@@ -16,7 +16,7 @@ import {
   replayDeadLetters,
 } from '../../../src/services/operator/replay-dead-letters.ts'
 import { carriedOf, defaultPolicy, destinationOf, eventOf, recordOf, sourceOf, start } from '../builders.ts'
-import { MemoryTopics, MemoryTopicsProducer, whileWriting } from '../kafka/memory-topics.ts'
+import { MemoryTopics, MemoryTopicsProducer, whileWriting } from '../kafka/memory-topics-for-replays.ts'
 import { ManualClock } from '../manual-clock.ts'
 
 export const topics = topicNames('hookline')

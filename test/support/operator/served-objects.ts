@@ -3,9 +3,9 @@ import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { closingAfterEach } from '../cleanup.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
-import { askObjects, type ObjectAnswer } from './object-requests.ts'
-import { objectsApi } from './objects-api.ts'
-import { ScriptedOperatorApi } from './scripted-operator-api.ts'
+import { objectsApi } from './memory-objects-api.ts'
+import { ScriptedOperatorApi } from './scripted-operator-api-and-keys.ts'
+import { askObjects, type ObjectAnswer } from './send-operator-api-request.ts'
 import { startOperator } from './server.ts'
 
 const closing = closingAfterEach()

@@ -19,8 +19,8 @@ import type { PublishedKeys } from '../../../src/core/signing/signing-key.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { memoryJobs } from './memory-jobs.ts'
-import { objectsApi } from './objects-api.ts'
-import { findOperatorKey, operatorSessions } from './scripted-operator-api.ts'
+import { objectsApi } from './memory-objects-api.ts'
+import { findOperatorKey, operatorSessions } from './scripted-operator-api-and-keys.ts'
 
 interface Options {
   readonly objects?: ObjectsApi

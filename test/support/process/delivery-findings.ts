@@ -1,8 +1,8 @@
 import { parseCommit } from '../../../src/core/progress/commit-metadata.ts'
 import { type Findings, type Injected, judge, type Limits } from '../../tools/chaos/delivery-verdict.ts'
 import type { CommittedPosition } from '../kafka/admin.ts'
-import type { Seen } from '../webhook/recorded-deliveries.ts'
-import { idAt, offsetOf, partitionOf } from './numbered-message-ids.ts'
+import type { Seen } from '../webhook/receiver-recording-sender-and-time.ts'
+import { idAt, offsetOf, partitionOf } from './message-ids-with-partition-offsets.ts'
 
 /**
  * Factor by which every time limit is multiplied. The limits are for an idle machine, but these

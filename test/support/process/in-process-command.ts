@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import type { CommandIo } from '../../../src/app/command.ts'
 import { type CommandEntry, runProgram } from '../../../src/app/program.ts'
-import { assertNoSecretsPrinted } from '../secret-scan/scan-output.ts'
+import { assertNoSecretsPrinted } from '../secret-scan/scan-responses-and-output.ts'
 
 export interface TestIo extends CommandIo {
   /** The text that was written to stdout up to now. `err` returns the text of stderr. */

@@ -12,9 +12,9 @@ import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts
 import { type Event, keyOf } from '../../../src/core/message/event.ts'
 import type { EventCodec, LogProducer, LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { type TopicNames, topicNames } from '../../../src/core/topics.ts'
-import { trackMessage } from '../collector/track-message.ts'
-import { assertNoSecrets, testSecret } from '../secret-scan/find-secret.ts'
-import { assertNoSecretsPrinted, metricsTextOf } from '../secret-scan/scan-output.ts'
+import { trackMessage } from '../collector/normalised-track-message.ts'
+import { assertNoSecrets, testSecret } from '../secret-scan/make-and-find-test-secrets.ts'
+import { assertNoSecretsPrinted, metricsTextOf } from '../secret-scan/scan-responses-and-output.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**

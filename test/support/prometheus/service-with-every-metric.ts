@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePorts } from '../../../deploy/tools/local/free-ports.ts'
 import { selfSigned } from '../network/certificates.ts'
 import { startInstallation, trackEvents, webKey } from '../process/test-installation.ts'
-import { testSecret } from '../secret-scan/find-secret.ts'
+import { testSecret } from '../secret-scan/make-and-find-test-secrets.ts'
 import { RecordingReceiver } from '../webhook/recording-receiver.ts'
 
 /** A service with endpoints of every kind, and a small load that changes every metric. */

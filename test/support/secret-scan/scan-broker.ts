@@ -5,8 +5,8 @@ import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { silent } from '../telemetry/silent-logger.ts'
-import { type FoundSecret, findSecrets } from './find-secret.ts'
 import { batchesOf } from './log-segment-batches.ts'
+import { type FoundSecret, findSecrets } from './make-and-find-test-secrets.ts'
 
 /**
  * Scans a running broker for secrets: all bytes of the segments in its log directory, and the

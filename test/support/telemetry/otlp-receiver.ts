@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
-import { assertNoSecrets } from '../secret-scan/find-secret.ts'
+import { assertNoSecrets } from '../secret-scan/make-and-find-test-secrets.ts'
 
 /** A span in OTLP/JSON. Its attributes are joined into one object. */
 export interface SentSpan {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { startBrowser } from '../../support/browser/browser.ts'
-import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
+import { operatorKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
 
 /** Loads of one page of the console. */
 export interface ConsolePage {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { askObjects } from '../../support/operator/object-requests.ts'
+import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { bounds } from './bounds.ts'
 import { unpinned } from './cpu-pinning.ts'
 import { startOperator } from './forwarders/operator-process.ts'

@@ -1,4 +1,4 @@
-import { askObjects } from '../../support/operator/object-requests.ts'
+import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { bounds, type Finding } from './bounds.ts'
 import type { FigureName } from './figure-names.ts'
 import type { Figures } from './rows/row.ts'

@@ -5,7 +5,7 @@ import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts
 import { keyOf, partitionFor } from '../../../src/core/message/event.ts'
 import type { EventCodec } from '../../../src/core/ports.ts'
 import { paced } from '../../../src/services/pacer.ts'
-import { trackMessage } from '../../support/collector/track-message.ts'
+import { trackMessage } from '../../support/collector/normalised-track-message.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import type { Ledger, Sent } from './message-ledger.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { Analytics } from '../../../packages/client/src/analytics.ts'
-import { entryOf, type Track } from '../../../packages/client/src/calls.ts'
+import { entryOf, type Track } from '../../../packages/client/src/call-types-and-validation.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import { batchOf, failure, transportOn } from '../../support/client/kafka-transport-harness.ts'
 import { transportOnProducer } from '../../support/client/kafka-transport-on-services-producer.ts'

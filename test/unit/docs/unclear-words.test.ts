@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { allPages, checkout } from '../../support/docs/pages.ts'
-import { proseOfPage, proseOfTypeScript, proseOfYaml } from '../../support/docs/prose.ts'
+import { proseOfPage, proseOfTypeScript, proseOfYaml } from '../../support/docs/prose-and-comments-without-code.ts'
 import { explain, unclearWords, unclearWordsIn } from '../../support/docs/unclear-words.ts'
 
 /*

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { doneAheadText } from '../../../src/core/progress/commit-metadata.ts'
 import type { CommittedPosition } from '../../support/kafka/admin.ts'
 import { findingsOf, isCommitted, patience, progressFaults, suffered } from '../../support/process/delivery-findings.ts'
-import { idAt } from '../../support/process/numbered-message-ids.ts'
-import type { Seen } from '../../support/webhook/recorded-deliveries.ts'
+import { idAt } from '../../support/process/message-ids-with-partition-offsets.ts'
+import type { Seen } from '../../support/webhook/receiver-recording-sender-and-time.ts'
 import type { Findings } from '../../tools/chaos/delivery-verdict.ts'
 
 const at = (offset: number, ...ahead: readonly number[]): CommittedPosition => ({

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { blockedSince } from '../../support/process/blocked-time.ts'
+import { blockedSince } from '../../support/process/event-loop-probe-results.ts'
 
 const closing = closingAfterEach()
 const probe = new URL('../../support/process/event-loop-probe.ts', import.meta.url).href

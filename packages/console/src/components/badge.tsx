@@ -1,4 +1,4 @@
-import { labelOf, toneOf } from './badge-tones.ts'
+import { labelOf, toneOf } from './state-colours-and-labels.ts'
 
 export interface BadgeProps {
   readonly state: string

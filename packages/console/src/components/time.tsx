@@ -1,4 +1,4 @@
-import { localTime, utcTime } from './time-text.ts'
+import { localTime, utcTime } from './time-text-and-input-values.ts'
 
 /** A time in the zone of the user; its UTC time appears when the pointer is over it. */
 export function Time({ at }: { readonly at: string | undefined }) {

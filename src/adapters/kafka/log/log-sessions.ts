@@ -11,7 +11,7 @@ import {
   refreshMetadataAfter,
   rejectAfterAllSettled,
 } from './cluster-client.ts'
-import { fetchFrom } from './fetch.ts'
+import { fetchFrom } from './fetch-from-broker.ts'
 import { toLogRecordView } from './to-log-record.ts'
 
 interface Deps {
@@ -32,7 +32,7 @@ const bytesPerRecord = 1_024
 const fetchBytes = { min: 64 * 1024, max: 4 * 1024 * 1024 }
 /**
  * Maximum fetches in a row that return no new record. An operator waits for the response, so this
- * is less than `maxRetries` in `fetch.ts`.
+ * is less than `maxRetries` in `fetch-from-broker.ts`.
  */
 const maxEmptyFetches = 3
 const retryDelay = durationMs(100)

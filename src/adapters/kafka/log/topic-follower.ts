@@ -5,7 +5,7 @@ import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 import { connectAndListPartitions, createClusterClient, leaderOf } from './cluster-client.ts'
-import { fetchFrom, maxRetries, retryDelay } from './fetch.ts'
+import { fetchFrom, maxRetries, retryDelay } from './fetch-from-broker.ts'
 import { fetchOffsetRange, fetchOffsetSince, type OffsetRange } from './partition-offsets.ts'
 import { toLogRecord } from './to-log-record.ts'
 

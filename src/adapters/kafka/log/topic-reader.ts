@@ -12,7 +12,7 @@ import {
   refreshMetadataAfter,
   rejectAfterAllSettled,
 } from './cluster-client.ts'
-import { type Fetched, fetchFrom, maxRetries, retryDelay } from './fetch.ts'
+import { type Fetched, fetchFrom, maxRetries, retryDelay } from './fetch-from-broker.ts'
 import { fetchOffsetRange, fetchOffsetSince, type OffsetRange } from './partition-offsets.ts'
 import { toLogRecord, toLogRecordView } from './to-log-record.ts'
 

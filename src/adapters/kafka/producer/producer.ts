@@ -6,7 +6,7 @@ import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/cl
 import { errorCodeOf, KafkaError, recordTooLarge, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
-import { partitionCount } from '../log/admin.ts'
+import { partitionCount } from '../log/topic-admin-and-committed-offsets.ts'
 import {
   batchLimits,
   maxRecordBytes,

@@ -10,7 +10,7 @@ import {
   type RefusedStep,
 } from '../../../services/operator/apply-objects.ts'
 import { CommandFailed, ConfigurationRefused, printData, UsageError } from '../../command.ts'
-import type { OperatorOptions } from '../../operator-api-access.ts'
+import type { OperatorOptions } from '../../operator-api-clients-and-refusals.ts'
 import { applyDocument, applyLines } from './apply-output.ts'
 import { accepted, refusalText } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'

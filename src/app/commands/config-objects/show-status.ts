@@ -1,6 +1,6 @@
 import type { ShownStatus } from '../../../adapters/operator-client/object-api-client.ts'
 import { printData } from '../../command.ts'
-import type { OperatorOptions } from '../../operator-api-access.ts'
+import type { OperatorOptions } from '../../operator-api-clients-and-refusals.ts'
 import { printable, tableOf } from '../../terminal-output.ts'
 import { accepted } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'

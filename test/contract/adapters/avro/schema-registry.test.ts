@@ -7,7 +7,7 @@ import {
   membershipSchema,
 } from '../../../../src/adapters/avro/audience-codecs.ts'
 import { createEventCodec, eventSchema } from '../../../../src/adapters/avro/event-codec.ts'
-import { subjectOf } from '../../../../src/adapters/avro/read-own-schemas.ts'
+import { subjectOf } from '../../../../src/adapters/avro/own-schemas-and-subjects.ts'
 import { createRegistry } from '../../../../src/adapters/avro/schema-registry.ts'
 import { processClock } from '../../../../src/adapters/clock/process-clock.ts'
 import type { ValueCodec } from '../../../../src/core/ports.ts'

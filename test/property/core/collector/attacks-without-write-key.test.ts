@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Sending, SimulatedSenders } from '../../../support/collector/simulated-senders.ts'
+import { type Sending, SimulatedSenders } from '../../../support/collector/simulated-senders-sharing-memory-budget.ts'
 
 /** A body that arrives in equal pieces. */
 const steady = (contentLength: number, ms: number): Sending => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { formatTraceparent, parseTraceparent, traceContextIn } from '../../../../src/core/trace/context.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 

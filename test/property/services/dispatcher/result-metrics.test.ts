@@ -4,7 +4,7 @@ import type { Event } from '../../../../src/core/message/event.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 /*

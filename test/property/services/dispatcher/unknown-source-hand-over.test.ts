@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 import { ledgerRowsOf } from '../../../support/dispatcher/ledger-rows.ts'
 import { replayEvents } from '../../../support/dispatcher/replay-dead-lettered-events.ts'

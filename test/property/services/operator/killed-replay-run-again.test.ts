@@ -6,7 +6,7 @@ import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
 import { firstOrigin } from '../../../../src/core/delivery/replay-decision.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { killedAfter } from '../../../support/kafka/memory-topics.ts'
+import { killedAfter } from '../../../support/kafka/memory-topics-for-replays.ts'
 import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
 
 const isEvent = (key: string): boolean => key.startsWith('-/')

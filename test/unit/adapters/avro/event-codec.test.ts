@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
-import { SchemaNotRegistered } from '../../../../src/adapters/avro/read-own-schemas.ts'
+import { SchemaNotRegistered } from '../../../../src/adapters/avro/own-schemas-and-subjects.ts'
 import { RegistryUnavailable } from '../../../../src/adapters/avro/schema-registry.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'

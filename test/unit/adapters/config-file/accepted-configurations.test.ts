@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
-import { revealed } from '../../../support/config/revealed-secrets.ts'
+import { revealed } from '../../../support/config/reveal-configuration-secrets.ts'
 import { type CertificateAuthority, createAuthority, type Leaf } from '../../../support/network/certificates.ts'
 
 let folder: string

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
+import { documentPath } from '../../../../src/adapters/http/api-paths-and-methods.ts'
 import { operatorDocument } from '../../../../src/adapters/http/openapi-operator.ts'
 import { openApiDocument } from '../../../../src/adapters/http/openapi-tracking.ts'
-import { documentPath } from '../../../../src/adapters/http/paths.ts'
-import { problemStatus, sessionStatus } from '../../../../src/adapters/http/responses.ts'
+import { problemStatus, sessionStatus } from '../../../../src/adapters/http/response-codes-and-bodies.ts'
 import { rejectionCodes } from '../../../../src/core/message/message.ts'
 import { objectRefusalStatus } from '../../../../src/core/operator/object-refusal.ts'
 

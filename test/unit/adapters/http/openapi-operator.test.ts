@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import ajv from 'ajv/dist/2020.js'
+import { operatorMethodsOf } from '../../../../src/adapters/http/api-paths-and-methods.ts'
 import { operatorDocument } from '../../../../src/adapters/http/openapi-operator.ts'
-import { operatorMethodsOf } from '../../../../src/adapters/http/paths.ts'
 import { objectRefusalStatus } from '../../../../src/core/operator/object-refusal.ts'
 
 interface Operation {

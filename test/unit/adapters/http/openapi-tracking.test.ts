@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import ajv from 'ajv/dist/2020.js'
+import { ingestPaths } from '../../../../src/adapters/http/api-paths-and-methods.ts'
 import { openApiDocument } from '../../../../src/adapters/http/openapi-tracking.ts'
-import { ingestPaths } from '../../../../src/adapters/http/paths.ts'
-import { problemStatus, sessionStatus } from '../../../../src/adapters/http/responses.ts'
+import { problemStatus, sessionStatus } from '../../../../src/adapters/http/response-codes-and-bodies.ts'
 
 const document = JSON.parse(JSON.stringify(openApiDocument()))
 

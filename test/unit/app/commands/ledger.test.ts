@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { LedgerFilter } from '../../../../src/core/ledger/ledger-balance-rows.ts'
 import type { LedgerView } from '../../../../src/core/operator/ledger-query-and-view.ts'
-import { objectsCommand } from '../../../support/operator/objects-command.ts'
+import { objectsCommand } from '../../../support/operator/run-operator-api-commands.ts'
 
 const counts = {
   ...{ admitted: 1000, replayed: 2, repeated: 1, delivered: 990, deadLettered: 3, dropped: 4, waiting: 6 },

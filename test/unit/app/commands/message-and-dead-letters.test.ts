@@ -7,7 +7,7 @@ import { objectRefusal } from '../../../../src/core/operator/object-refusal.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { recordOf } from '../../../support/builders.ts'
 import { writtenDeadLetter } from '../../../support/operator/dead-letter-records.ts'
-import { objectsCommand } from '../../../support/operator/objects-command.ts'
+import { objectsCommand } from '../../../support/operator/run-operator-api-commands.ts'
 import { foundAttempt, foundCopy, foundEvent, noPieces, start } from '../../../support/operator/timeline-input.ts'
 
 const failed = foundAttempt({ decision: 'retried', outcomes: { 0: 'http_5xx' }, statuses: { 0: 503 } })

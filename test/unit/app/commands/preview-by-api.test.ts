@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { configFolder } from '../../../support/config/config-folder.ts'
-import { objectsCommand } from '../../../support/operator/objects-command.ts'
+import { objectsCommand } from '../../../support/operator/run-operator-api-commands.ts'
 
 /* Tests of `hookline preview` with the operator API. */
 

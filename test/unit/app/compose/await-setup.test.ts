@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { SchemaNotRegistered } from '../../../../src/adapters/avro/read-own-schemas.ts'
+import { SchemaNotRegistered } from '../../../../src/adapters/avro/own-schemas-and-subjects.ts'
 import { RegistryUnavailable } from '../../../../src/adapters/avro/schema-registry.ts'
 import { awaitSetup, TopicsMissing } from '../../../../src/app/compose/await-setup.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'

@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals'
-import { labelOf, toneOf } from '../../../../packages/console/src/components/badge-tones.ts'
 import {
   countText,
   countWithNoun,
   rateText,
   shareText,
 } from '../../../../packages/console/src/components/number-text.ts'
+import { labelOf, toneOf } from '../../../../packages/console/src/components/state-colours-and-labels.ts'
 import {
   durationText,
   isoOfInput,
   localInput,
   localTime,
   utcTime,
-} from '../../../../packages/console/src/components/time-text.ts'
+} from '../../../../packages/console/src/components/time-text-and-input-values.ts'
 
 describe('a time', () => {
   it('in UTC has its milliseconds', () => {

@@ -8,7 +8,7 @@ import {
   filtersOf,
   filterText,
   partialText,
-} from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
+} from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters-and-inputs.ts'
 import { firstDeliveryOf } from '../../../../packages/console/src/pages/destination/first-delivery.ts'
 import { hourlyResults } from '../../../../packages/console/src/pages/destination/hourly-results.ts'
 import { noFailuresText } from '../../../../packages/console/src/pages/destination/no-failures-text.ts'

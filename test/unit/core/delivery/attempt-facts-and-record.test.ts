@@ -11,7 +11,7 @@ import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
 import { initialState } from '../../../../src/core/delivery/delivery-state.ts'
 import type { Outcome } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 
 const at = epochMs(Date.UTC(2026, 2, 1))
 const record = { topic: 't', partition: 0, offset: 1, timestamp: at, key: null, value: null, headers: {} }

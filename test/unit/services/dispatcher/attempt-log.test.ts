@@ -5,7 +5,7 @@ import { initialState } from '../../../../src/core/delivery/delivery-state.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { createAttemptLog } from '../../../../src/services/dispatcher/attempt-log.ts'
 import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals'
 import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { carriedOf, later, recordOf } from '../../../support/builders.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
 describe('bad input is dead-lettered with its reason and bytes, and does not block the partition', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { type TlsIdentity, tlsIdentityOf } from '../../../../src/core/network/tls-identity.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 
 const identity = (cert: string): TlsIdentity => tlsIdentityOf({ cert, key: undefined, ca: undefined })

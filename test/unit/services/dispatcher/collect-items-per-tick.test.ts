@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 
 const deliveries = (harness: DispatcherHarness): number => harness.count('deliveries{crm,delivered}')

@@ -9,7 +9,7 @@ import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import type { DeliveryResult } from '../../../../src/services/dispatcher/delivery-result-report.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000

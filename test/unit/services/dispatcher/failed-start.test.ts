@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 
 it('a dispatcher with one consumer that cannot start finishes the requests of the other one at its stop', async () => {

@@ -3,7 +3,7 @@ import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request
 import type { Event } from '../../../../src/core/message/event.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
 const types = ({ calls }: DispatcherHarness): string[] =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const { stallThresholdMs } = flowLimits.prefetch

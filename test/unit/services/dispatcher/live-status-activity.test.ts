@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 
 const resultsOf = ({ service }: DispatcherHarness, id = 'crm') => ({ ...service.activity.results.of(id) })

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 
 it('fewer records of a partition are in memory while each of them has many destinations', async () => {

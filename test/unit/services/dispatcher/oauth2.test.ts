@@ -4,7 +4,7 @@ import type { OAuth2Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { TokenAnswer, WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { oauth2Of, webhookOf } from '../../../support/builders.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const second = 1_000

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
 it('two first attempts of one user keep their order when the clock steps back between them', async () => {

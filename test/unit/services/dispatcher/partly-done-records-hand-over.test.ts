@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 import { ledgerRowsOf } from '../../../support/dispatcher/ledger-rows.ts'
 import { replayEvents } from '../../../support/dispatcher/replay-dead-lettered-events.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 
 const refused: CallResult = { kind: 'failed', phase: 'proxy', code: 'ERR_PROXY_RESPONSE', detail: 'responded with 407' }

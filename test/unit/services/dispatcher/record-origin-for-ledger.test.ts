@@ -1,6 +1,6 @@
 import { expect, it, jest } from '@jest/globals'
 import { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 import { ledgerRowsOf } from '../../../support/dispatcher/ledger-rows.ts'
 

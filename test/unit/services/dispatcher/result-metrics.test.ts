@@ -5,7 +5,7 @@ import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import type { RecordHeaders } from '../../../../src/core/ports.ts'
 import type { DurationMs } from '../../../../src/core/time.ts'
 import { carriedOf, later, recordOf } from '../../../support/builders.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 it('the times until a delivery do not include replays, which wait for an operator', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { webhookOf } from '../../../support/builders.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000

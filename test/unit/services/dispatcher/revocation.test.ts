@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { tiersOf, topicNames } from '../../../../src/core/topics.ts'
 import { webhookOf } from '../../../support/builders.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 import type { MemoryConsumer } from '../../../support/kafka/memory-log.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { webhookOf } from '../../../support/builders.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
 const kibibyte = 1024

@@ -3,7 +3,7 @@ import type { DeliverySettings } from '../../../../src/core/settings/settings.ts
 import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { webhookOf } from '../../../support/builders.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const second = 1_000

@@ -6,7 +6,7 @@ import { runReplay } from '../../../../src/services/jobs/run-replay.ts'
 import { destinationOf, sourceOf } from '../../../support/builders.ts'
 import { replayJob } from '../../../support/jobs/builders.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
-import { MemoryTopicsProducer, whileWriting } from '../../../support/kafka/memory-topics.ts'
+import { MemoryTopicsProducer, whileWriting } from '../../../support/kafka/memory-topics-for-replays.ts'
 import { turns } from '../../../support/manual-clock.ts'
 import { context, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
 

@@ -4,7 +4,7 @@ import { encodeJob, type Job, jobKeyOf } from '../../../../src/core/jobs/job.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { openReplays } from '../../../../src/services/jobs/unfinished-replay-jobs.ts'
 import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts'
-import { MemoryTopics } from '../../../support/kafka/memory-topics.ts'
+import { MemoryTopics } from '../../../support/kafka/memory-topics-for-replays.ts'
 
 const topic = 'hookline.jobs'
 const clock = { now: () => epochMs(100_000) }

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/services/operator/deletions-and-audiences.ts'
 import { requestLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { destinationOf, sourceOf } from '../../../support/builders.ts'
-import { OperatorHarness, topics } from '../../../support/operator/operator-command-harness.ts'
+import { OperatorHarness, topics } from '../../../support/operator/deletion-and-audience-command-harness.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
 

@@ -4,7 +4,7 @@ import type { TopicReader } from '../../../../src/core/ports.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { replayDeadLetters } from '../../../../src/services/operator/replay-dead-letters.ts'
 import { defaultPolicy, duration, sourceOf } from '../../../support/builders.ts'
-import { trackMessage } from '../../../support/collector/track-message.ts'
+import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures-and-drift.ts'
 import { visitMemberships } from '../../../../src/services/operator/read-memberships.ts'
-import { member, OperatorHarness, topics } from '../../../support/operator/operator-command-harness.ts'
+import { member, OperatorHarness, topics } from '../../../support/operator/deletion-and-audience-command-harness.ts'
 
 let harness: OperatorHarness
 beforeEach(() => {

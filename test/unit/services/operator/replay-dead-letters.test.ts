@@ -3,7 +3,7 @@ import { replayedTombstone } from '../../../../src/core/delivery/replay-decision
 import type { TopicReader } from '../../../../src/core/ports.ts'
 import type { ReplayProgress } from '../../../../src/services/operator/replay-dead-letters.ts'
 import { recordOf, start } from '../../../support/builders.ts'
-import { whileWriting } from '../../../support/kafka/memory-topics.ts'
+import { whileWriting } from '../../../support/kafka/memory-topics-for-replays.ts'
 import { turns } from '../../../support/manual-clock.ts'
 import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
 

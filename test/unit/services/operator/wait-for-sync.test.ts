@@ -9,7 +9,7 @@ import type { TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/wait-for-sync.ts'
 import { turns } from '../../../support/manual-clock.ts'
-import { OperatorHarness, topics } from '../../../support/operator/operator-command-harness.ts'
+import { OperatorHarness, topics } from '../../../support/operator/deletion-and-audience-command-harness.ts'
 
 const now = syncId(2_000)
 const text = (value: string): JsonText => value as JsonText

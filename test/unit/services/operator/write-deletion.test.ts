@@ -7,7 +7,7 @@ import type { SuppressionList } from '../../../../src/services/deletion/suppress
 import { liftSuppression } from '../../../../src/services/operator/lift-suppression.ts'
 import { writeDeletion } from '../../../../src/services/operator/write-deletion.ts'
 import { destinationOf, sourceOf } from '../../../support/builders.ts'
-import { OperatorHarness, topics } from '../../../support/operator/operator-command-harness.ts'
+import { OperatorHarness, topics } from '../../../support/operator/deletion-and-audience-command-harness.ts'
 
 const routing = createRouting({
   sources: [sourceOf('web'), sourceOf('app'), sourceOf('idle')],

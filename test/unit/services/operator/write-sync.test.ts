@@ -8,7 +8,7 @@ import {
   writeSync,
 } from '../../../../src/services/operator/write-sync.ts'
 import { ScriptedProducer } from '../../../support/kafka/scripted-producer.ts'
-import { OperatorHarness, topics } from '../../../support/operator/operator-command-harness.ts'
+import { OperatorHarness, topics } from '../../../support/operator/deletion-and-audience-command-harness.ts'
 
 let harness: OperatorHarness
 beforeEach(() => {

@@ -1,16 +1,16 @@
 import { useLocation } from 'wouter-preact'
-import type { ChangeList, ObjectChange } from '../../api/change-types.ts'
 import { pathWith } from '../../api/query-parameters.ts'
+import type { ChangeList, ObjectChange } from '../../api/recorded-object-change-types.ts'
 import { useData } from '../../api/use-data.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
+import { PartialNotice } from '../../components/incomplete-data-notice.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
-import { PartialNotice } from '../../components/partial-notice.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { Time } from '../../components/time.tsx'
-import { useQuery } from '../../layout/use-query.ts'
+import { useQuery } from '../../layout/use-encoded-address-query.ts'
 
 const spans = [
   ['24h', 'Last 24 hours'],

@@ -4,7 +4,7 @@ import { pathWith } from '../../api/query-parameters.ts'
 import type { DeadLetterFilters } from '../../api/response-types.ts'
 import { Button } from '../../components/button.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { inputOf, timeOf } from './dead-letter-filters.ts'
+import { inputOf, timeOf } from './dead-letter-filters-and-inputs.ts'
 
 /**
  * The form with the filters of the dead letters. It changes the address of the page, from which the

@@ -9,7 +9,7 @@ import { useIdempotencyKey } from '../../api/use-idempotency-key.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { isActive } from '../jobs/job-texts-and-order.ts'
-import { filterText } from './dead-letter-filters.ts'
+import { filterText } from './dead-letter-filters-and-inputs.ts'
 import { dryRunText } from './replay-dry-run-text.ts'
 
 export interface ReplayDialogProps {

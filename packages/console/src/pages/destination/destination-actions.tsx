@@ -6,8 +6,8 @@ import { useCanOperate } from '../../session/session-context.ts'
 import { DeleteDialog } from '../objects/delete-dialog.tsx'
 import { PreviewDialog } from './preview-dialog.tsx'
 import { RotateSecretDialog } from './rotate-secret-dialog.tsx'
+import { TestDialog } from './send-test-message-dialog.tsx'
 import { StateDialog, type StateSwitch } from './switch-state-dialog.tsx'
-import { TestDialog } from './test-dialog.tsx'
 
 export interface DestinationActionsProps {
   readonly object: ConfigObject

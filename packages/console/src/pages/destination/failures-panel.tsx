@@ -4,7 +4,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { MessageLink } from '../../components/message-link.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
-import { durationText } from '../../components/time-text.ts'
+import { durationText } from '../../components/time-text-and-input-values.ts'
 import { noFailuresText } from './no-failures-text.ts'
 
 /** The last failed attempts of a destination, each with a link to its message. */

@@ -3,7 +3,7 @@ import { destinationPath } from '../../api/object-path.ts'
 import type { ConfigObject, RotatedSecret } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { SecretDialog } from '../../components/secret-dialog.tsx'
+import { SecretDialog } from '../../components/new-secret-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { Time } from '../../components/time.tsx'
 

@@ -2,10 +2,10 @@ import { Link } from 'wouter-preact'
 import type { DestinationStatus } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DataTable } from '../../components/data-table.tsx'
-import { Facts } from '../../components/facts.tsx'
+import { PartialNotice } from '../../components/incomplete-data-notice.tsx'
+import { Facts } from '../../components/list-of-names-and-values.tsx'
 import { countText, rateText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
-import { PartialNotice } from '../../components/partial-notice.tsx'
 import { Time } from '../../components/time.tsx'
 
 /**

@@ -1,8 +1,8 @@
 import { DestinationLink } from '../../components/destination-link.tsx'
-import { Facts } from '../../components/facts.tsx'
+import { Facts } from '../../components/list-of-names-and-values.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
-import { filterText } from '../dead-letters/dead-letter-filters.ts'
+import { filterText } from '../dead-letters/dead-letter-filters-and-inputs.ts'
 import { type AnyJob, jobRateText, missingText } from './job-texts-and-order.ts'
 
 /** The facts of a job: what it replays or resends, and when it was created, started and ended. */

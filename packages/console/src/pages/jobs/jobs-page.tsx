@@ -9,7 +9,7 @@ import { Loading } from '../../components/loading.tsx'
 import { Page } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
-import { filterText } from '../dead-letters/dead-letter-filters.ts'
+import { filterText } from '../dead-letters/dead-letter-filters-and-inputs.ts'
 import { type AnyJob, listOf, newestFirst, progressText, titleOf } from './job-texts-and-order.ts'
 
 /** All replays and resends, newest first. */

@@ -3,8 +3,8 @@ import type { Attempt, MessageDestination } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { Time } from '../../components/time.tsx'
-import { durationText } from '../../components/time-text.ts'
-import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
+import { durationText } from '../../components/time-text-and-input-values.ts'
+import { hasDestination } from '../dead-letters/dead-letter-filters-and-inputs.ts'
 import { reasonText } from './state-reason-text.ts'
 
 /**

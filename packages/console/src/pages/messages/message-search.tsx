@@ -3,7 +3,7 @@ import { useLocation } from 'wouter-preact'
 import { Button } from '../../components/button.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { localTime } from '../../components/time-text.ts'
+import { localTime } from '../../components/time-text-and-input-values.ts'
 import { type MessageSpan, messageAddress, spans } from './search-time-span.ts'
 
 export interface MessageSearchProps {

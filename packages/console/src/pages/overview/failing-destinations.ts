@@ -1,5 +1,5 @@
 import type { DeadLetter, InstallationStatus } from '../../api/response-types.ts'
-import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
+import { hasDestination } from '../dead-letters/dead-letter-filters-and-inputs.ts'
 
 /** A destination with an open circuit breaker or with new dead letters. */
 export interface FailingDestination {

@@ -1,6 +1,6 @@
 import type { InstallationStatus } from '../../api/response-types.ts'
-import { Figures } from '../../components/figures.tsx'
 import { countText, rateText } from '../../components/number-text.ts'
+import { Figures } from '../../components/row-of-key-figures.tsx'
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
 

@@ -2,9 +2,9 @@ import { Link } from 'wouter-preact'
 import { type InstallationStatus, objectStates } from '../../api/response-types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
+import { PartialNotice } from '../../components/incomplete-data-notice.tsx'
 import { countText, shareText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
-import { PartialNotice } from '../../components/partial-notice.tsx'
 import { ProblemList } from '../../components/problem-list.tsx'
 
 /** The number of destinations in each state, and the destinations and sources with problems. */

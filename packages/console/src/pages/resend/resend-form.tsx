@@ -9,7 +9,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
 import { TextAreaField } from '../../components/text-area-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { localInput } from '../../components/time-text.ts'
+import { localInput } from '../../components/time-text-and-input-values.ts'
 import { type ResendForm, resendRequest } from './resend-request.ts'
 
 const minuteMs = 60_000

@@ -1,6 +1,6 @@
 import { callTypes } from '../../../../../src/core/message/message.ts'
 import { withoutEmpty } from '../../api/query-parameters.ts'
-import { isoOfInput } from '../../components/time-text.ts'
+import { isoOfInput } from '../../components/time-text-and-input-values.ts'
 
 /** The fields of the form as text. The times are local. */
 export interface ResendForm {

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import type { ConfigObject, RotatedKey } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { SecretDialog } from '../../components/new-secret-dialog.tsx'
 import { countWithNoun } from '../../components/number-text.ts'
-import { SecretDialog } from '../../components/secret-dialog.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 
 export interface RotateKeyDialogProps {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { fingerprintOf } from '../../../../../src/core/config-objects/mask.ts'
 import { closingAfterEach } from '../../../../support/cleanup.ts'
 import { configFolder } from '../../../../support/config/config-folder.ts'
-import { objectsCommand } from '../../../../support/operator/objects-command.ts'
+import { objectsCommand } from '../../../../support/operator/run-operator-api-commands.ts'
 
 const closing = closingAfterEach()
 let installation: Awaited<ReturnType<typeof objectsCommand>>

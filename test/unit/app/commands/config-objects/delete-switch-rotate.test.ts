@@ -4,7 +4,7 @@ import type { ObjectApiClient } from '../../../../../src/adapters/operator-clien
 import { rotateKey, rotateSecret } from '../../../../../src/app/commands/config-objects/delete-switch-rotate.ts'
 import type { WebhookTransport } from '../../../../../src/core/webhook-ports.ts'
 import { closingAfterEach } from '../../../../support/cleanup.ts'
-import { objectsCommand } from '../../../../support/operator/objects-command.ts'
+import { objectsCommand } from '../../../../support/operator/run-operator-api-commands.ts'
 import { createTestIo } from '../../../../support/process/in-process-command.ts'
 
 const closing = closingAfterEach()

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../../../support/cleanup.ts'
-import { objectsCommand } from '../../../../support/operator/objects-command.ts'
+import { objectsCommand } from '../../../../support/operator/run-operator-api-commands.ts'
 
 const closing = closingAfterEach()
 let installation: Awaited<ReturnType<typeof objectsCommand>>

@@ -6,7 +6,7 @@ import { epochMs } from '../../../../../src/core/time.ts'
 import type { CallResult, WebhookTransport } from '../../../../../src/core/webhook-ports.ts'
 import { closingAfterEach } from '../../../../support/cleanup.ts'
 import { noStatusView } from '../../../../support/operator/no-status-view.ts'
-import { objectsCommand } from '../../../../support/operator/objects-command.ts'
+import { objectsCommand } from '../../../../support/operator/run-operator-api-commands.ts'
 
 const closing = closingAfterEach()
 let result: CallResult

@@ -1,0 +1,194 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { BodyOwner } from '../../core/collector/request-body-memory-budget.ts'
+import type { Admission, BodyMemory, TrackingAnswer, TrackingApi } from '../../core/collector/tracking-api.ts'
+import type { CallType } from '../../core/message/message.ts'
+import { noMemory } from '../../core/message/request-refusal.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { TraceContext } from '../../core/trace/context.ts'
+import { createWriteKeySearch } from './body-write-key.ts'
+import { clientAddressOf } from './client-address.ts'
+import type { Connections } from './open-connections.ts'
+import { readBody } from './read-body.ts'
+import { AddressCounter } from './requests-in-progress-by-address.ts'
+import { accepted, type HttpResponse, refused } from './response-codes-and-bodies.ts'
+import type { HttpLimits } from './server-limits.ts'
+import { createUnpackPermits, type UnpackPermit } from './unpack-permits.ts'
+
+interface Deps {
+  readonly api: TrackingApi
+  readonly maxBodyBytes: number
+  readonly clientAddressHeader?: string | undefined
+  readonly limits: HttpLimits
+  readonly connections: Connections
+  readonly clock: Clock
+  readonly onRefused: (cause: 'address' | 'slow') => void
+}
+
+/**
+ * The refusal of a body that was sent as a form. Programs that send forms change the list: `curl
+ * -d` removes the line breaks of a file.
+ */
+const shortResponse = 1_024
+
+interface Taken {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly type: CallType | undefined
+  readonly trace: TraceContext | undefined
+  /** Call it when the source of the request is known. */
+  readonly keepSpan: () => void
+}
+
+interface Sender {
+  readonly headerKey: string | undefined
+  readonly queryKey: string | undefined
+  readonly memory: BodyMemory
+  /**
+   * The source and the client address for which the memory of the body counts. The source is
+   * `undefined` if the headers and the query have no valid write key.
+   */
+  readonly owner: BodyOwner
+  readonly permit: UnpackPermit
+}
+
+/**
+ * Creates the handler of requests that send messages.
+ *
+ * The write key in the headers or the query is checked before the body is read. The memory of the
+ * body then counts for the source of this key. Without a key there, the memory counts for the
+ * client address until the body names its source. After the body is processed, a response above
+ * `shortResponse` counts instead of the body, until the client has read the response.
+ */
+export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
+  const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
+  const inProgress = new AddressCounter(limits.connectionsPerAddress)
+  const permitFor = createUnpackPermits()
+
+  /** Returns the response; `undefined` when the client has closed the connection. */
+  async function take(taken: Taken): Promise<HttpResponse | undefined> {
+    const { raw, query } = taken.request
+    const headerKey = headerKeyOf(raw)
+    const queryKey = queryKeyOf(query)
+    const sender = admitEarly(headerKey, queryKey)
+    if (sender !== undefined && hasKnownKey(sender)) taken.keepSpan()
+    if (sender?.kind === 'refused') return refused(sender)
+    const address = clientAddressOf(raw, clientAddressHeader)
+    if (!inProgress.enter(address)) {
+      onRefused('address')
+      return refused(noMemory)
+    }
+    const connection = connections.of(raw)
+    let isAnswered = false
+    const owner = { sourceId: sender?.sourceId, address }
+    const permit = permitFor(owner)
+    const memory = api.openBody(owner, () => {
+      if (isAnswered) raw.socket.destroy()
+      else if (!permit.refuse(refused(noMemory))) connection.onBodyAborted?.(refused(noMemory))
+    })
+    try {
+      const answer = await takeBody(taken, { headerKey, queryKey, memory, owner, permit })
+      isAnswered = answer !== undefined && answer.body.length > shortResponse && connections.isOpen(raw)
+      if (isAnswered) {
+        memory.answered(Buffer.byteLength((answer as HttpResponse).body))
+        connections.afterResponse(raw, taken.reply.raw, () => memory.release())
+      }
+      return answer
+    } finally {
+      if (!isAnswered) memory.release()
+      inProgress.leave(address)
+    }
+  }
+
+  /**
+   * Admits the source before the body is read. Returns `undefined` when the headers have no key and
+   * the query has no valid key. The body may then have the key.
+   */
+  function admitEarly(headerKey: string | undefined, queryKey: string | undefined): Admission | undefined {
+    if (headerKey !== undefined) return api.admit(headerKey)
+    return queryKey !== undefined && api.isWriteKey(queryKey) ? api.admit(queryKey) : undefined
+  }
+
+  async function takeBody(taken: Taken, sender: Sender): Promise<HttpResponse | undefined> {
+    const { request, reply, type, trace, keepSpan } = taken
+    const { raw } = request
+    const { headerKey, queryKey, memory, owner, permit } = sender
+    const receivedAt = clock.now()
+    const connection = connections.of(raw)
+    let { sourceId } = owner
+    const onKey = (key: string): HttpResponse | undefined => {
+      const found = api.admit(key)
+      if (hasKnownKey(found)) keepSpan()
+      if (found.kind === 'refused') return refused(found)
+      sourceId = found.sourceId
+      return memory.assign(sourceId) ? undefined : refused(noMemory)
+    }
+    const probe = sourceId === undefined ? createWriteKeySearch({ maxBytes: maxBodyBytes, onKey }) : undefined
+    const bodyDeps = { maxBytes: maxBodyBytes, memory, probe, permit, progress: limits.progress, clock, connection }
+    const body = await readBody(raw, reply.raw, bodyDeps)
+    if (body.kind === 'gone') return undefined
+    if (body.kind === 'refused') {
+      if (body.answer.code === 'request_timeout') onRefused('slow')
+      return body.answer
+    }
+    const strict = raw.headers['x-strict-mode'] === '1'
+    const use = { sourceId, ...useOf(memory, keepSpan) }
+    const answer = await api.accept({ headerKey, queryKey, type, body: body.text, ...use, strict, receivedAt, trace })
+    if (hasKnownKey(answer)) keepSpan()
+    return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
+  }
+
+  return take
+}
+
+/**
+ * The functions with which `accept` of the tracking API uses the memory of the body. `accept` calls
+ * `assign` when it knows the source. From then on, the memory counts for the source, and the trace
+ * span is kept even if `accept` fails. `accept` may know the source late: it may have to find the
+ * write key in the complete body, and a large body waits for its turn.
+ */
+const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
+  assign(sourceId: string): boolean {
+    keepSpan()
+    return memory.assign(sourceId)
+  },
+  reserve: (bytes: number): boolean => memory.take(bytes),
+  canEverReserve: (bytes: number): boolean => memory.canEverHold(bytes),
+})
+
+/** Whether the write key of a request belongs to a source, even if the request is refused. */
+const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>
+  result.kind !== 'refused' || result.code !== 'invalid_write_key'
+
+/**
+ * The write key in the headers: the user name of `Authorization: Basic`, otherwise `X-Write-Key`.
+ * The Basic value may omit the colon, use either base64 alphabet, and omit padding. In
+ * `X-Write-Key`, text after a colon may be part of the key or Jitsu's secret; the lookup of keys
+ * decides that. A header that cannot be parsed counts as absent, because the body may have a key.
+ */
+export function headerKeyOf(request: IncomingMessage): string | undefined {
+  return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)
+}
+
+/** The write key in the query: the first value that is not empty. */
+export function queryKeyOf(query: unknown): string | undefined {
+  const { writeKey } = query as { readonly writeKey?: string | readonly string[] }
+  return [writeKey].flat().find(key => key !== undefined && key !== '')
+}
+
+const basicPattern = /^basic[ \t]+([a-z0-9+/_-]+={0,2})[ \t]*$/i
+
+function basicUser(authorization: string | undefined): string | undefined {
+  const encoded = basicPattern.exec(authorization ?? '')?.[1]
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0] || undefined
+}
+
+/**
+ * The first value of a header that may occur several times. Node joins the values with `, `, but a
+ * single value may also contain `, `. So a text with `, ` is not used: the first value is taken
+ * from `headersDistinct`, in which the values are separate.
+ */
+function firstOf(request: IncomingMessage, name: string): string | undefined {
+  const joined = request.headers[name]
+  return typeof joined === 'string' && joined.includes(', ') ? request.headersDistinct[name]?.[0] : (joined as string)
+}

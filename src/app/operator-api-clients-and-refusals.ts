@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import {
+  createMessageAndDeadLetterClient,
+  type MessageAndDeadLetterClient,
+} from '../adapters/operator-client/message-dead-letter-ledger-client.ts'
+import { createObjectApiClient, type ObjectApiClient } from '../adapters/operator-client/object-api-client.ts'
+import type { OperatorAddress, Refused } from '../adapters/operator-client/operator-request.ts'
+import { Secret } from '../core/secret.ts'
+import { defaultListen } from '../core/settings/http-server-settings.ts'
+import { secretIn } from '../core/settings/named-files-and-content-problems.ts'
+import { isBearerToken } from '../core/settings/sendable-keys-and-tokens.ts'
+import { httpUrl } from '../core/settings/value-types.ts'
+import { CommandFailed, type CommandIo, UsageError } from './command.ts'
+import { printable } from './terminal-output.ts'
+
+/** The options of commands that use the operator API. */
+export interface OperatorOptions {
+  readonly operatorUrl?: string
+  readonly operatorKeyFile?: string
+  readonly json?: boolean
+}
+
+const defaultUrl = `http://${defaultListen.operator}`
+
+const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL or, if this variable is not set, ${defaultUrl})`
+
+/**
+ * Adds `--operator-url` and `--operator-key-file`. There is no option with the key itself, so that
+ * the key is never on the command line.
+ * @param urlText the help of `--operator-url`, for a command that also works without the API
+ */
+export function withOperatorOptions(command: Command, urlText = operatorUrlText): Command {
+  return command
+    .option('--operator-url <url>', urlText)
+    .option(
+      '--operator-key-file <file>',
+      'file with a key of the operator API, which is one of the keys in operator.keys of the configuration (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
+    )
+}
+
+/**
+ * Whether a command that also works without the operator API uses the API. `--config` takes
+ * precedence over HOOKLINE_OPERATOR_URL, because the variable can be the URL of another
+ * installation.
+ * @throws UsageError when `--config` and `--operator-url` are both used
+ */
+export function usesOperatorApi(options: OperatorOptions & { readonly config?: string }, { env }: CommandIo): boolean {
+  const { operatorUrl, config } = options
+  if (config === undefined) return operatorUrl !== undefined || (env['HOOKLINE_OPERATOR_URL'] ?? '') !== ''
+  if (operatorUrl !== undefined) throw new UsageError('use only one of --config and --operator-url')
+  return false
+}
+
+/**
+ * A client of the operator API. The stop signal of the command cancels its requests. Until the
+ * first request, for example while the command reads stdin, SIGINT and SIGTERM end the process
+ * immediately.
+ * @throws UsageError when the URL or the key file is missing or not usable
+ */
+export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<ObjectApiClient> {
+  const limits = {
+    get signal() {
+      return io.stopSignal()
+    },
+  }
+  return createObjectApiClient(await operatorAddress(options, io), limits)
+}
+
+/**
+ * Creates a client for the routes of messages, dead letters and the ledger. The stop signal of the
+ * command cancels its requests.
+ * @throws UsageError when the URL or the key file is missing or not usable
+ */
+export async function openLogClient(options: OperatorOptions, io: CommandIo): Promise<MessageAndDeadLetterClient> {
+  return createMessageAndDeadLetterClient(await operatorAddress(options, io), { signal: io.stopSignal() })
+}
+
+/**
+ * The URL and the key of the operator API.
+ * @throws UsageError when the URL or the key file is missing or not usable
+ */
+export async function operatorAddress(options: OperatorOptions, io: CommandIo): Promise<OperatorAddress> {
+  const { operatorUrl, operatorKeyFile } = options
+  const url = operatorUrl ?? (io.env['HOOKLINE_OPERATOR_URL'] || defaultUrl)
+  const refusal = httpUrl.safeParse(url).error?.issues[0]?.message
+  if (refusal !== undefined) throw new UsageError(`--operator-url: ${refusal}`)
+  const file = operatorKeyFile ?? io.env['HOOKLINE_OPERATOR_KEY_FILE'] ?? ''
+  if (file === '')
+    throw new UsageError('no operator key: use --operator-key-file <file> or set HOOKLINE_OPERATOR_KEY_FILE')
+  return { url: url.replace(/\/+$/, ''), key: await keyIn(file) }
+}
+
+/**
+ * The error text of a refused request. Each problem is about a query parameter, and is shown for
+ * the option with the same name.
+ */
+export const refusalText = ({ code, message, problems }: Refused): string =>
+  printable(
+    [`${message} (${code})`, ...problems.map(each => `--${each.path}: ${each.message} (${each.hint})`)].join('; '),
+  )
+
+/**
+ * The error for a refused request of a command whose options are query parameters. If the API finds
+ * a problem in the options, the error is a UsageError, so the exit code is 2 as for problems that
+ * the command itself finds.
+ */
+export const refusalError = (refused: Refused): CommandFailed | UsageError =>
+  refused.code === 'invalid_query' ? new UsageError(refusalText(refused)) : new CommandFailed(refusalText(refused))
+
+async function keyIn(file: string): Promise<Secret> {
+  let key: string
+  try {
+    key = secretIn(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`--operator-key-file: ${(error as Error).message}`)
+  }
+  // The error message does not show the content of the file.
+  if (!isBearerToken(key))
+    throw new UsageError(`--operator-key-file: ${file} must contain one operator key and nothing else`)
+  return new Secret(key)
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
+import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
+import type { ReadLedger } from '../../../src/core/operator/ledger-query-and-view.ts'
+import type { MessageAndDeadLetterApi } from '../../../src/core/operator/message-and-dead-letter-api.ts'
+import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
+import type { StatusView } from '../../../src/services/live-status/status-view.ts'
+import { configFolder } from '../config/config-folder.ts'
+import { runCommand } from '../process/in-process-command.ts'
+import { memoryObjects } from './memory-objects.ts'
+import { objectsApi } from './memory-objects-api.ts'
+import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api-and-keys.ts'
+import { startOperator } from './server.ts'
+
+interface Options {
+  readonly transport?: WebhookTransport
+  readonly live?: StatusView
+  readonly log?: MessageAndDeadLetterApi
+  readonly readLedger?: ReadLedger
+}
+
+/**
+ * Runs commands that use the operator API in this process. They send their requests to a real
+ * listener of the operator API, which has its objects in memory.
+ */
+export async function objectsCommand({ transport, live, ...options }: Options = {}) {
+  const memory = await memoryObjects(processClock)
+  const objects = await objectsApi({ memory, ...(transport && { transport }), ...(live && { live }) })
+  const server = await startOperator(new ScriptedOperatorApi(), { objects, ...options })
+  const folder = await configFolder({ 'operator.key': `${operatorKey}\n` })
+  const env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }
+  return {
+    url: server.url,
+    close: () => server.stop(),
+    /** The lines of the audit log. */
+    audited: server.audited,
+    objects: memory.objects,
+    /** Runs `hookline …argv`. */
+    run: (argv: readonly string[], given: Parameters<typeof runCommand>[1] = {}) =>
+      runCommand(argv, { ...given, env: { ...env, ...given.env } }),
+    /** Writes an object directly, as another operator process does. */
+    async put(kind: ObjectKind, document: ObjectDocument): Promise<void> {
+      const id = String(document['id'])
+      const outcome = await memory.objects.change({
+        kind,
+        id,
+        by: 'bob',
+        expected: { kind: 'any' },
+        next: () => document,
+      })
+      if (outcome.kind !== 'changed') throw new Error(JSON.stringify(outcome))
+    },
+    /** The documents that the API manages (origin `api`), by id. Their secrets are masked. */
+    documents: (kind: ObjectKind): Readonly<Record<string, ObjectDocument>> =>
+      Object.fromEntries(
+        memory.objects.list(kind).flatMap(({ id, origin, document }) => (origin === 'api' ? [[id, document]] : [])),
+      ),
+  }
+}
