@@ -47,7 +47,7 @@ it.each<[string, object, object, RegExp]>([
   ['disabled', { enabled: false }, {}, /its key 'enabled' is false\.$/],
   ['not_selected', {}, { message: { ...message, integrations: { All: false } } }, /'integrations'/],
   ['no_destination', {}, { source: 'server' }, /not connected to source 'server'\.$/],
-  ['unknown_source', {}, { source: 'nowhere' }, /'nowhere' does not exist\.$/],
+  ['unknown_source', {}, { source: 'nowhere' }, /'nowhere' does not exist: use/],
 ])('says why the destination would not get the message: %s', async (reason, settings, given, text) => {
   await create('crm', { ...crm, ...settings })
   const { status, body } = await preview({ message, ...given })
