@@ -27,7 +27,10 @@ export interface PoolGenerations<G extends PoolGeneration> {
    * @throws UnusableIdentity
    */
   current(identity: TlsIdentity | undefined): G
-  /** Retires the current generations, and immediately retires each one that is created later. */
+  /**
+   * Retires the current generations. If `current` creates a generation after this call, it is
+   * retired immediately.
+   */
   close(): void
 }
 

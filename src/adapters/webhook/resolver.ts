@@ -20,7 +20,9 @@ export interface NameSources {
    * rejects.
    */
   reload(): Promise<void>
-  /** Cancels queries in progress, including queries to the name servers before the last reload. */
+  /**
+   * Cancels queries in progress, including those to name servers that the last `reload` replaced.
+   */
   cancel(): void
 }
 

@@ -141,7 +141,7 @@ export class PartitionRecords {
     return position === undefined || this.#isRestored || position < this.#inputEnd ? position : -1
   }
 
-  /** Input offset of the known state of a key; `undefined` when no state is known. */
+  /** The offset of the input that led to the known state of a key; `undefined` without a state. */
   #positionOf(key: string, about: About): number | undefined {
     if (!('userId' in about)) return this.#marks.get(about.audience)?.position
     return this.members.positionOf(about) ?? this.#removed.get(key)

@@ -144,8 +144,8 @@ export function afterSyncEnd(
   at: EpochMs,
 ): AudienceWatermark | undefined {
   const old = syncId((at - syncAcceptedForMs) * idsPerMs)
-  // Closing syncs visits all memberships of the audience, which takes long. So partial syncs do it
-  // at most once a day.
+  // To close syncs, Hookline visits all memberships of the audience, which takes long. So partial
+  // syncs close earlier syncs at most once a day.
   if (sync.mode === 'partial' && !isDayBefore(mark.closed, old)) return undefined
   const upTo = sync.mode === 'full' ? sync.syncId : old
   return { ...mark, closed: upTo, floor: Math.max(mark.floor, versionAt(at)), position }

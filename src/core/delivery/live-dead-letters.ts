@@ -28,7 +28,10 @@ export class LiveDeadLetters {
   #ends: Offsets | undefined
   /** For each partition, the offset after the last record that was passed to `note`. */
   readonly #noted: Record<number, number> = {}
-  /** Whether this part is full. Further records then belong to later parts. */
+  /**
+   * Whether the current part has `maxKeys` live records. Further records then belong to later
+   * parts.
+   */
   #isFull = false
   /** Estimated number of live records of later parts (see `left`). It can be negative. */
   #laterCount = 0

@@ -27,8 +27,9 @@ export interface Routing {
   /** Every destination of each source, including disabled ones, in configuration order. */
   readonly bySource: ReadonlyMap<string, readonly Destination[]>
   /**
-   * Whether a file of `destinationsFrom` (files with further destinations) cannot be read. An
-   * unknown destination may be in that file, so messages for it wait.
+   * Whether a file of `destinationsFrom` (files with further destinations) cannot be read. A
+   * destination with an unknown id may be in that file, so messages that name an unknown
+   * destination wait.
    */
   readonly isIncomplete?: boolean
 }

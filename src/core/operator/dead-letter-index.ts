@@ -52,8 +52,9 @@ export class DeadLetterIndex {
 
   /**
    * Returns the range of offsets whose keys are in the index. Call it at the start of a read, with
-   * the first and the end offset of the partition. The caller then adds the keys from `to` to
-   * `end`. If the index has no key of the partition, the range is empty and begins at `end`.
+   * the first and the end offset of the partition. The caller then adds the keys of the records
+   * from `to` to `end`, and later also of records before `from`. If the index has no key of the
+   * partition, the range is empty and begins at `end`.
    */
   start(partition: number, range: OffsetRange): { readonly from: number; readonly to: number } {
     const known = this.#known.get(partition)

@@ -37,7 +37,10 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
  */
 const turnEvery = durationMs(1_000)
 const turns = 5
-/** Maximum time of each wait in `stop`: for the writes in progress, and for its own last writes. */
+/**
+ * Maximum time of each of the two waits in `stop`: the first one for the writes in progress, the
+ * second one for the last writes, which `stop` makes.
+ */
 const stopLimit = durationMs(1_000)
 
 export interface StatusWriter {

@@ -161,7 +161,7 @@ describe('the time of an upload', () => {
       await operator.until(() => operator.asked.length === uploads.length)
     }
     expectAnswer(await (await send(ask(sync, 'joe\n'))).answer(), problem(503, 'unavailable'))
-    // All other requests have the memory for bodies to themselves.
+    // Uploads do not use the memory for the bodies of other requests.
     const deletion = await send(ask('POST /v1/regulations', '{"userIds":["ada"]}'))
     expectAnswer(await deletion.answer(), { status: 202 })
     goOn()

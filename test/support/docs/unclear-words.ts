@@ -117,8 +117,8 @@ export const unclearWordsIn = (path: string, prose: string, words = unclearWords
     )
 
 /**
- * Makes a pattern find all matches in any case. A space in the pattern matches all consecutive
- * white space, so that a lookahead after the space sees the next word.
+ * Makes a pattern find all matches, in upper case and in lower case. A space in the pattern matches
+ * all consecutive white space, so a lookahead after the space sees the next word.
  */
 const everywhere = ({ source }: RegExp): RegExp => new RegExp(source.replaceAll(' ', '\\s+(?!\\s)'), 'gi')
 

@@ -55,8 +55,8 @@ export class ScriptedConsumer implements LogConsumer {
   }
 
   /**
-   * Delivers the next records. If the partition is paused, it delivers nothing, except when the
-   * fetch is late.
+   * Delivers the next records. While the partition is paused, this function delivers nothing,
+   * unless `late` is set: the fetch then began before the pause.
    */
   fetch({ count, again = 0, withGap = false, late = false }: Fetch): void {
     if (this.isPaused && !late) return

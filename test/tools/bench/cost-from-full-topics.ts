@@ -22,9 +22,9 @@ const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the CPU time of a delivery at each size. `ratio` is the name of the figure that compares
- * this time with that of the first size, the smallest one. Each topic is filled before its
- * forwarder starts.
+ * Measures the CPU time of a delivery for each entry of `sizes` (installations of increasing size).
+ * `ratio` is the name of the figure that compares this time with the time for the first entry. Each
+ * topic is filled before its forwarder starts.
  */
 export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[], ratio: FigureName): Promise<Outcome> {
   const { stage, profile } = bench

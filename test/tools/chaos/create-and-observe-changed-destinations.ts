@@ -61,7 +61,7 @@ export async function shownBy(
 
 /**
  * Waits until the last changes must be in force, and then until each destination has got an event
- * of each partition. Resolves with the time from which events count as the last ones.
+ * of each partition that was sent after that time. Resolves with that time.
  */
 export async function lastDelivered(
   {

@@ -176,7 +176,10 @@ function orderOf({ order, calls, injected, patience }: JobsEvidence) {
   return { pairs, reversed: reversed.length, failures }
 }
 
-/** Judges when each destination got its first request for each event, whatever its response was. */
+/**
+ * Judges how late each destination got the first request for each event. The responses do not
+ * matter.
+ */
 function latestOf({ calls, limits, patience }: JobsEvidence) {
   const late = [...Map.groupBy(calls, targetOf).values()].map(
     ([first]) => (first?.at ?? 0) - (first?.sent.acknowledgedAt ?? first?.at ?? 0),

@@ -103,7 +103,7 @@ describe('commands', () => {
 describe('make', () => {
   const makefile = read('Makefile')
   const targets = [...makefile.matchAll(/^([a-z-]+):.*##/gm)].map(([, target]) => target)
-  /** Files that read the variables of make, or those of the programs that make starts. */
+  /** The files that read variables: the Makefile, and the programs that the Makefile starts. */
   const readers = [
     'Makefile',
     'test/tools/bench/options.ts',
