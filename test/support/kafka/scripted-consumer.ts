@@ -56,7 +56,7 @@ export class ScriptedConsumer implements LogConsumer {
 
   /**
    * Delivers the next records. While the partition is paused, this function delivers nothing,
-   * unless `late` is set: the fetch then began before the pause.
+   * unless `late` is set: the fetch was then in progress when the partition was paused.
    */
   fetch({ count, again = 0, withGap = false, late = false }: Fetch): void {
     if (this.isPaused && !late) return
