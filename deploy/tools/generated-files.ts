@@ -15,7 +15,7 @@ import { contractText } from './metrics/metrics-yaml.ts'
 import { referenceText } from './metrics/reference.ts'
 import { commandsText } from './reference/commands.ts'
 import { configurationText } from './reference/configuration.ts'
-import { errorsText } from './reference/errors.ts'
+import { errorsText } from './reference/errors-outcomes-and-reasons-page.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -14,7 +14,7 @@ import {
   untilJob,
 } from '../support/jobs/real-jobs-installation.ts'
 import { until } from '../support/kafka/admin.ts'
-import { operatorKey } from '../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../support/operator/scripted-deletion-and-audience-api.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 

@@ -9,7 +9,7 @@ import type { RunningService } from '../../deploy/tools/local/hookline-process.t
 import { configFolder } from '../support/config/config-folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
-import { operatorKey } from '../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects, type ObjectAnswer } from '../support/operator/send-operator-api-request.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'

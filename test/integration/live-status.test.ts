@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
-import { operatorKey } from '../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects } from '../support/operator/send-operator-api-request.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 

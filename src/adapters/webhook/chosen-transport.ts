@@ -1,7 +1,7 @@
 import { assertNever } from '../../core/assert-never.ts'
 import type { DeliverySettings } from '../../core/settings/settings.ts'
 import type { WebhookTransport } from '../../core/webhook-ports.ts'
-import type { TransportDeps } from './transport.ts'
+import type { TransportDeps } from './transport-for-any-http-client.ts'
 
 /**
  * Creates the transport that `delivery.transport` names. Only the selected HTTP client is loaded,

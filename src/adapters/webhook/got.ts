@@ -9,7 +9,7 @@ import { type Agents, createAgents, type TunnelOption } from './got-agents.ts'
 import { maxBodyBytes, maxHeadBytes, maxInterimResponses, ResponseTooLong, staleCodes } from './http-client-limits.ts'
 import { KeptBody } from './kept-body.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
-import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
+import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport-for-any-http-client.ts'
 
 /** A got client without redirects, retries, decompression or errors for HTTP statuses. */
 const client = got.extend({

@@ -9,7 +9,7 @@ import { type AgentPair, createAgents, type TunnelOption } from './got-agents.ts
 import { maxBodyBytes, maxHeadBytes, maxInterimResponses, ResponseTooLong } from './http-client-limits.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { createResolver, systemSources } from './resolver.ts'
-import type { TransportDeps } from './transport.ts'
+import type { TransportDeps } from './transport-for-any-http-client.ts'
 
 /**
  * Sends token requests with Node's HTTP client. The rules for webhook requests apply: checked

@@ -2,8 +2,8 @@ import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import type { ConnectionRules } from './connection-rules.ts'
 import { maxAgeMs, maxIdlePerHost, maxKept } from './http-client-limits.ts'
 import type { OpenConnections, PoolGeneration } from './pool-generations.ts'
+import { type ConnectionOrigin, UndiciConnection } from './reusable-undici-connection.ts'
 import { TlsEndpoints } from './tls-endpoint-state.ts'
-import { type ConnectionOrigin, UndiciConnection } from './undici-connection.ts'
 
 /** A parsed webhook URL. */
 export interface Target {

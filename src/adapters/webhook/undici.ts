@@ -4,8 +4,8 @@ import { codeOf, failureOf, rootOf, timeoutResult } from './call-failure.ts'
 import { maxBodyBytes, staleCodes } from './http-client-limits.ts'
 import { KeptBody } from './kept-body.ts'
 import { createPoolGenerations, type PoolGenerations } from './pool-generations.ts'
-import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
-import type { UndiciConnection } from './undici-connection.ts'
+import type { UndiciConnection } from './reusable-undici-connection.ts'
+import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport-for-any-http-client.ts'
 import { Pool } from './undici-pool.ts'
 
 /** Sends webhook requests with undici over kept-alive connections. */

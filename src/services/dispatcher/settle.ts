@@ -15,8 +15,8 @@ import { type AppendDeps, type Appends, createAppends } from '../partitions/appe
 import { createWriteDeadLetter } from '../partitions/write-dead-letter.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { Delivery } from './delivery.ts'
-import { type DeliveryResult, reportOf } from './delivery-result-report.ts'
 import type { OriginReportRecord } from './delivery-result-report-record.ts'
+import { type DeliveryResult, reportOf } from './report-to-audience-or-deletion.ts'
 import { createCountResults } from './result-metrics.ts'
 
 interface Deps extends AppendDeps {
@@ -33,8 +33,8 @@ interface Deps extends AppendDeps {
  * `Settle` then releases the record of the delivery, so that its offset can be committed.
  *
  * The final result of a membership update or delete message is also reported
- * (`delivery-result-report.ts`). The record is then released only when Kafka has stored the report.
- * A crash before that repeats the delivery and the report.
+ * (`report-to-audience-or-deletion.ts`). The record is then released only when Kafka has stored the
+ * report. A crash before that repeats the delivery and the report.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /**

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { readKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { readKey, ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 const listed = { readAt: '2026-01-01T00:00:00.000Z', audiences: [{ name: 'Shoppers', destinations: [] }] }

@@ -5,7 +5,7 @@ import { ManualClock } from '../../support/manual-clock.ts'
 import { basic, chunked, post, request } from '../../support/network/http-request-bytes.ts'
 import { connect } from '../../support/network/raw-http-client.ts'
 import { ask, asOperator, noKey, type OperatorCase, operatorCases } from '../../support/operator/raw-request-harness.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 const body = '{"userIds":["ada"]}'

@@ -3,7 +3,7 @@ import { storedMessageId } from '../../../src/core/message/identifiers.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { type MemoryJobs, memoryJobs } from '../../support/operator/memory-jobs.ts'
 import { answered } from '../../support/operator/memory-objects.ts'
-import { operatorKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey, ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 

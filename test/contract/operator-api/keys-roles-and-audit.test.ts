@@ -6,7 +6,7 @@ import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.
 import { Secret } from '../../../src/core/secret.ts'
 import { startCollector } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
-import { operatorKey, readKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey, readKey, ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 const description: { readonly paths: Readonly<Record<string, object>> } = JSON.parse(

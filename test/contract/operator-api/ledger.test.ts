@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { LedgerFilter } from '../../../src/core/ledger/ledger-balance-rows.ts'
 import type { LedgerView } from '../../../src/core/operator/ledger-query-and-view.ts'
-import { readKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { readKey, ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 const sums = { admitted: 1, replayed: 0, repeated: 0, delivered: 1, deadLettered: 0, dropped: 0, waiting: 0 }

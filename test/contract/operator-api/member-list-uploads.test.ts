@@ -5,7 +5,7 @@ import { briefly, expectAnswer, problem, raw } from '../../support/collector/raw
 import { chunk } from '../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 import { ask, operatorCases } from '../../support/operator/raw-request-harness.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 const sync = 'POST /v1/audiences/Shoppers/syncs'

@@ -4,7 +4,7 @@ import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type ConfigObject, objectKinds } from '../../../src/core/config-objects/config-objects.ts'
 import { configTopic, type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { objectsApi } from '../../support/operator/memory-objects-api.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects, type ObjectAnswer } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 

@@ -5,7 +5,7 @@ import { closingAfterEach } from '../../support/cleanup.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { objectsApi } from '../../support/operator/memory-objects-api.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { Secret } from '../../../src/core/secret.ts'
-import { operatorKey, readKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey, readKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
 /*

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { epochMs } from '../../../src/core/time.ts'
-import { operatorKey, operatorSessions, readKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey, operatorSessions, readKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
 /*

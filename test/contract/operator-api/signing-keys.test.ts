@@ -5,7 +5,7 @@ import { requestsOf } from '../../../src/core/delivery/build-and-sign-requests.t
 import { Secret } from '../../../src/core/secret.ts'
 import { createPublishedKeys } from '../../../src/services/operator/published-signing-keys.ts'
 import { defaultPayload, destinationOf, start, webhookOf } from '../../support/builders.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 const closing: (() => Promise<void>)[] = []

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { operatorDocument } from '../../../src/adapters/http/openapi-operator.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 

@@ -1,6 +1,6 @@
 import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { until } from '../kafka/admin.ts'
-import { operatorKey } from '../operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../operator/scripted-deletion-and-audience-api.ts'
 import { askObjects, type ObjectAnswer } from '../operator/send-operator-api-request.ts'
 import { startInstallation, type TestInstallation } from '../process/test-installation.ts'
 

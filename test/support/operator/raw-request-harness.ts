@@ -3,7 +3,7 @@ import { briefly, expectAnswer, play, problem, type RawCase } from '../collector
 import { ScriptedTrackingApi } from '../collector/scripted-tracking-api.ts'
 import { type Fields, request } from '../network/http-request-bytes.ts'
 import { connect } from '../network/raw-http-client.ts'
-import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api-and-keys.ts'
+import { operatorKey, ScriptedOperatorApi } from './scripted-deletion-and-audience-api.ts'
 import { startOperator } from './server.ts'
 
 /** The authentication header of an operator. */

@@ -9,7 +9,7 @@ import { configFolder } from '../config/config-folder.ts'
 import { runCommand } from '../process/in-process-command.ts'
 import { memoryObjects } from './memory-objects.ts'
 import { objectsApi } from './memory-objects-api.ts'
-import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api-and-keys.ts'
+import { operatorKey, ScriptedOperatorApi } from './scripted-deletion-and-audience-api.ts'
 import { startOperator } from './server.ts'
 
 interface Options {

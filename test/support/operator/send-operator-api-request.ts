@@ -1,5 +1,5 @@
 import { assertNoSecretsInAnswer } from '../secret-scan/scan-responses-and-output.ts'
-import { operatorKey, readKey } from './scripted-operator-api-and-keys.ts'
+import { operatorKey, readKey } from './scripted-deletion-and-audience-api.ts'
 import type { startOperator } from './server.ts'
 
 interface Given {

@@ -4,7 +4,7 @@ import { closingAfterEach } from '../cleanup.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
 import { objectsApi } from './memory-objects-api.ts'
-import { ScriptedOperatorApi } from './scripted-operator-api-and-keys.ts'
+import { ScriptedOperatorApi } from './scripted-deletion-and-audience-api.ts'
 import { askObjects, type ObjectAnswer } from './send-operator-api-request.ts'
 import { startOperator } from './server.ts'
 

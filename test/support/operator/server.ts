@@ -20,7 +20,7 @@ import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { memoryJobs } from './memory-jobs.ts'
 import { objectsApi } from './memory-objects-api.ts'
-import { findOperatorKey, operatorSessions } from './scripted-operator-api-and-keys.ts'
+import { findOperatorKey, operatorSessions } from './scripted-deletion-and-audience-api.ts'
 
 interface Options {
   readonly objects?: ObjectsApi

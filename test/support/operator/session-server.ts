@@ -4,7 +4,7 @@ import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { epochMs } from '../../../src/core/time.ts'
-import { operatorKey, readKey, ScriptedOperatorApi } from './scripted-operator-api-and-keys.ts'
+import { operatorKey, readKey, ScriptedOperatorApi } from './scripted-deletion-and-audience-api.ts'
 import { startOperator } from './server.ts'
 
 export const ada = { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] } as const

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { startBrowser } from '../../support/browser/browser.ts'
-import { operatorKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 
 /** Loads of one page of the console. */
 export interface ConsolePage {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { operatorKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { webKey } from '../../support/process/test-installation.ts'
 import type { Inspection } from './receiver.ts'
 import type { ConfigurationOf } from './scenario.ts'

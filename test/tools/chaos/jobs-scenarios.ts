@@ -1,4 +1,4 @@
-import { operatorKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { killAnyProcess } from './process-faults.ts'
 import type { Script } from './receiver.ts'
 import type { JobsScenario } from './scenario.ts'

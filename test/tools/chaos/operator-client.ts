@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { operatorKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 
 export interface OperatorRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH'

@@ -1,5 +1,5 @@
 import { startBrowser } from '../../support/browser/browser.ts'
-import { operatorKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { nodeAddress } from './node-addresses-and-files.ts'
 
 /**

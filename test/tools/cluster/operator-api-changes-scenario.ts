@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { operatorKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { type ChangeLoad, type ChangesSeen, createChangeLoad } from '../chaos/change-load.ts'
 import { bothMarks, changedIds, changedSource, versionsIn } from '../chaos/changed-destinations.ts'
 import { judgeChanges } from '../chaos/changes-verdict.ts'

@@ -3,7 +3,7 @@ import { Agent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { request, Agent as UndiciAgent } from 'undici'
-import { operatorKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import type { Installation } from './installation.ts'
 import { nodeAddress } from './node-addresses-and-files.ts'
 

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { configFolder } from '../../support/config/config-folder.ts'
 import { objectsCommand } from '../../support/operator/run-operator-api-commands.ts'
-import { readKey } from '../../support/operator/scripted-operator-api-and-keys.ts'
+import { readKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 
 const closing = closingAfterEach()
 let installation: Awaited<ReturnType<typeof objectsCommand>>

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { keyFile } from '../../../support/config-objects/example-objects.ts'
-import { operatorKey } from '../../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../../support/operator/scripted-deletion-and-audience-api.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import { cheapestOf } from '../delivery-cost-by-parameter.ts'
 import type { ForwarderProcess, Job } from '../forwarders/forwarder.ts'

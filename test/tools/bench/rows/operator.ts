@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { keyFile } from '../../../support/config-objects/example-objects.ts'
 import { buildConsole } from '../../../support/console/built-console.ts'
-import { operatorKey } from '../../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects } from '../../../support/operator/send-operator-api-request.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import { loadPages } from '../console-page-loads.ts'

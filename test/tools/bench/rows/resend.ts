@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { defaultResendRate } from '../../../../src/core/jobs/job-rates.ts'
-import { operatorKey } from '../../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey } from '../../../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects } from '../../../support/operator/send-operator-api-request.ts'
 import { bounds } from '../bounds.ts'
 import { unpinned } from '../cpu-pinning.ts'

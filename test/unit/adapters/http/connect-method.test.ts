@@ -8,7 +8,7 @@ import { startCollector } from '../../../support/collector/raw-request-harness.t
 import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
 import { post } from '../../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../../support/network/raw-http-client.ts'
-import { ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api-and-keys.ts'
+import { ScriptedOperatorApi } from '../../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../../support/operator/server.ts'
 
 const wires: Wire[] = []

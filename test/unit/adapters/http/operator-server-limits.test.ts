@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals'
 import { connect, type Wire } from '../../../support/network/raw-http-client.ts'
-import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api-and-keys.ts'
+import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../../support/operator/server.ts'
 
 const wires: Wire[] = []

@@ -3,7 +3,11 @@ import type { TrackingAnswer } from '../../../../src/core/collector/tracking-api
 import { refusal } from '../../../../src/core/message/request-refusal.ts'
 import { startCollector } from '../../../support/collector/raw-request-harness.ts'
 import { rateLimited, ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
-import { operatorKey, readKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api-and-keys.ts'
+import {
+  operatorKey,
+  readKey,
+  ScriptedOperatorApi,
+} from '../../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../../support/operator/server.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { type RequestInProgress, RequestsInProgress } from '../../../../src/adapters/webhook/transport.ts'
+import {
+  type RequestInProgress,
+  RequestsInProgress,
+} from '../../../../src/adapters/webhook/transport-for-any-http-client.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { ManualClock, turns } from '../../../support/manual-clock.ts'

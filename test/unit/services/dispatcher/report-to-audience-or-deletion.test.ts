@@ -8,7 +8,7 @@ import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
-import type { DeliveryResult } from '../../../../src/services/dispatcher/delivery-result-report.ts'
+import type { DeliveryResult } from '../../../../src/services/dispatcher/report-to-audience-or-deletion.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
