@@ -162,7 +162,10 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Hookline could not get an access token for the destination (`auth.oauth2`), or an endpoint responded with 401, but may accept a later token.',
     'See the outcome of the same name.',
   ],
-  paused: ['The destination has `paused: true`.', 'Remove `paused: true` to resume deliveries.'],
+  paused: [
+    'The destination has `paused: true`, or it is excluded because of a problem in its configuration.',
+    'Remove `paused: true`, or correct the problem, to resume deliveries.',
+  ],
   handover: [
     'The partition moved to another process while this delivery waited in memory. Other deliveries of the same record were finished. Normally the offset commit lists finished deliveries, but the list was full. So Hookline wrote this delivery to a retry topic and committed the record. The next process therefore does not repeat the finished deliveries.',
     'Nothing.',
@@ -179,8 +182,8 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Configure the destination under the same id.',
   ],
   disabled: [
-    'The destination has `enabled: false`, so the message would be dropped.',
-    'Set `enabled: true`. To let the message wait, also set `paused: true`.',
+    'The destination has `enabled: false`, or Hookline has disabled it, so the message would be dropped.',
+    'Set `enabled: true`, or run `hookline destinations enable`. To let the message wait, also set `paused: true`.',
   ],
   not_connected: [
     'The source of the event is no longer connected to the destination.',

@@ -62,7 +62,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)
     io.stderr.write(
-      'hookline: the operator service did not return all rows and counts, usually because there are too many rows, or because reading them took too long; to request fewer rows, use --since, --until and --destination\n',
+      'hookline: the operator service did not return all rows and counts, because there are too many rows or too many waiting deliveries, or because reading them took too long; to request fewer rows, use --since, --until and --destination\n',
     )
   if (answer.exactSince !== undefined)
     io.stderr.write(
