@@ -19,7 +19,7 @@ export function sleep(clock: Pick<Clock, 'after'>, duration: DurationMs, stop?: 
 export const nextIteration = (clock: Pick<Clock, 'soon'>): Promise<void> =>
   new Promise(resolve => void clock.soon(resolve))
 
-/** Maximum time, in ms, for which a loop that calls `createYield`'s function blocks other work. */
+/** Maximum time, in ms, for which a loop blocks other work if it uses `createYield`. */
 const maxBlockMs = 10
 
 /**

@@ -289,8 +289,8 @@ const usualSegmentMs = 7 * day
  * The maximum time between the receipt of a message and its delivery. Suppressions must be kept for
  * this time. An operator can replay a dead letter just before Kafka deletes it. The replayed event
  * then waits in the events topic or in a retry topic. A pause that keeps the retry window can add
- * two days. For each topic, the longer of two retentions counts: that of the existing topic, and
- * that of its spec.
+ * two days. The retention of an existing topic may differ from the retention in its spec. The
+ * longer one of the two counts.
  */
 export function maxDeliveryAge(
   names: TopicNames,

@@ -59,8 +59,9 @@ export const uniqueWebhookLabels: Rule = config =>
       path: ['destinations', index, 'webhooks', position, 'id'],
       name: webhook?.id ?? String(position),
     }))
-    // A position can equal the id of another webhook. `repeated` reports the later entry. So the
-    // positions come first, and the problem is reported for the id, which the user can change.
+    // The label of a webhook without an id is its position, which can equal the id of another
+    // webhook. `repeated` reports the later one of two equal labels. So the positions come first,
+    // and the problem is reported for the id, which the user can change.
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )
@@ -97,9 +98,9 @@ export const knownNames: Rule = config => {
 interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
-   * The known ids. `undefined` when further ids may exist: an id in the configuration is invalid
-   * (which is a problem of its own), or there is a config topic, which can have further ids.
-   * Unknown ids are then not reported.
+   * The known ids. `undefined` when other ids may exist, so that an unknown id is not reported.
+   * Other ids may exist in two cases: the configuration has an invalid id (which another check
+   * reports), or the installation has a config topic.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**

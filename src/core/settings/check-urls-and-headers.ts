@@ -123,7 +123,9 @@ function headerProblems(
   return together === undefined ? [] : [{ path, ...together }]
 }
 
-/** Refuses a static trace header, because it would be sent in addition to Hookline's own. */
+/**
+ * Refuses a static trace header, because the trace header of Hookline is sent in addition to it.
+ */
 function refuseBesideTrace(name: string): Objection | undefined {
   return /^trace(parent|state)$/i.test(name)
     ? {

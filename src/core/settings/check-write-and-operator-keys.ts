@@ -26,8 +26,8 @@ function keysAtPath(
 }
 
 /**
- * Checks that no two entries share an operator key, because the audit log identifies the operator
- * by the key. The two keys of one entry may be equal, as at the start of a rotation.
+ * Checks that no two entries of `operator.keys` have the same key, because the audit log identifies
+ * the operator by the key. The two keys of one entry may be equal, as at the start of a rotation.
  */
 export const uniqueOperatorKeys: Rule = (config, files): readonly SettingsProblem[] =>
   repeated(

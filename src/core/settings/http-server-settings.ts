@@ -6,8 +6,8 @@ import { count, fileName, id, listen, oneOf, oneOrTwo, secretText } from './valu
 
 /**
  * The default addresses. The collector and the server for metrics and health checks (`ops`) listen
- * on all addresses, so that other hosts can reach them in a container. Restrict access with network
- * policies. The operator API is only local by default.
+ * on all addresses. So other hosts can reach these servers when they run in a container. Restrict
+ * the access with network policies. By default, only the same machine can reach the operator API.
  */
 export const defaultListen = {
   collector: '0.0.0.0:8080',

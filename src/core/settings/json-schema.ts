@@ -30,7 +30,7 @@ export const keyNames: ReadonlySet<string> = new Set(namesIn(plain))
 
 /**
  * The description of the key at a path, or of the nearest parent that has one. The first letter is
- * lower case, because the text continues a line.
+ * lower case, because the description follows other text in the line of an error message.
  */
 export function meaningAt(path: Path): string {
   let node: Node | undefined = plain

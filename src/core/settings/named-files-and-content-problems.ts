@@ -65,8 +65,9 @@ const encryptionKeyPath: Path = ['operator', 'encryptionKeyFile']
 const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, index) => path[index] === part)
 
 /**
- * What reads the files: a service or, as `config_topic`, a command that reads the config topic. Of
- * the files of services, the command needs only the encryption keys of this topic.
+ * The reader of a file that the configuration names: a service or, as `config_topic`, a command
+ * that reads the config topic. This command needs no file that only some services need, except the
+ * file with the encryption keys of the config topic.
  */
 export type FileReader = ServiceName | 'config_topic'
 
@@ -149,7 +150,8 @@ function refuseCertificates(text: string): Objection | undefined {
   const rest = parts.at(-1)!.includes('CERTIFICATE-----') ? '' : parts.pop()!
   const bad = parts.findIndex(part => !parses(() => new X509Certificate(part)))
   if (bad < 0) {
-    // The parser ignores text after the first certificate. So it gets `rest` before a certificate.
+    // Check `rest`, the text after the last certificate. The parser ignores text after the first
+    // certificate of its input, so `rest` is put before a certificate.
     if (parses(() => new X509Certificate(`${rest}\n${parts[0]}`))) return undefined
     const hint = 'remove this text; if it is a private key, copy the whole key again'
     return { message: 'has text after its last PEM certificate, and this text cannot be parsed', hint }

@@ -118,9 +118,10 @@ function refuseCidr(value: string): string | undefined {
   const verdict = classifyAddress(address, [cidr])
   const isSingle = cidr.length === cidr.bytes.length * 8
   if (!isSingle || verdict.kind === 'allowed') return undefined
-  // `allowable` means that an entry in `network.allow` can permit the address. This entry does not
-  // permit it, so the entry is an IPv6 address that contains an IPv4 address: Hookline judges only
-  // the IPv4 address.
+  // `allowable` means that some entry in `network.allow` can permit the address. This entry
+  // contains the address, but does not permit it. The only reason is that the entry is an IPv6
+  // address with an IPv4 address in it: Hookline checks only the IPv4 address, and this entry does
+  // not match it.
   return verdict.allowable
     ? `has no effect: use ${verdict.address}, the IPv4 address in this IPv6 address`
     : `can never be allowed: ${verdict.range}`

@@ -89,7 +89,8 @@ const text = (value: string | readonly string[] | undefined): string | undefined
 
 /**
  * Returns the header `tracestate` if its syntax is valid; otherwise the trace continues without it
- * (W3C Trace Context 3.3). Senders choose this text, and webhooks with `traceHeaders` get it.
+ * (W3C Trace Context 3.3). The syntax is checked, because senders choose this text, and Hookline
+ * sends it to webhooks with `traceHeaders`.
  */
 function stateIn(given: string | undefined): string | undefined {
   if (given === undefined || given.length > maxStateLength || !given.includes('=')) return undefined

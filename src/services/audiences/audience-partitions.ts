@@ -48,14 +48,14 @@ export interface AudiencePartitions {
   /**
    * Loads the memberships of a partition from Kafka and adds the partition to `held`. The partition
    * is paused while its memberships are loaded. If memberships exist although the group has no
-   * committed offset (see `position`), Kafka may have lost unread records: then cancels syncs, as
-   * `lost` does.
+   * committed offset (see `position`), Kafka may have lost unread records. In this case, cancels
+   * the full syncs in the same way as `lost`.
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
    * Cancels the full syncs that have begun, because Kafka lost unread records of the partition. If
-   * its memberships are not loaded yet, cancels the syncs after the memberships are loaded. The
-   * partition is paused until the cancellation is stored.
+   * the memberships of the partition are not loaded yet, cancels the syncs after the memberships
+   * are loaded. The partition is paused until the cancellation is stored.
    */
   lost(processor: PartitionProcessor): void
 }

@@ -13,9 +13,10 @@ import type { OwnedAudiencePartition } from './handle-inputs.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**
- * Maximum time for which `stop` waits for writes in progress. A write may take longer than this:
- * Kafka may need 10 s to acknowledge an identify message, and the membership is written only after
- * that. The next owner of the partition processes inputs with unfinished writes again.
+ * Maximum time for which `stop` waits for writes in progress. A write may take longer: Kafka may
+ * need 10 s to acknowledge an identify message, and the service writes the membership only after
+ * this acknowledgement. If the writes of an input are not finished when `stop` ends, the next owner
+ * of the partition processes the input again.
  */
 const drainLimit = durationMs(8_000)
 

@@ -88,8 +88,8 @@ class OpenInput implements QueuedInput {
   readonly input: AudienceInput | LostInput
   readonly user: string | undefined
   /**
-   * When this process fetched the last batch of the partition before it admitted the input, in
-   * monotonic milliseconds. The input was fetched at this time or earlier.
+   * The time of the partition's latest fetch when this process admitted the input, in monotonic
+   * milliseconds. The input itself was fetched at this time or earlier.
    */
   readonly fetchedAt: number
   readonly #state: AudiencePartition

@@ -29,8 +29,8 @@ const every = durationMs(5_000)
 const maxWrites = 100
 
 /**
- * Maximum number of disablings of one destination in `#unconfirmed`: those whose write failed,
- * although Kafka may have stored the record. At most about one write fails every 10 s.
+ * Maximum number of entries of one destination in `#unconfirmed`: disablings whose write failed,
+ * and whose record Kafka may have stored nevertheless. At most about one write fails every 10 s.
  */
 const maxUnconfirmed = 100
 

@@ -55,8 +55,9 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const makeRecords = createMakeRecords({ ...deps, nextTurn: turns.next })
 
   /**
-   * Makes and stores the records of a batch, and returns the response. `triedAt` is the time of the
-   * request's call of `outage.tried`, whose effect is cancelled if no record is sent to Kafka.
+   * Makes and stores the records of a batch, and returns the response. `triedAt` is the time at
+   * which this request called `outage.tried`. If no record is sent to Kafka, the effect of that
+   * call is cancelled.
    */
   async function acceptFrom(
     sourceId: string,
@@ -107,7 +108,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const isLong = body.length > maxWorkPerCall
     const waiting = isLong ? turns.next(request.sourceId, body.length) : turns.short(request.sourceId, body.length)
     if (waiting !== undefined) await waiting
-    // Nothing is parsed before the source is known: the key is found in a scan of the body.
+    // The body is not parsed before the source is known. If the body has the write key, a scan of
+    // the text finds the key without parsing.
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender

@@ -24,8 +24,8 @@ interface Deps {
 
 export interface AdmissionControl {
   /**
-   * Finds the source of a write key, and decides whether it may send now. `key` is `undefined` when
-   * the request has none.
+   * Finds the source of a write key, and decides whether the source may send now. `key` is
+   * `undefined` when the request has no write key.
    */
   admit(key: string | undefined): Admission
   /**

@@ -38,13 +38,14 @@ const unknownSource = ''
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  *
  * A *turn* is a part of the work for one request. Each tick of the event loop has at most one turn.
- * Each tick can also have short work, which does not wait for turns. The short work of a tick is at
- * most as much as a usual turn. Each request counts as at least `minCost` characters. So no tick
- * takes long, even with many tiny requests.
+ * Each tick can also have short work, which does not wait for turns. The short work of one tick
+ * together is at most the work of a usual turn. Each request counts as at least `minCost`
+ * characters. So no tick takes long, even with many tiny requests.
  *
  * The sources whose requests wait get equal shares of the turns, and equal shares of the short
  * work, both in characters of text. So a request of an idle source does not wait for all requests
- * of a busy source. The turns of one source have the order of the calls, and so has its short work.
+ * of a busy source. The turns of one source are in the order of its calls of `next`, and its short
+ * work is in the order of its calls of `short`.
  */
 export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
   const turns = new FairQueue<WaitingCaller>()

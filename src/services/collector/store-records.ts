@@ -26,12 +26,12 @@ interface Deps {
 }
 
 /**
- * Appends the records of one request, which has at least one. Resolves with `stored` when all
- * in-sync replicas have every record. Resolves with `failed` when a record was refused or the
- * deadline has passed; other records may be stored nevertheless. `onFinished` is called when the
- * producer has finished with all records, with the number of records that were not stored: this may
- * be minutes after the deadline. `traceId` is the id of the request's trace, if that trace is
- * sampled.
+ * Appends the records of one request. The request must have at least one record. Resolves with
+ * `stored` when all in-sync replicas have every record. Resolves with `failed` when a record was
+ * refused or the deadline has passed; other records may be stored nevertheless. Calls `onFinished`
+ * with the number of records that were not stored, when the producer has finished with all records.
+ * This call may come minutes after the deadline. `traceId` is the id of the request's trace, if
+ * that trace is sampled.
  */
 export type StoreRecords = (
   held: HeldRecords,

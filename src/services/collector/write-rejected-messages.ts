@@ -39,10 +39,10 @@ interface Rejected {
 }
 
 /**
- * Writes rejected messages to the rejected topic, where an operator can see what is wrong at the
- * sender: at most the first 1,000 of a request. Resolves when the producer has the records. No
- * response waits until they are stored. A message that cannot be written is only counted, because
- * the sender gets the errors in its response.
+ * Writes rejected messages to the rejected topic, at most the first 1,000 of a request. In this
+ * topic, an operator can see which mistakes a sender makes. Resolves when the producer has the
+ * records. The response to the sender does not wait until Kafka has stored them. A message that
+ * cannot be written is only counted, because the sender gets the errors in its response.
  */
 export type KeepRejected = (rejected: Rejected) => Promise<void>
 

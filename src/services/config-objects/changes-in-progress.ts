@@ -1,9 +1,9 @@
 import { mayConflict, type References } from '../../core/config-objects/object-references.ts'
 
 /**
- * The changes of configuration objects that this process is writing. A change that may conflict
- * with one of them waits, and is then planned again. So the process never has to undo a change
- * because of another change of its own.
+ * The changes of configuration objects that this process is writing. A new change that may conflict
+ * with one of them waits for its end, and is then planned again. So this process never has to undo
+ * a change because of another change that it wrote itself.
  */
 export class ChangesInProgress {
   readonly #all = new Map<References, Promise<void>>()

@@ -68,8 +68,8 @@ export interface ObjectStore {
    */
   caughtUp(): Promise<boolean>
   /**
-   * Age of the objects in ms. This process has read all records that Kafka acknowledged longer ago
-   * than this. Infinite before the start.
+   * Age of the objects in ms. If the age is n ms, this process has read all records that Kafka
+   * acknowledged more than n ms ago. Infinite before the start.
    */
   age(): DurationMs
   /**

@@ -7,13 +7,15 @@ import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Time, in ms, after which a process corrects the topic when its own record is ignored because
- * another process wrote the same version first. The process then writes a copy of the record in
- * force. The copy must follow the ignored record, because Kafka's compaction keeps only the last
- * record of a key. With this wait, several ignored records of one object need only one copy.
+ * Time, in ms, after which a process corrects the topic when a record of this process is ignored,
+ * because another process wrote the same version first. The process then writes a copy of the
+ * record in force. The copy must follow the ignored record, because Kafka's compaction keeps only
+ * the last record of a key. With this wait, several ignored records of one object need only one
+ * copy.
  *
- * A process also waits for this time before it writes the objects whose records Kafka has lost. The
- * wait is short, because only the processes have these objects.
+ * When Kafka has lost the records of objects, a process also waits for this time before it writes
+ * these objects again. The wait is short, because only the memory of the processes still has these
+ * objects.
  */
 const copyOwnAfter = durationMs(1_000)
 /**

@@ -7,8 +7,9 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Time between two runs of the seal renewal. It need not be short: the old encryption key must stay
- * in its file until all secrets are encrypted with the new one.
+ * Time between two runs of the seal renewal. The runs may be rare: operators keep the old
+ * encryption key in its file until all secrets are encrypted with the new key. So all secrets can
+ * be decrypted while the renewal is not complete.
  */
 const every = durationMs(60_000)
 /** Time from the start of the process to the first run, so that the services start first. */

@@ -27,11 +27,13 @@ interface Deps {
 
 /**
  * Undoes each deletion of a source that a destination used at the offset of the deletion. The
- * process that wrote the deletion has to undo it (`write-change-or-undo-it.ts`), but may end before that.
- * Without this function, the source would stay deleted, and compaction would remove its write keys.
+ * process that wrote the deletion has to undo it (`write-change-or-undo-it.ts`), but this process
+ * may end earlier. Without this function, the source would stay deleted, and compaction would
+ * remove its write keys.
  *
- * Only destinations of the config topic count, because all processes have the same ones at an
- * offset. The configuration files of two processes can differ during an update.
+ * Only destinations of the config topic count: at a given offset of the topic, all processes know
+ * the same destinations. Destinations of the configuration file do not count, because the files of
+ * two processes can differ during an update.
  */
 export function createSourceDeletionUndo({ store, writer, clock, logger }: Deps): { stop(): void } {
   const stopped = new AbortController()

@@ -25,10 +25,10 @@ type Result =
 
 /**
  * Writes a planned change, and then checks it together with the other objects at the offset of the
- * change. Another process may have written a conflicting change with a lower offset. If that makes
- * this change invalid, a second record undoes this change. If this process ends before that,
- * another process undoes the change if it is the deletion of a source
- * (`undo-source-deletions.ts`). Never rejects.
+ * change. The check can fail, because another process may have written a conflicting change with a
+ * lower offset. This function then writes a second record, which undoes the change. If this process
+ * ends before it has written the second record, a deletion of a source is undone by another process
+ * (`undo-source-deletions.ts`); no process undoes any other change. Never rejects.
  */
 export async function writeChange(
   { store, writer, all, clock }: Deps,

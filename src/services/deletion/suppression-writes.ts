@@ -4,7 +4,10 @@ import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 
 /** Header with the id of a write, by which the writing process recognises its own record. */
 const writeHeader = 'write'
-/** Header with the offset of the record on which this one is based; -1 when there was none. */
+/**
+ * Header with the offset of the user's previous record, on which the new record is based. The value
+ * is -1 when the user had no record.
+ */
 export const basedOnHeader = 'made-of'
 
 export type ChangeSuppressions = (marks: UserSuppressions | undefined) => UserSuppressions | undefined
