@@ -1,8 +1,8 @@
 import process from 'node:process'
 import { handleStopSignals } from './app/stop-signal.ts'
 
-// Loading the code of the program may take a second. The signals are handled before that, so that a
-// signal during this second is not missed.
+// The signals are handled before the code of the program is loaded, because this loading may take a
+// second.
 const stopSignal = handleStopSignals(process)
 const { runProgram } = await import('./app/program.ts')
 

@@ -20,8 +20,8 @@ export interface DestinationState extends DestinationCalls {
   readonly slowDown: SlowDown
   readonly attempts: AttemptSample
   /**
-   * Whether the queue had to wait, when it was last tried, because other destinations hold the
-   * permits of the process (`ConcurrencyLimiter.hasFairShare`).
+   * Whether the queue was not allowed to use another permit when it was last tried, because other
+   * destinations hold the permits of the process (`ConcurrencyLimiter.hasFairShare`).
    */
   waitsForProcess: boolean
   /**

@@ -44,16 +44,17 @@ export interface LimitsDeps extends PlanDeps {
 }
 
 /**
- * Whether a destination has a limit of its own, so that its deliveries may wait for a long time.
- * The answer comes from the plan of the last delivery: a limit that was added or removed after that
- * delivery takes effect with the next one.
+ * Whether a limit applies to this destination alone, so that its deliveries may wait for a long
+ * time. The answer comes from the plan of the last delivery: a limit that was added or removed
+ * after that delivery takes effect with the next delivery.
  */
 export const hasLimit = ({ plan, slowDown }: DestinationState): boolean =>
   plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
 
 /**
- * Applies the limits that a destination has of its own: `ratePerSecond` and `maxConcurrency` of its
- * policy, and the pace and pauses that its endpoint has caused with 429 and Retry-After.
+ * Applies the limits of single destinations: `ratePerSecond` and `maxConcurrency` of the
+ * destination's policy, and the pace and pauses that the destination's endpoint has caused with 429
+ * and Retry-After.
  */
 export class DestinationLimits {
   readonly #deps: LimitsDeps
@@ -62,7 +63,10 @@ export class DestinationLimits {
     this.#deps = deps
   }
 
-  /** Whether the limits permit an attempt now: of `next`, by default the queue's first delivery. */
+  /**
+   * Whether the limits of the destination permit an attempt of the delivery `next` now. Without
+   * `next`, the answer is for the first delivery of the queue.
+   */
   permission(target: DestinationState, next?: Delivery): Permission {
     const { plan, slowDown } = target
     // Return early for destinations without limits. This method runs for each delivery, and few
@@ -113,7 +117,8 @@ export class DestinationLimits {
     // after the pause keeps its time.
     if (this.#rateOf(target, monotonic) === undefined || carried.notBefore - now >= pausedMs) return pausedMs
     const turn = this.#nextTurn(target, monotonic, pausedMs) ?? pausedMs
-    // A retry is due some seconds before its retry window ends, so that its attempt can begin.
+    // A retry must be due some seconds before its retry window ends, so that its attempt can begin
+    // within the window.
     const latest = carried.attempt === 0 ? turn : carried.deadline - now - maxWaitInMemory
     return Math.max(pausedMs, Math.min(turn, latest))
   }
@@ -121,10 +126,10 @@ export class DestinationLimits {
   /**
    * Returns a decision that moves a queued delivery from memory to a retry topic. The delivery
    * waits there until its *turn*: the estimated time at which the destination's limits permit its
-   * attempt. A delivery that already has a turn keeps it, even if the turn has just passed (see
-   * `msToTurn`): the delivery is then due soon. Exception: if the turns of other deliveries fill
-   * the next minute, it gets a new turn after theirs. Returns `undefined` when no limit of the
-   * destination determines the turn.
+   * attempt. A delivery that already has a turn keeps this turn. If the turn has just passed (see
+   * `msToTurn`), the delivery is due soon. There is one exception: if the turn has passed and the
+   * turns of other deliveries fill the next minute, the delivery gets a new turn after those
+   * deliveries. Returns `undefined` when no limit of the destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!hasLimit(target)) return undefined
@@ -207,9 +212,10 @@ export class DestinationLimits {
   }
 
   /**
-   * The webhooks that are not at their limit (see `isAtLimit`), if the destination has
-   * `maxConcurrency`; otherwise all webhooks. Call it only when `permission` has returned `start`:
-   * then it leaves out only webhooks that do not respond (see `mayLeaveOut`).
+   * Returns all webhooks if the destination has no `maxConcurrency`. Otherwise returns the webhooks
+   * that are not at their limit (see `isAtLimit`). Call this method only when `permission` has
+   * returned `start`: the webhooks at their limit are then only webhooks that do not respond (see
+   * `mayLeaveOut`).
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks

@@ -50,8 +50,8 @@ export interface DispatcherDeps {
   /** Consumer of the events topic. */
   readonly live: LogConsumer
   /**
-   * Consumer of all retry topics. It has its own consumer group, so that a rebalance of the retry
-   * topics or a paused partition of them never affects events.
+   * Consumer of all retry topics. It has its own consumer group. So a rebalance of this group, or a
+   * paused partition of a retry topic, never affects the events topic.
    */
   readonly retries: LogConsumer
   readonly readEndOffsets: ReadEndOffsets
@@ -66,8 +66,8 @@ export interface DispatcherDeps {
   /** Sends the token requests of destinations with `auth.oauth2`. */
   readonly tokenClient: TokenClient
   /**
-   * Producer of `delivery.attemptsTopic`, with connections of its own; `undefined` when that topic
-   * is off.
+   * Producer of the attempts topic, with connections that no other producer uses. `undefined` when
+   * `delivery.attemptsTopic` is `off`.
    */
   readonly attemptProducer: LogProducer | undefined
   /** Starts the spans of attempts; `undefined` when attempts are not traced. */

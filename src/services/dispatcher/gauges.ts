@@ -37,8 +37,9 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const showProgress = createShowProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // A partition is at rest if its next record is not due and no record is in progress. Records
-    // for destinations with limits are allowed, because their deliveries may wait for a long time.
+    // A partition is at rest if its next record is not due and no record is in progress. Records in
+    // progress do not count if all of them are for destinations with limits, because their
+    // deliveries may wait for a long time.
     isAtRest: processor.isPausedFor('not_due') && (processor.tracker.open === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 
@@ -60,8 +61,9 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestDueRetry.reset()
     for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
-      // A record in progress was due when it was admitted. If no record is in progress, `timestamp`
-      // is the current time, and the gauge shows the current time.
+      // `timestamp` is the append time of the oldest record in progress, and the record was due
+      // when its wait in the tier had passed. Without a record in progress, `timestamp` is the
+      // current time, and the gauge gets the current time.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }

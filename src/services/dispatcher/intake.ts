@@ -112,7 +112,8 @@ export class Intake {
   done(open: AdmittedRecord): void {
     this.#remove(open)
     const { record, hour, entries } = open
-    // Pass no reference to `open`: the tracker would keep `open`, and so the value of the record.
+    // Pass no reference to `open`: the tracker would keep this reference, so the value of the
+    // record would stay in memory.
     open.processor.done(record, { hour, entries })
   }
 

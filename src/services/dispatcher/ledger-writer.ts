@@ -34,8 +34,9 @@ const beforeDeadline = durationMs(200)
 const checkEvery = durationMs(100)
 const { firstRetryMs, maxRetryMs } = flowLimits.append
 /**
- * The value of `exactSince`, the first hour for which the ledger is complete, if the ledger has all
- * events of its partition. Hours count from 1970, so 0 includes every hour.
+ * The value of `exactSince` for a partition whose ledger has all events since the first one.
+ * `exactSince` is the first hour for which the ledger is complete. Hours count from 1970, so 0
+ * includes every hour.
  */
 const everyHour = 0
 

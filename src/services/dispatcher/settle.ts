@@ -157,8 +157,8 @@ type Report = (
 
 /**
  * Appends the report of a result. An event from an SDK has no report, so `end` is called
- * immediately. A report that is too large for its topic is not written, because it must not stop
- * the partition.
+ * immediately. A report that is too large for its topic is not written, because an append that
+ * always fails must not stop the partition.
  */
 function createReport({
   reportRecord,

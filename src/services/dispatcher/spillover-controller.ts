@@ -32,14 +32,14 @@ interface Deps {
 
 /**
  * Spillover for partitions that have reached their prefetch limits: it moves deliveries from memory
- * to a retry topic. It begins when the process is stalled (its oldest record is in progress for
- * longer than `stallThresholdMs`) and the partition has reached the higher prefetch limits that
- * then apply.
+ * to a retry topic. A process is stalled when its oldest record is in progress for longer than
+ * `stallThresholdMs`. Its partitions then have higher prefetch limits. Spillover of a partition
+ * begins when the process is stalled and the partition has reached these higher limits.
  * - If the partition also has records in memory for other destinations, all queued deliveries of
  *   slow destinations move.
- * - If all records in memory are for one slow destination and others are configured, unread records
- *   may be for others. So up to a quarter of the partition's records move, to the retry topic with
- *   the shortest wait. The rest stays in memory for the free permits.
+ * - If all records in memory are for one slow destination, and other destinations are configured,
+ *   unread records may be for those. So up to a quarter of the partition's records move, to the
+ *   retry topic with the shortest wait. The rest stays in memory for the free permits.
  */
 export class SpilloverController {
   readonly #deps: Deps
@@ -47,8 +47,8 @@ export class SpilloverController {
   readonly #watched = new Set<PartitionProcessor>()
   /**
    * Partitions whose deliveries are being spilled, over several ticks if there are many. The value
-   * limits the further deliveries that move while all records of the partition in memory are for
-   * one destination.
+   * is the number of further deliveries that may move if all records of the partition in memory are
+   * for one destination.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void
@@ -84,7 +84,7 @@ export class SpilloverController {
   }
 
   /**
-   * Checks the partition again after a time. A timer is needed, because no event occurs when a
+   * Sets a timer that checks the partition again. A timer is needed, because no event occurs when a
    * delivery has waited too long.
    */
   #watch(processor: PartitionProcessor): void {

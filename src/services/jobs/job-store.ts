@@ -8,11 +8,11 @@ import { isTooLarge } from '../is-record-too-large.ts'
 import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 
 /**
- * Time after which this process corrects the topic when it has read an ignored record: one whose
- * version another record of the job already had, or one that it cannot decode. The process then
- * writes a copy of the record in force. The copy must follow the ignored record, because Kafka's
- * compaction keeps only the last record of a key. With this wait, several ignored records of one
- * job need only one copy.
+ * Time between the reading of an ignored record and the correction of the topic. A record is
+ * ignored if another record of the job already had its version, or if this process cannot decode
+ * it. To correct the topic, the process writes a copy of the record in force. The copy must follow
+ * the ignored record, because Kafka's compaction keeps only the last record of a key. With this
+ * wait, several ignored records of one job need only one copy.
  */
 const copyAfter = durationMs(5_000)
 /** Maximum wait for a job that another process has just created. */

@@ -36,11 +36,11 @@ interface Deps {
 
 /**
  * A job (a replay or a resend) that this process runs. The process writes a progress record at
- * least every second. A record has no effect if another process has written its record first. The
- * process holds the lease of the job for 5 s from the sending of each record that takes effect. The
- * producer writes replayed or resent events only while the process holds the lease. So a process
- * that was suspended for longer than the lease writes no further events: another process may have
- * taken over the job.
+ * least every second. The record has no effect if another process wrote a record with the same
+ * version first. The process holds the lease of the job for 5 s from the sending of each record
+ * that takes effect. The producer writes replayed or resent events only while the process holds the
+ * lease. So a process that was suspended for longer than the lease writes no further events:
+ * another process may have taken over the job.
  */
 export class OwnedJob {
   readonly key: string
@@ -95,7 +95,8 @@ export class OwnedJob {
    * effect, or when the job must stop.
    */
   async checkpoint(): Promise<void> {
-    // A write that is already in progress may lack the latest progress, so another one follows it.
+    // A write that is already in progress may lack the latest progress. So this method waits until
+    // that write has ended, and writes again.
     await this.#writing
     await this.#write()
   }

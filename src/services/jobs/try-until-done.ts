@@ -32,8 +32,8 @@ interface Work {
  * Continues a job until it ends or must stop.
  *
  * While `run` rejects with an error that has a `code`, the job is tried again, however long the
- * outage is: a new job would have to begin from the start. The record of the job then shows the
- * error.
+ * outage is. If the job failed instead, an operator would have to create a new job, which begins
+ * from the start. During the outage, the record of the job shows the error.
  * @throws every other error: it is a bug
  */
 export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {

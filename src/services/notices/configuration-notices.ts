@@ -7,8 +7,9 @@ import type { EpochMs } from '../../core/time.ts'
 const maxChanges = 1_000
 
 /**
- * How long a process keeps notices that it does not send. When the process that sends them ends,
- * another process becomes the sender only after a rebalance, and then sends those that it has kept.
+ * How long each process keeps the notices that it has found. Only one process sends its notices.
+ * When that process ends, another process becomes the sender, but only after a rebalance. It then
+ * sends the notices that it has kept.
  */
 const keptMs = 60_000
 

@@ -45,8 +45,8 @@ interface Deps {
 export interface Notices {
   readonly observer: DestinationObserver
   /**
-   * Called with an event that contains destination facts, which was read from the partition of
-   * `processor`. It must not throw.
+   * Called with an event that contains destination facts. The event was read from the partition of
+   * `processor`. This function must not throw.
    */
   factsRead(event: Event, processor: PartitionProcessor): void
   configurationChanged(change: ObjectChange): void
@@ -63,10 +63,10 @@ export interface Notices {
 }
 
 /*
- * The path of a notice. A process that sees a fact about a destination writes it to the events
- * topic. The process that owns the partition of the destination reads the facts of all processes,
- * and decides whether a notice is due. It writes the notice to the events topic. The notice is then
- * delivered like any other event.
+ * The path of a notice. A process that sees a fact about a destination writes the fact to the
+ * events topic. The process that owns the partition of the destination reads the facts of all
+ * processes, and decides whether a notice is due. If so, this owner writes the notice to the events
+ * topic. The notice is then delivered like any other event.
  *
  *   observer --every 5 s--> Outbox --facts--> events topic --> factsRead
  *   factsRead, every 5 s --DestinationNotices--> Outbox --notice--> events topic --> destination
@@ -173,8 +173,8 @@ const isKnown =
     routing().destinations.has(id)
 
 /**
- * Whether a notice is about the destination that receives notices. Notices about it are not sent,
- * because each of them could cause another one.
+ * Whether a notice is about the destination that receives notices. Notices about this destination
+ * are not sent, because each of them could cause another notice.
  */
 const isAbout = (notice: Notice, id: string): boolean =>
   notice.kind === 'configuration_changed'

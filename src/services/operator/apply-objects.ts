@@ -108,8 +108,9 @@ export async function applyObjects(
 const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
 
 /**
- * Checks every step with a dry run. A replacement that would change nothing becomes `unchanged`.
- * The plan cannot see this if a secret has no fingerprint, but the API can.
+ * Checks every step with a dry run. A replacement that would change nothing becomes `unchanged`. If
+ * a secret has no fingerprint, the plan cannot know whether the replacement changes the secret, but
+ * the API can.
  */
 async function checkAll(
   client: ObjectClient,

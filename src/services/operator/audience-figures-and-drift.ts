@@ -27,9 +27,10 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     isWanted: audience => only === undefined || audience === only,
     onMark(audience, { begun, closed }) {
       const count = countOf(audience)
-      // A watermark can have a number that is made from a time, not a sync id. This number is a
-      // multiple of `idsPerMs`, so multiples are left out. One of 1,024 sync ids is a multiple too,
-      // but `onMembership` sees it, because the memberships of the listed users have it.
+      // `begun` and `closed` of a watermark come from a sync id or from a time. A number that comes
+      // from a time is always a multiple of `idsPerMs`, so all multiples are left out. One of 1,024
+      // sync ids is also a multiple. This id is not missed, because the memberships of the users
+      // in this sync have the id too, and `onMembership` sees it there.
       for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
     },
     onMembership({ audience, destination }, state) {
