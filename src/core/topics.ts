@@ -137,8 +137,8 @@ const configTombstoneRetention = durationMs(3_650 * day)
  * Compaction lag of the jobs topic, 10 minutes. When two processes write the same version of a job,
  * all processes ignore the second record, and after 5 s one of them writes the first record again
  * (`services/jobs/job-store.ts`). Compaction must not remove the first record before that. The lag
- * is short, because a job of up to 64 KiB is written up to 40 times per second, and an operator
- * process reads all records that compaction has not removed when it starts.
+ * is short for two reasons: a job of up to 64 KiB is written up to 40 times per second, and an
+ * operator process that starts reads all records that compaction has not removed.
  */
 const jobsCompactionLag = durationMs(10 * 60_000)
 
@@ -271,8 +271,8 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
 }
 
 /**
- * The spec with which a missing topic is created. It gets the partition count of the existing topic
- * that it must match.
+ * The spec with which a missing topic is created. If the topic must have the same number of
+ * partitions as another topic, and the other topic exists, the spec has the number of that topic.
  */
 export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescription[]): TopicSpec {
   const partitions = existing.find(({ name }) => name === spec.partitionsAs)?.partitions ?? spec.partitions

@@ -8,8 +8,8 @@ import type { TopicNames } from '../core/topics.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /**
- * How often the process reads the settings of the canary, so that a change applies within 5 s after
- * their reload.
+ * How often the process reads the settings of the canary. So a change applies at most 5 s after the
+ * configuration was reloaded.
  */
 const checkEvery = durationMs(5_000)
 

@@ -10,7 +10,8 @@ import type { DestinationPolicy } from './settings.ts'
 /**
  * Checks the policy of each destination: its timeout and window must not exceed the global ones,
  * and all retries must fit into the retry window. Keys that are not set have the global values.
- * When `delivery` itself is wrong, only `scheduleFitsWindow` reports it, and no policy is checked.
+ * When `delivery` itself has a problem, only `scheduleFitsWindow` reports this problem, and no
+ * policy is checked.
  */
 export const policiesWithinLimits: Rule = config => {
   const global = delivery.safeParse(config.delivery ?? {}).data

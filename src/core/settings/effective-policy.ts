@@ -5,9 +5,9 @@ import { type DurationMs, durationMs } from '../time.ts'
 export type DeliveryRules = Pick<DeliverySettings, 'timeout' | 'schedule' | 'window' | 'ordering'>
 
 /**
- * Returns the rules for the deliveries of one destination: those of its policy, or the global ones
- * where the policy has none. If the timeout or window of the policy exceeds the global one, the
- * global one applies. A policy can exceed it for two reasons:
+ * Returns the rules for the deliveries of one destination: the values of its policy, and the global
+ * values for keys that the policy does not set. If the timeout or window of the policy exceeds the
+ * global value, the global value applies. The policy can exceed the global value for two reasons:
  * - Changes of `delivery` need a restart: the running process may have an older `delivery` than the
  *   file with the policy.
  * - An object of the config topic keeps its policy when `delivery` changes.

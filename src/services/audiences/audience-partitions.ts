@@ -99,8 +99,9 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
       // A partition without a committed offset may have lost records before a process read them.
-      // While it is paused for `loss`, this process commits no offset: with a committed offset, the
-      // next owner of the partition could not see the possible loss.
+      // While the partition is paused for `loss`, this process commits no offset for it. If the
+      // process committed an offset, the next owner of the partition could not see the possible
+      // loss.
       if (isUncommitted === true) processor.pause('loss')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return

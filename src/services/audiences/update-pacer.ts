@@ -5,9 +5,9 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Maximum burst, in milliseconds of the configured rate. After a delay, for example of a timer,
- * messages are sent without a wait until the mean rate is reached again. But one burst has at most
- * the messages that the rate allows in `burstMs`.
+ * The maximum burst is the number of messages that the configured rate allows in `burstMs`. After a
+ * delay, for example of a timer, the messages of one burst are sent without a wait, until the mean
+ * rate is reached again.
  */
 const burstMs = 100
 

@@ -25,7 +25,8 @@ interface Deps {
 /** Maximum number of rejected messages of one request that are written to the rejected topic. */
 export const maxKeptPerRequest = 1_000
 /**
- * Work for each record in addition to the work for its text, in characters of text (`NextTurn`).
+ * The cost of making one record, in addition to the cost of its text. The unit of both is
+ * characters of text, as in `NextTurn`.
  */
 const workOfRecord = 256
 

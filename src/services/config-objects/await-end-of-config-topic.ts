@@ -29,8 +29,8 @@ export class CatchUp {
   }
 
   /**
-   * Milliseconds since `#asOf`: the follower has read all records that Kafka acknowledged before
-   * that time. Infinite before the follower first reached the end of the topic.
+   * Milliseconds since the time `#asOf`. The follower has read all records that Kafka acknowledged
+   * before `#asOf`. Infinite before the follower first reached the end of the topic.
    */
   age(): DurationMs {
     return durationMs(this.#clock.boottime() - this.#asOf)

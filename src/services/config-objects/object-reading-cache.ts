@@ -12,8 +12,9 @@ export class ObjectReadingCache {
   readonly #logger: Logger
   #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
   /**
-   * The decoded objects, by record. Each merge of the settings looks up all objects in this map:
-   * with 10,000 objects, look-ups by key would take most of the time of a merge.
+   * The decoded objects. A key of this map is the record as an object in memory, not the key of the
+   * record in the topic. Each merge of the settings looks up all objects here: with 10,000 objects,
+   * look-ups by a text would take most of the time of a merge.
    */
   #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext

@@ -142,8 +142,8 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   /**
    * The state that is being computed while the follower reads the topic again from its beginning,
    * after Kafka has lost records; otherwise `undefined`. Until the follower reaches the end,
-   * callers get the previous state from `view`. Objects of which the topic has no record are then
-   * kept from the previous state.
+   * callers get the previous state from `view`. At the end, objects without a record in the topic
+   * are kept from the previous state.
    */
   let rebuilt: View | undefined
   let revision = 0

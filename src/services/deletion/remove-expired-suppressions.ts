@@ -12,8 +12,8 @@ const compactEvery = durationMs(10 * 60_000)
 /** Maximum number of users that one compaction handles, so that it is short. */
 const maxUsersPerRun = 500
 /**
- * Time until the next compaction when the last one left expired suppressions, or when the
- * suppression list is not up to date.
+ * Time until the next compaction in two cases: the last compaction left expired suppressions, or
+ * the suppression list is not up to date.
  */
 const continueAfter = durationMs(1_000)
 

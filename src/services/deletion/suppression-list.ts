@@ -49,13 +49,13 @@ export interface SuppressionList {
    */
   stops(about: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
   /**
-   * Age of the list in ms. A deletion that was accepted longer ago than this is in the list.
-   * Infinite before the start.
+   * Age of the list in ms. If the age is n ms, the list has all deletions that were accepted more
+   * than n ms ago. Infinite before the start.
    */
   age(): DurationMs
   /**
-   * Whether the list is less than 5 s old, so that attempts may start. The check is cheap, because
-   * it is made before each attempt.
+   * Whether the list is less than 5 s old, so that attempts may start. This is called before each
+   * attempt, so the check is cheap.
    */
   isCurrent(): boolean
   /** Adds a listener that is called whenever `isCurrent` becomes true again. */
@@ -65,7 +65,7 @@ export interface SuppressionList {
    * the user's record first, `change` is called again with the value of that process, so that
    * neither change is lost. Resolves when all in-sync replicas have the record and this process has
    * read it back. Rejects when the write fails, or when the record is not read back within 10 s.
-   * The record may be written nevertheless.
+   * After a rejection, Kafka may have stored the record nevertheless.
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**

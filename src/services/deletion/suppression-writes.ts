@@ -18,7 +18,8 @@ interface Deps {
   readonly clock: Clock
   /**
    * The current record of each user. `get` returns the same object for a user until another record
-   * of the user is read, so a changed object shows that another process has written the record.
+   * of the user is read. So if `get` returns another object than before, another process has
+   * written the record.
    */
   readonly index: Pick<SuppressionIndex, 'get' | 'offsetOf'>
 }

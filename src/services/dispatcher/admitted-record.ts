@@ -141,7 +141,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
 
   /**
    * Notes that a destination needs no further delivery of the record, while other destinations
-   * still do. The commit metadata stores this for the next owner of the partition.
+   * still need one. The commit metadata stores this for the next owner of the partition.
    */
   doneFor(destination: string, result: LedgerResult): void {
     this.count(destination, result)

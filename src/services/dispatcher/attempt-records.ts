@@ -30,9 +30,9 @@ export interface AttemptRecords {
 }
 
 /**
- * Maximum number of records of the attempts topic that wait for an acknowledgement, of about 400
- * bytes each. When it is reached, for example while no broker can be reached, further records are
- * dropped.
+ * Maximum number of records of the attempts topic that wait for an acknowledgement. Each record has
+ * about 400 bytes. When the maximum is reached, for example while no broker can be reached, further
+ * records are dropped.
  */
 const maxUnwritten = 5_000
 
@@ -46,8 +46,8 @@ export function createAttemptRecords(deps: {
   let unwritten = 0
 
   /**
-   * Writes with the message id as the key. So all records of a message are in one partition, and
-   * its timeline reads only that partition.
+   * Writes a record with the message id as its key. So all records of a message are in one
+   * partition, and the timeline of the message reads only that partition.
    */
   function write(messageId: string, text: string): void {
     if (unwritten >= maxUnwritten) return metrics.attemptRecords.inc({ result: 'dropped' })

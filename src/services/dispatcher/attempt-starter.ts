@@ -209,9 +209,9 @@ export class AttemptStarter {
   }
 
   /**
-   * Whether the process was stalled, when it was last checked. A process is stalled when its oldest
-   * record is in progress for longer than `stallThresholdMs`. While it is stalled, partitions
-   * prefetch up to their higher limits, so that records of other destinations are still read.
+   * Whether the process was stalled when this was last checked. A process is stalled when its
+   * oldest record is in progress for longer than `stallThresholdMs`. A stalled process has higher
+   * prefetch limits for its partitions, so that it still reads records of other destinations.
    */
   get isStalled(): boolean {
     return this.#spillover.isStalled

@@ -11,10 +11,10 @@ export interface AttemptTrace {
 }
 
 /**
- * Starts the span of an attempt. An attempt from the event's own record continues the trace in
- * which the record was written. An attempt from a retry topic, or of a replayed event, begins a new
- * trace that is linked to the first attempt. A single trace would last for hours, and no tracing
- * system waits that long for the spans of a trace.
+ * Starts the span of an attempt. An attempt of an event that comes directly from the events topic
+ * continues the trace in which the event was written. If the event comes from a retry topic or was
+ * replayed, the attempt begins a new trace that is linked to the first attempt. A single trace
+ * would last for hours, and no tracing system waits that long for the spans of a trace.
  */
 export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { of, carried, event } = delivery

@@ -4,9 +4,9 @@ import type { Clock } from '../../core/ports.ts'
 const { maxPerTick } = flowLimits.dispatch
 
 /**
- * Handles the next deliveries, about `remaining` of them. Returns how many of them it deferred,
- * dropped or requeued. Started attempts are not included, because the permits limit them. Returns
- * `undefined` when no delivery is ready or no permit is free.
+ * Handles about `remaining` deliveries. Returns how many of them it deferred, dropped or requeued.
+ * Started attempts are not included, because the permits limit them. Returns `undefined` when no
+ * delivery is ready or no permit is free.
  */
 export type Step = (remaining: number) => number | undefined
 
@@ -21,8 +21,8 @@ export function createBoundedLoop(clock: Pick<Clock, 'soon'>, step: Step): () =>
   let isDue = false
 
   function run(): void {
-    // A delivery that ends immediately (dropped) calls `run` again while the loop runs. This inner
-    // call returns, because the outer loop continues anyway.
+    // A delivery that is dropped ends immediately, and its end calls `run` again while the loop
+    // runs. This inner call returns, because the outer loop continues anyway.
     if (isRunning || isDue) return
     isRunning = true
     let remaining = maxPerTick

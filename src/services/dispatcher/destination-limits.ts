@@ -227,8 +227,8 @@ export class DestinationLimits {
   #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
     const { share, delivery } = this.#deps
     // After this process got a partition, requests of the previous owner may be in progress until
-    // they time out. So the part of `maxConcurrency` that belongs to the partition may be used only
-    // after this time.
+    // they time out. So this process may use the partition's part of `maxConcurrency` only after
+    // these requests have timed out.
     return share.permitsAt(now, maxConcurrency, rotateBy, delivery.timeout + handoverMs)
   }
 
@@ -261,8 +261,8 @@ function isAtLimit(
 ): boolean {
   if (ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone) return true
   const count = callees.filter(({ permits }) => permits.ofHost === ofHost).length
-  // A host may have fewer permits than webhooks. An attempt may start nevertheless while no request
-  // to the host is in progress.
+  // A host may have fewer permits than webhooks, so that an attempt could never get a permit for
+  // each webhook. Therefore an attempt may start while no request to the host is in progress.
   return ofHost.inProgress > 0 && !ofHost.hasPermitsAlone(count)
 }
 

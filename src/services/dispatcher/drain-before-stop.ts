@@ -17,8 +17,8 @@ interface Deps {
 }
 
 /**
- * Waits before a stop until nothing is in progress. Resolves with false when something is still in
- * progress after the time limits of `flowLimits.drain`.
+ * Called before the dispatcher stops. Waits until nothing is in progress. Resolves with false when
+ * something is still in progress after the time limits of `flowLimits.drain`.
  */
 export async function drain({ clock, isBusy, handOver }: Deps): Promise<boolean> {
   const idle = async (limit: DurationMs): Promise<boolean> => {

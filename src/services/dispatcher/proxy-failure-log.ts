@@ -1,7 +1,10 @@
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { CallResult } from '../../core/webhook-ports.ts'
 
-/** Minimum time between two log lines, in ms, because a failing proxy affects every request. */
+/**
+ * Minimum time between two log lines, in ms. Without it, a failing proxy would cause one line for
+ * each request.
+ */
 const intervalMs = 10_000
 
 interface Deps {

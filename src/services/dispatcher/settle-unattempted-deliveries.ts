@@ -63,8 +63,9 @@ export class UnattemptedDeliveries {
 
   #defer(delivery: Delivery, cause: DeferralCause, mayClimb: boolean): void {
     const { clock, policy, limiter } = this.#deps
-    // Normally each deferral makes the next one use a longer tier. A deferral does not count while
-    // other destinations hold the permits: the endpoints of its destination did not cause the wait.
+    // Normally a deferral counts, and a delivery with more deferrals gets a longer tier. A deferral
+    // does not count while other destinations hold the permits: the endpoints of this destination
+    // did not cause the wait.
     const climbs = mayClimb && !isHeldUpByOthers(delivery.target, limiter)
     this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
   }

@@ -26,8 +26,8 @@ interface Deps {
 }
 
 /**
- * Runs the jobs of the installation. All operator processes share this work: a process *claims* a
- * job with a record of the job that has the process's own id as the owner.
+ * Runs the jobs of the installation. All operator processes share this work. A process *claims* a
+ * job: it writes a record of the job that names this process as the owner.
  */
 export interface JobRunner {
   start(): void

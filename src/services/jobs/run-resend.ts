@@ -17,10 +17,10 @@ import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 /** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000
 /**
- * Maximum number of events per second that the jobs of a process together read without sending them.
- * It limits the CPU time that jobs with few events to send take from the other work of the process:
- * 1,000 small events take about 12 ms. A larger event counts as one event for each KiB, because it
- * takes longer to decode.
+ * Maximum number of events per second that all jobs of a process together read without sending
+ * them. Without this limit, jobs with few events to send would take much CPU time from the other
+ * work of the process: 1,000 small events take about 12 ms. A larger event counts as one event for
+ * each KiB, because it takes longer to decode.
  */
 const maxSkippedPerSecond = 20_000
 const bytesPerCount = 1_024

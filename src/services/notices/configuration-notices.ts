@@ -34,8 +34,9 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Adds notices about the changes since the last call to the notices that `take` returns. The
-   * first call adds none about disabled destinations: it only notes which destinations are enabled.
+   * Finds the changes since the previous call of `find`, and keeps notices about them until `take`
+   * returns these notices. The first call adds no notices about disabled destinations: it only
+   * notes which destinations are enabled.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))

@@ -5,16 +5,17 @@ import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * The state of the notices about each destination whose facts this process reads, by partition. The
- * states of a partition are discarded at its revocation. The next owner begins without them, even
+ * The state of the notices about each destination whose facts this process reads, by partition.
+ * When a partition is revoked, its states are discarded. The next owner begins without them, even
  * if it is this process again.
  */
 export class DestinationStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()
 
   /**
-   * `factsId` is the message id of the facts, which were read from the partition of `processor`.
-   * `urls` are the present webhooks of the destination (`urlsOf`).
+   * Adds facts to the state of their destination, and returns the state. The facts were read from
+   * the partition of `processor`, and `factsId` is their message id. `urls` are the present
+   * webhooks of the destination (`urlsOf`).
    */
   observe(
     facts: DestinationFacts,

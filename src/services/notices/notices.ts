@@ -55,7 +55,10 @@ export interface Notices {
    * because no other process does.
    */
   disabled(destination: string, automatically: AutomaticDisabling): void
-  /** Called when the partition is being revoked: writes its facts for the next owner. */
+  /**
+   * Called when the partition is being revoked. Writes the facts of the partition that no notice
+   * has reported yet to the events topic again, for the next owner.
+   */
   handOver(processor: PartitionProcessor): void
   start(): void
   /** Stops, and writes everything that is not written yet. */

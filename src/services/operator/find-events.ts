@@ -43,7 +43,7 @@ interface Wanted {
 
 /**
  * Maximum number of records that one search decodes. The search decodes each record whose bytes
- * contain the id, but not all of them have it as their message id.
+ * contain the id. In some of these records, the id is not the message id.
  */
 const maxCandidates = 20
 
