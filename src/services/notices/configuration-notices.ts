@@ -34,9 +34,9 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Finds the changes since the previous call of `find`, and keeps notices about them until `take`
-   * returns these notices. The first call adds no notices about disabled destinations: it only
-   * notes which destinations are enabled.
+   * Finds the changes since the previous call of `find`, and adds notices about these changes for
+   * `take`. The first call adds no notices about disabled destinations: it only notes which
+   * destinations are enabled.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))
