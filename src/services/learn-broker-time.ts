@@ -3,9 +3,8 @@ import { durationMs, type EpochMs } from '../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /**
- * Maximum time for which the process knows no new time of a broker. A broker returns its time with
- * each record that it stores. So if the process has written no record for this time, it writes one
- * to learn the broker's time.
+ * A broker returns its time with each record that it stores. If the process has got no time of a
+ * broker for this duration, it writes a record to learn the broker's time.
  */
 const askEvery = durationMs(30_000)
 /** Maximum wait for a broker's time. After it, `now` returns the time of this process's clock. */

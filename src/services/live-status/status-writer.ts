@@ -130,8 +130,8 @@ function* activityIn(dispatcher: DispatcherActivity, shard: number): Generator<r
 }
 
 /**
- * Returns a function that computes the rates (admitted, delivered and failed) per second since its
- * last call, rounded to a tenth.
+ * Returns a function that computes the three rates of `Rates` per second since its last call,
+ * rounded to a tenth.
  */
 function createRates(results: ResultCounts | undefined, from: number): (now: number) => Rates {
   let last = { admitted: 0, delivered: 0, failed: 0, ...results?.totals }
