@@ -235,7 +235,7 @@ export interface TopicFollowerHandlers {
  */
 export interface TopicFollower {
   /**
-   * Resolves at the first call of `onCurrent`. Rejects when the topic cannot be read, after the
+   * Resolves at the first call of `onCurrent`. Rejects if the topic still cannot be read after the
    * last retry. After a rejection, `start` may be called again, until `stop` is called.
    */
   start(handlers: TopicFollowerHandlers): Promise<void>

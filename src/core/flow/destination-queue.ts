@@ -73,8 +73,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * The first ready item, which `take` returns next. If no item is ready, the first waiting item of
-   * some key that has an item in progress; `undefined` when no item waits.
+   * The first ready item, which `take` returns next. If no item is ready, this is the first waiting
+   * item of a key that has an item in progress. `undefined` when no item waits.
    */
   get oldest(): Item | undefined {
     const next = this.#ready.peek()
@@ -84,9 +84,10 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes and returns the queued items for which `matches` is true, in order within each key. It
-   * stops after about `max` items, but always handles all items of a key. Other items stay. An item
-   * that stays becomes ready when no item of its key is before it.
+   * Removes and returns the queued items for which `matches` is true, in order within each key. The
+   * function stops when it has removed about `max` items. But if it removes one item of a key, it
+   * removes all items of the key that match. An item that stays in the queue becomes ready when all
+   * earlier items of its key have left the queue and none is in progress.
    */
   drainMatching(matches: (item: Item) => boolean, max: number): readonly Item[] {
     const out: Item[] = []

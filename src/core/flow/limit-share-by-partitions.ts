@@ -15,7 +15,8 @@ interface OwnedPartition {
 /*
  * The partitions of the events topic divide a limit that holds for the whole installation. Each
  * partition has one owner, so the parts of all processes never add up to more than the limit. When
- * a partition moves to another process, its parts of a rate and of the permits move differently:
+ * a partition moves to another process, the partition's part of a rate and the partition's permits
+ * move too, but at different times:
  *
  * Rate: the previous owner keeps the rate of the partition until the join of the consumer group
  * that assigns the partition to its next owner. All members get the result of a join at nearly the

@@ -60,13 +60,15 @@ export const flowLimits = {
     maxWaitWhilePaused: durationMs(100),
     /**
      * Maximum bytes of one fetch by a member of a consumer group, except from the retry topics.
-     * Smaller fetches cost more CPU per delivery. Doubling them blocks the event loop longer while
-     * a fetch is decoded, and the pause of a partition discards more fetched bytes.
+     * Smaller fetches cost more CPU per delivery. Doubling both maximums blocks the event loop
+     * longer while a fetch is decoded, and makes a partition discard more fetched bytes when it is
+     * paused.
      */
     usual: { perPartition: 1_024 * kibibyte, total: 8_192 * kibibyte },
     /**
      * Maximum bytes of one fetch from the retry topics: about 200 records of each partition.
-     * Doubling them lets new events wait longer while the process handles the records of one fetch.
+     * Doubling both maximums lets new events wait longer while the process handles the records of
+     * one fetch.
      */
     retries: { perPartition: 256 * kibibyte, total: 1_024 * kibibyte },
   },
@@ -96,7 +98,7 @@ export const flowLimits = {
      * Maximum deliveries in memory of a partition, for each record that its limit of records
      * permits. A delivery takes about 0.5 KB. So with at most 32 destinations for each record, this
      * limit has no effect, and with 1,000 destinations, the deliveries of a process take about as
-     * much memory as its records. Doubling it lets them take twice the memory.
+     * much memory as its records. Doubling the value lets the deliveries take twice the memory.
      */
     deliveriesPerRecord: 32,
     /**
@@ -113,9 +115,10 @@ export const flowLimits = {
     resumeBelow: 0.5,
     /**
      * Records of a partition that are not due may wait in memory while the partition's records,
-     * deliveries, bytes and span are all at most this part of their limits. It is below
+     * deliveries, bytes and span are all at most this part of their limits. The value is below
      * `resumeBelow`, because a paused partition must be able to resume while these records wait.
-     * Doubling it lets a paused partition resume only when all its other records are done.
+     * With a doubled value (0.5), these records alone could reach `resumeBelow`. A paused partition
+     * would then resume only when all its other records are done.
      */
     notDueBelow: 0.25,
     /**
@@ -148,22 +151,24 @@ export const flowLimits = {
      */
     schemaRetryEvery: durationMs(1_000),
     /**
-     * Milliseconds for which a process asks again for a schema id that the registry does not have,
-     * if the id is new: a follower of the registry may not have the schema yet. Doubling it lets
-     * invented ids pause a partition for 20 s.
+     * Milliseconds for which a process asks the registry again for a new schema id that the
+     * registry does not have. A new schema can be missing for a short time, because a follower of
+     * the registry gets it later. Doubling the value lets invented ids pause a partition for 20 s.
      */
     newSchemaWait: durationMs(10_000),
     /**
-     * Milliseconds from the beginning of one wait for new schema ids to the next. Doubling it halves
-     * the time for which invented ids can pause a partition: 10 s per minute. The records of a
-     * second new schema would more often be dead-lettered.
+     * Minimum milliseconds between the beginnings of two waits for new schema ids
+     * (`newSchemaWait`). So invented ids can pause a partition for only 10 s per minute, and
+     * doubling the value halves this time. But then the records of a second new schema, which
+     * appears between two waits, are dead-lettered more often.
      */
     newSchemaWaitEvery: durationMs(60_000),
     /**
-     * Milliseconds between two checks whether the suppression list has a deletion: that of a delete
-     * message, which is forged otherwise, or that of a user in the audience inputs. The user's next
-     * events and the next inputs of the partition wait for the result. Doubling it lets them wait up
-     * to 100 ms longer.
+     * Milliseconds between two checks of the suppression list. A delete message waits until the
+     * list has the deletion that created the message, or is recent enough to show that the message
+     * is forged. An audience input that deletes a user waits until the list has the deletion of the
+     * user. The user's next events and the next inputs of the partition wait too. Doubling the
+     * value lets them wait up to 100 ms longer.
      */
     deletionCheckEvery: durationMs(100),
     /**
@@ -241,9 +246,10 @@ export const flowLimits = {
      */
     lastCallWeight: 1 / 4,
     /**
-     * With `policy.maxConcurrency`, an attempt leaves out a webhook at its limit if at least this
-     * number of requests in a row, and at least as many as are in progress, got no response.
-     * Doubling it lets a webhook with one permit that never responds stop its destination for 15 s
+     * With `policy.maxConcurrency`, an attempt leaves out a webhook that is at its limit and does
+     * not respond. The webhook counts as unresponsive if its last requests got no response: at
+     * least this number of requests, and at least as many as are now in progress. Doubling the
+     * value lets a webhook with one permit that never responds stop its destination for 15 s
      * longer.
      */
     minUnanswered: 3,
@@ -314,31 +320,32 @@ export const flowLimits = {
      */
     maxTurnMs: 300_000,
     /**
-     * Milliseconds after the turn of a delivery (see `maxTurnMs`) in which the delivery gets no new
-     * turn. If it has to leave memory again in this time, for example because the limit was
-     * lowered, it waits only in the shortest tier. This does not apply while the turns of other
-     * deliveries fill the next `turnValidMs`: the delivery then gets a new turn after them. Doubling
-     * it writes more retry records after a limit was lowered.
+     * For this time after its turn (see `maxTurnMs`), in milliseconds, a delivery gets no new turn.
+     * If the delivery has to leave memory again in this time, for example because the limit was
+     * lowered, it waits only in the shortest tier. There is one exception: if the turns of other
+     * deliveries fill the next `turnValidMs`, the delivery gets a new turn after theirs. Doubling
+     * the value writes more retry records after a limit was lowered.
      */
     turnValidMs: 60_000,
     /**
      * Minimum rate of a limit, in attempts per second, for which turns (see `maxTurnMs`) are
      * calculated. At a lower rate, each deferral of a delivery uses a longer tier than the one
-     * before. Doubling it calculates turns only for limits that are twice as high.
+     * before. With a doubled value, this also applies to rates from 0.05 to 0.1.
      */
     minPerSecond: 0.05,
     /**
-     * The wait, in its next retry topic, of a delivery whose destination has no part of its limit in
-     * this process, as a part of the time since its first wait for this reason. The wait is from
-     * 10 s to `maxTurnMs`. Doubling the part halves the retry records of a delivery until it waits
-     * for five minutes. But with 12 processes of which one has a part, deliveries then wait for 19
-     * minutes on average, instead of 8.
+     * If this process has no part of the limit of a destination, a delivery to the destination
+     * waits in a retry topic. The length of this wait is `duePart` of the time since the first wait
+     * of the delivery for this reason. The minimum is 10 s, the maximum `maxTurnMs`. Doubling
+     * `duePart` halves the retry records of a delivery until it waits for five minutes. But with 12
+     * processes of which one has a part, deliveries then wait for 19 minutes on average, instead of
+     * 8.
      */
     duePart: 1 / 4,
     /**
-     * The maximum of this wait for a retry, as a part of the rest of its retry window; but the
-     * shortest retry topic waits for 10 s. Doubling it halves the number of processes that read the
-     * retry before its window ends.
+     * For a retry, the wait that `duePart` determines is at most this part of the rest of the retry
+     * window. But the wait is at least 10 s, as in the shortest retry topic. Doubling the value
+     * halves the number of processes that read the retry before its window ends.
      */
     windowPart: 1 / 32,
   },
@@ -435,16 +442,17 @@ export const flowLimits = {
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
     /**
      * The part of a partition's records that spillover may move to a retry topic when the partition
-     * is full and all its records are for one destination, while others are configured. The other
-     * records stay in memory for the free permits, until the moved records return after 10 s.
-     * Doubling it leaves permits unused. Halving it lets records of other destinations wait twice
-     * as long behind a long backlog.
+     * is full, all its records are for one destination, and other destinations are configured. The
+     * rest of the records stays in memory to use the free permits, until the moved records return
+     * after 10 s. Doubling the value leaves permits unused. Halving it lets records of other
+     * destinations wait twice as long behind a long backlog.
      */
     ownPart: 1 / 4,
     /**
-     * Other destinations hold up a destination that waits for a permit of the process only if it
-     * holds less than this part of the permits in use. With more, it is the reason for its wait
-     * itself. With a doubled value (1), a quick destination with a long backlog spills 9 s later.
+     * A destination that waits for a permit of the process can be held up by other destinations
+     * only if it holds less than this part of the permits in use. With a larger part, the
+     * destination waits because of the permits that it holds itself. With a doubled value (1), a
+     * quick destination with a long backlog spills 9 s later.
      */
     heldUpBelow: 1 / 2,
   },
@@ -481,9 +489,9 @@ export const flowLimits = {
      */
     maxWaitWithoutRoom: durationMs(1_000),
     /**
-     * Milliseconds for which a delivery is deferred when its destination is unknown, because
-     * processes load a new configuration up to one minute apart. Doubling it dead-letters the
-     * deliveries of removed destinations later.
+     * Milliseconds for which a delivery to an unknown destination is deferred. The destination may
+     * be new and unknown only to this process, because processes load a new configuration up to one
+     * minute apart. Doubling it dead-letters the deliveries of removed destinations later.
      */
     unconfigured: durationMs(60_000),
     /**
@@ -499,18 +507,18 @@ export const flowLimits = {
      */
     maxPausedTime: durationMs(48 * 3_600_000),
     /**
-     * The minimum wait, in its next retry topic, of a delivery to a paused destination, as a part
-     * of its paused time so far. The wait is not longer than that of the longest retry topic.
-     * Doubling the part halves the retry records that a long pause writes. But a delivery may then
-     * still wait for a quarter of its paused time after the pause, instead of an eighth.
+     * A delivery to a paused destination waits in a retry topic for at least this part of its
+     * paused time so far, but at most for the wait of the longest retry topic. Doubling the part
+     * halves the retry records that a long pause writes. But a delivery may then still wait for a
+     * quarter of its paused time after the pause, instead of an eighth.
      */
     pausedPart: 1 / 8,
   },
   append: {
     /**
      * Milliseconds for which the producer collects the records of a batch. `patient` is for retry
-     * topics, whose records wait in any case. Doubling them saves requests, but the collector
-     * responds later.
+     * topics, because their records wait for 10 s or longer. Doubling both values saves requests,
+     * but the collector responds later.
      */
     linger: { usual: durationMs(5), patient: durationMs(20) },
     /**

@@ -17,8 +17,8 @@ export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'valu
 /**
  * The limits for the records of one partition in memory. The partition is paused when it exceeds
  * `records`, `bytes` or `span`, or has more deliveries than `records` permits
- * (`deliveriesPerRecord`). The partition resumes when all four are at most half of their limits. It
- * also resumes when its limits were raised, and it exceeds none of the new limits.
+ * (`deliveriesPerRecord`). The partition resumes when all four are at most half of their limits. If
+ * the limits are raised, the partition already resumes when it exceeds none of the new limits.
  */
 export interface PrefetchLimits {
   readonly records: number

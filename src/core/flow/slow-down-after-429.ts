@@ -78,8 +78,8 @@ export class SlowDown {
    */
   #deliveredAt: number | undefined
   /**
-   * The part of the destination's rate for which the pace is set, 0 to 1. It is the last part above
-   * 0 that `setPart` got.
+   * The part of the destination's rate to which `#pace` applies, 0 to 1: the last part above 0 that
+   * `setPart` got.
    */
   #part = 0
   /**

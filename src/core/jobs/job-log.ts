@@ -6,8 +6,8 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  * Each change of a job has a version: that of the previous change plus 1. Kafka has no conditional
  * write, so two processes may write the same version. All processes read the records in the same
  * order, and each process applies the first record of a version. So at most one process takes over
- * a job. A process that has lost a job notices this when it reads its own next record of the job:
- * this record is ignored. The rules are:
+ * a job. If a process has lost a job, all processes ignore the next record that it writes for the
+ * job. The process notices the loss when it reads this record. The rules are:
  * - A record is applied if its version is the current version of the job plus 1, and the job has
  *   not ended.
  * - A record by which a process starts a job is applied only while no conflicting job runs.

@@ -116,8 +116,9 @@ const replayJob = shared.extend({
      */
     seen: count,
     /**
-     * Number of dead letters that existed when the job was created. `seen` has this value at the
-     * end of the job. A process counts them when it begins or continues the job.
+     * Number of dead letters that existed when the job was created. A process counts these dead
+     * letters when it begins or continues the job. At the end of the job, `seen` has the same
+     * value.
      */
     total: count.optional(),
     /**
@@ -155,8 +156,8 @@ const resendJob = shared.extend({
     tooLarge: count.optional(),
   }),
   /**
-   * The partitions of which the job could not read all records: Kafka's retention had removed
-   * records from the events topic that may be in the time span of the resend.
+   * The partitions of the events topic in which the job could not read all records, because Kafka's
+   * retention had removed some. These records may have been in the time span of the resend.
    */
   missing: z.array(z.object({ partition: count, firstOffset: count })).optional(),
 })

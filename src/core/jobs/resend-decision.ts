@@ -53,13 +53,13 @@ export const routingOf = (destination: Destination, { sources }: Routing): Routi
   createRouting({ sources: [...sources.values()], destinations: [destination] })
 
 /**
- * Whether a replay wrote a record as a copy of another record of its partition that the job has
- * read. For example, an event was dead-lettered because its source was unknown, and later replayed.
- * Then the topic contains it twice, and the job sends only the original. A copy is sent when the
- * job has not read the original, because the original is before the time span, or retention has
- * removed the original.
+ * Whether a record is a copy that a replay wrote, and the job has also read the original in the
+ * same partition. For example, an event was dead-lettered because its source was unknown, and a
+ * replay later wrote a copy of the event to the events topic. The topic then contains the event
+ * twice, and the job sends only the original. If the original is before the time span, or retention
+ * has removed it, the job has not read it, and sends the copy.
  *
- * @param readFrom the offset in each partition from which the job has read every record
+ * @param readFrom for each partition, the offset from which the job has read every record
  */
 export function isCopyOfRead(record: LogRecord, readFrom: readonly number[]): boolean {
   const { topic, partition, offset } = firstOrigin(record)

@@ -1,6 +1,6 @@
 /**
- * Returns the last part of a text about the progress of a resend: `count`, the number of events
- * that are too large to be resent. Empty when `count` is 0.
+ * Returns the end of a text about the progress of a resend, which says that `count` events are too
+ * large to be resent. The result is empty when `count` is 0.
  */
 export function tooLargeText(count = 0): string {
   if (count === 0) return ''

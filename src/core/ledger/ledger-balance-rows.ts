@@ -99,9 +99,9 @@ function rowOf(
  *
  * An event whose source or destination is unknown is counted for the destination `-`. If it is
  * routed later, it is counted again, for its destinations. `routed` is the number of events that
- * were routed later. It is subtracted from the row of `-`, so that no event is counted twice: first
- * from `admitted`, then the rest from `replayed` and `repeated`, which can include copies of these
- * events.
+ * were routed later. So that no event is counted twice, this number is subtracted from the counts
+ * in the row of `-`. It is subtracted from `admitted` first, and the rest from `replayed` and
+ * `repeated`, which can include copies of these events.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

@@ -57,7 +57,8 @@ export class PartitionLedger {
   /**
    * @param tail the ledger in the last commit; `undefined` when the commit has none.
    * @param exactSince the first hour whose counts are complete if the ledger begins at this commit.
-   * A later hour in `tail` is not used, because it comes from a wrong clock.
+   * If `tail` has a later hour, this hour is used instead, because the later one comes from a wrong
+   * clock.
    */
   constructor(tail: LedgerTail | undefined, exactSince: number, maxRecordBytes = recordLimit) {
     this.#maxRecordBytes = maxRecordBytes

@@ -41,7 +41,7 @@ export class RecordChain {
   #newestHour: number
   /**
    * The stored records of this process that a new record may absorb (repeat and replace), oldest
-   * first. A new record absorbs none, or one or more of the newest.
+   * first. A new record absorbs none of them, or one or more of the newest ones.
    */
   #recent: PendingRecord[] = []
 

@@ -93,8 +93,9 @@ export class LiveSums {
   /**
    * Removes outdated records. Call it only when the topic was read to its end: before that, the
    * newest record of a process may be unread, and the process would seem outdated. The facts and
-   * the activity of a stale process are kept for a day, because the process may write again. It
-   * repeats unchanged activity only once an hour.
+   * the activity of a stale process are kept for a day, because the process may write again. A
+   * process writes unchanged activity again only once an hour, so its earlier activity is needed
+   * until then.
    */
   prune(now: EpochMs): void {
     for (const { instance, seenAt } of this.#processes.values())

@@ -48,9 +48,10 @@ interface Elements {
   readonly size: number
   /**
    * Returns the element at an index as a parsed value, or a rejection if its text is too long or
-   * not JSON. Numeric ids keep their digits. Each call parses an element of a list again. A body
-   * that is one message was parsed by `readBatch`, and can be read only once. Read it in the same
-   * tick of the event loop as `readBatch`, so that the parsed value does not stay in memory.
+   * not JSON. Numeric ids keep their digits. Each call parses an element of a list again. If the
+   * body is one message, `readBatch` has already parsed the message, and it can be read only once.
+   * In this case, call `read` in the same tick of the event loop as `readBatch`, so that the parsed
+   * message does not stay in memory.
    */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */

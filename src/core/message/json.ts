@@ -73,8 +73,8 @@ export function parseJson(text: string): Parsed | Rejection {
 }
 
 /**
- * Finds a top-level id of a message that is broken or too long to be parsed. `undefined` when there
- * is none, or when it cannot be read.
+ * Finds a top-level id in the text of a message, even if the text is broken or too long to be
+ * parsed. `undefined` when the text has no id with this name, or when the id cannot be read.
  */
 export function idIn(text: string, name: (typeof idFields)[number]): string | undefined {
   const member = membersIn(text, [name]).get(name)

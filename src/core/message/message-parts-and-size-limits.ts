@@ -51,7 +51,7 @@ const isPartName = (key: string): key is PartName => (partNames as readonly stri
 
 /**
  * The free-form parts of a message. Empty `context` and `integrations` are omitted. `context` never
- * contains `integrations`, because they are a part of their own.
+ * contains `integrations`, because these are a separate part (`texts.integrations`).
  */
 export interface Parts {
   readonly kind: 'parts'

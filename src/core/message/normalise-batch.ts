@@ -8,8 +8,8 @@ import { type Normalised, normalise, type Reception } from './normalise.ts'
 import type { RejectedMessage } from './request-refusal.ts'
 
 /**
- * Maximum work of one call of `normaliseSome`, which then blocks the event loop for only some
- * milliseconds. One unit of work is the time to parse one character of JSON text.
+ * Maximum work of one call of `normaliseSome`. With this limit, a call blocks the event loop for
+ * only some milliseconds. One unit of work is the time to parse one character of JSON text.
  */
 export const maxWorkPerCall = 2 * maxMessageBytes
 /**
@@ -70,7 +70,7 @@ const normaliseParsed = (parsed: Parsed | Rejection, reception: Reception): Norm
 
 function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefined {
   // A valid message has at most `maxTextLength` characters, but `text` can be as long as the whole
-  // request body. So the search for the message id ends after these characters.
+  // request body. So the message id is searched for only in the first `maxTextLength` characters.
   if (parsed === textTooLong) return idIn(text.slice(0, maxTextLength), 'messageId')
   return parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value['messageId']) : undefined
 }

@@ -39,8 +39,8 @@ export interface SplitOptions {
  * in the length of any text.
  *
  * In broken JSON, a closing bracket may not match the innermost open bracket. It then closes the
- * innermost pair of its own kind, with all pairs inside. An element whose own bracket is never
- * closed extends to the end of the list.
+ * innermost open bracket of the same kind, and all brackets that were opened after that one. If the
+ * opening bracket of an element is never closed, the element extends to the end of the list.
  */
 export function splitJson(text: string, options: SplitOptions): SplitResult {
   return new Cutter(text, options).cut()

@@ -15,10 +15,10 @@ export type Admission<Connection> =
  *
  * When the server is at its maximum, a new connection replaces an idle connection:
  * - The address with the most connections, including the new one, loses a connection. So a client
- *   with many connections replaces its own, and cannot keep out others.
+ *   with many connections loses one of its connections, and cannot keep out other clients.
  * - If this address has no idle connection, the address with the next lower number of connections
- *   loses one. If several addresses have this number, it is the address that first had both this
- *   number and an idle connection.
+ *   loses one. If several addresses have this number, the first of them that had both this number
+ *   and an idle connection loses one.
  * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
  *   one connection each would close the connections of every address with two.
  * - Of the connections that may be closed, the one that has been idle for the longest time is

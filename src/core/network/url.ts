@@ -17,8 +17,8 @@ export function parseUrl(value: string): URL | undefined {
 }
 
 /**
- * Returns a text that is equal for two spellings of one URL. It has no fragment, because requests
- * do not contain it.
+ * Returns a text that is equal for two spellings of one URL. The text has no fragment, because
+ * requests do not contain the fragment of a URL.
  */
 export function urlIdentity(url: URL): string {
   const copy = new URL(url)

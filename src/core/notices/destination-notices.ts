@@ -10,9 +10,9 @@ const minIntervalMs = 60_000
 /** Milliseconds after which a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * Minimum milliseconds between two reports of `failing` for the second one to cause a new notice,
- * although no recovery was reported between them. The process whose circuit breaker was open may
- * have ended without reporting the recovery.
+ * If no recovery was reported between two reports of `failing`, the second report causes a new
+ * notice only if it arrives at least this time, in ms, after the first. The recovery can be
+ * missing, because the process whose circuit breaker was open may have ended without reporting it.
  */
 const failingAgainAfterMs = 3_600_000
 

@@ -38,7 +38,10 @@ export interface TokenCache {
   /** The failure of the last token request; `undefined` when it succeeded. */
   readonly failure: TokenFailure | undefined
   readonly requestFrom: number
-  /** For each webhook URL: when its endpoint last accepted a token. It is up to 1 s out of date. */
+  /**
+   * For each webhook URL: when its endpoint last accepted a token. The time is up to 1 s out of
+   * date.
+   */
   readonly acceptedAt: ReadonlyMap<string, number>
   /**
    * For each webhook URL: when a token was last replaced because its endpoint refused it with 401.
@@ -136,8 +139,8 @@ export type RefusalPlan =
 /**
  * Decides what follows when an endpoint has refused a token with 401. If the endpoint accepted a
  * token of this destination recently, the credentials are probably right: another process may have
- * invalidated the token. So the delivery is not dead-lettered because of this 401. Before the first
- * acceptance, the cause can be the same, so the first refusals are not final either.
+ * invalidated the token. So the delivery is not dead-lettered because of this 401. The cause can be
+ * the same before the endpoint has accepted any token. So the first refusals are not final either.
  */
 export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, now }: Refusal): RefusalPlan {
   // Another request has already replaced this token, so the endpoint may accept the new one.

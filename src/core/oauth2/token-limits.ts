@@ -61,9 +61,10 @@ export const tokenLimits = {
   acceptedForMs: 600_000,
   deferRefusedForMs: 120_000,
   /**
-   * Timeout of a token request, in ms. A delivery waits for a token for a shorter time. So the
-   * token of a slow authorization server can still be used by later deliveries. After a doubling, a
-   * token request without a response delays the next token request longer.
+   * Timeout of a token request, in ms. A delivery waits for a token for a shorter time, but the
+   * token request then continues. So later deliveries can use the token of a slow authorization
+   * server. After a doubling, a token request without a response delays the next token request
+   * longer.
    */
   requestTimeout: durationMs(10_000),
 } as const

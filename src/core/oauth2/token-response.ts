@@ -82,8 +82,8 @@ function errorCodeIn(fields: Readonly<Record<string, unknown>> | undefined): str
 }
 
 /**
- * The error codes of RFC 6749 5.2, and two with which authorization servers report a failure or an
- * overload of their own.
+ * The error codes of RFC 6749 5.2, and two with which an authorization server reports that it
+ * failed or is overloaded.
  */
 const standardErrors: ReadonlySet<string> = new Set([
   'invalid_request',

@@ -65,7 +65,7 @@ export interface DestinationTimeline {
 export interface FoundForDestination
   extends Pick<TimelineInput, 'attempts' | 'copies' | 'deadLetters' | 'events' | 'isComplete' | 'recorded'> {
   /**
-   * The retry records and dead letters of the message without a destination. Hookline wrote them
+   * The retry records and dead letters of the message that name no destination. Hookline wrote them
    * while the source or the destination of the event was not configured.
    */
   readonly unrouted: Pick<TimelineInput, 'copies' | 'deadLetters'>
@@ -139,8 +139,8 @@ const latestFirst = (a: FoundCopy, b: FoundCopy): number =>
 const isFinal = ({ decision }: RecordedAttempt): boolean => decision !== 'retried' && decision !== 'deferred'
 
 /**
- * Whether the delivery of a retry record has already ended, according to an attempt record. The
- * search still finds the retry record until the process has committed the record's offset.
+ * Whether an attempt record shows that the delivery of a retry record has already ended. The search
+ * still finds the retry record until its offset is committed.
  */
 const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boolean =>
   attempts.some(
@@ -175,7 +175,7 @@ function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete
 
 /**
  * The state of a destination that has no attempts, no waiting retry records and no dead letters.
- * Only the event was found, and perhaps retry records or dead letters without a destination.
+ * Only the event was found, and perhaps retry records or dead letters that name no destination.
  */
 function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorded }: FoundForDestination): State {
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0] as FoundEvent

@@ -64,8 +64,8 @@ export interface LedgerView {
    */
   readonly partial?: true | undefined
   /**
-   * Present when the first hours of the view are incomplete: the beginning of the first complete
-   * hour.
+   * The beginning of the first complete hour. Present only when the first hours of the view are
+   * incomplete.
    */
   readonly exactSince?: string | undefined
   readonly totals: LedgerTotals

@@ -61,8 +61,8 @@ export function maskSecrets(text: string, secrets: readonly string[], isCut: boo
 }
 
 /**
- * The forms in which a text may contain a secret: unchanged, as in JSON, and as in JSON of PHP,
- * which escapes slashes.
+ * The forms in which a text may contain a secret: unchanged, escaped as in JSON, and escaped as in
+ * the JSON of PHP, which also escapes slashes.
  */
 function formsOf(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1)

@@ -6,8 +6,8 @@ import { type QueryRead, timeIn, unknownParameters } from './query-parameters-an
 export interface MessageQuery {
   readonly id: string
   /**
-   * The id that the client typed, if `id` is its hash. The record of a Kafka producer contains the
-   * typed id.
+   * The id that the client typed. Set if `id` is the hash of the typed id. If a producer wrote the
+   * message to Kafka directly, the record contains the typed id instead of the hash.
    */
   readonly typedId?: string | undefined
   /** The earliest receive time of the message. */

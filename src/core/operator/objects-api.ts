@@ -34,8 +34,8 @@ export interface ObjectChanged {
 export interface Rotated extends ObjectChanged {
   readonly secret: string
   /**
-   * When the new secret replaces the old one. `undefined` if it does so immediately, and for a new
-   * write key.
+   * When the new secret replaces the old one. `undefined` for a new write key, and for a secret
+   * that replaces the old one immediately.
    */
   readonly until?: EpochMs | undefined
   /** The number of write keys that are valid now; `undefined` for a shared secret. */

@@ -50,8 +50,8 @@ export function objectQueryOf(given: Given, kind: ConfigObject['kind']): QueryRe
 }
 
 /**
- * Reads the query parameter `dryRun` of a change. With it, the change is only checked. Only methods
- * that replace, patch or delete an object have it.
+ * Reads the query parameter `dryRun` of a change. If it is `true`, Hookline only checks the change.
+ * Only requests that replace, patch or delete an object have this parameter.
  */
 export function dryRunOf(given: Given, method: string): QueryRead<boolean> {
   const problems = [...unknownParameters(given, method === 'POST' ? [] : ['dryRun'])]

@@ -7,7 +7,10 @@ export interface ReadLimits {
   readonly time: number
 }
 
-/** Counts the records that one request reads and measures its time, to stop it at its limits. */
+/**
+ * Counts the records that one request reads, and measures the time. The request stops at the
+ * limits.
+ */
 export class ReadBudget {
   readonly #limits: ReadLimits
   readonly #monotonic: () => number

@@ -80,10 +80,11 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * The state of the partition when the last ledger record was started (`startLedgerRecord`), if
-   * the ledger record has all counts of this state. `text` is the commit metadata of this state
-   * without counts; `undefined` until Kafka has stored the ledger record. `position` returns this
-   * state once, if the present state does not fit into the metadata.
+   * The state of the partition when the last ledger record was started (`startLedgerRecord`);
+   * `undefined` unless this ledger record has all counts of the state. `text` is the commit
+   * metadata of the state without counts. It is `undefined` until Kafka has stored the ledger
+   * record. If the present state does not fit into the metadata, `position` returns this earlier
+   * state once.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
@@ -145,8 +146,8 @@ export class OffsetTracker {
 
   /**
    * The offset to commit and its metadata. If the counts of the ledger do not fit into the
-   * metadata, this is an earlier offset. The offset advances only when counts have moved to a
-   * ledger record, so that no counts are lost (see `hasRoom`).
+   * metadata, the result is an earlier offset with its metadata. The offset advances only when
+   * counts have moved to a ledger record, so that no counts are lost (see `hasRoom`).
    */
   get position(): CommitPosition {
     const { committed, text } = this.#make()

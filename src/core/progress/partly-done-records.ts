@@ -37,9 +37,9 @@ interface Options {
 }
 
 /**
- * Encodes about as many partly done records as fit into a text of `room` characters: the last
- * `unread` records, and then the first ones of the others. The next owner of the partition delivers
- * each record only to the destinations that are not done with it.
+ * Encodes about as many partly done records as fit into a text of `room` characters: first the last
+ * `unread` records, then the other records, beginning with the lowest offset. The next owner of the
+ * partition delivers each of these records only to the destinations for which it is not done.
  *
  * The format is binary, in base64. It starts with the set of the offsets. Then it has, for each
  * destination, its id and the set of its done records, as indexes into the offsets.
