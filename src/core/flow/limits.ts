@@ -82,10 +82,10 @@ export const flowLimits = {
     /**
      * Limits for all partitions of a process together. They bound the memory of the process: a
      * record takes about 3 KB in addition to its bytes. The limit of records is `recordsPerCall`
-     * for each concurrent request, but at least `minRecordsNormal` or, while the process is stalled
-     * (see `stallThresholdMs`), `minRecordsStalled`. `dueSoon` limits the records that are not
-     * decoded yet. Doubling the limits takes twice the memory and causes less spillover (moving
-     * deliveries from memory to retry topics).
+     * for each concurrent request. It is at least `minRecordsNormal`. While the process is stalled
+     * (see `stallThresholdMs`), it is at least `minRecordsStalled`. `dueSoon` limits the records
+     * that are not decoded yet. Doubling the limits takes twice the memory and causes less
+     * spillover (moving deliveries from memory to retry topics).
      */
     inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 },
     /**
@@ -312,11 +312,11 @@ export const flowLimits = {
      */
     maxTimerMs: 5_000,
     /**
-     * Maximum milliseconds until the turn of a delivery that is deferred to a retry topic. Its
-     * *turn* is the time at which the limits of its destination are expected to let it start. A
-     * delivery with a later turn is deferred again, with one more retry record. Doubling it halves
-     * these records of a long backlog, but waiting deliveries use a raised limit up to 5 minutes
-     * later.
+     * If a delivery is deferred to a retry topic, its *turn* is the time at which the limits of the
+     * destination are expected to let the delivery start. The turn is at most this time from now,
+     * in milliseconds. If the delivery cannot start then, it is deferred again, with one more retry
+     * record. Doubling the value halves these records of a long backlog, but waiting deliveries use
+     * a raised limit up to 5 minutes later.
      */
     maxTurnMs: 300_000,
     /**
@@ -429,9 +429,9 @@ export const flowLimits = {
     slowAfterMs: 1_000,
     /**
      * The value that replaces `slowAfterMs` while the process lacks CPU, and for a destination that
-     * waits for a permit of the process although its attempts are quick (`neverSlowMs`). Then the
-     * queue waits for the process, so a long wait does not show a slow destination. Doubling it
-     * lets other destinations wait 10 s longer.
+     * waits for a permit of the process although its attempts are quick (`neverSlowMs`). In both
+     * cases, the queue waits for the process, so a long wait does not show that the destination is
+     * slow. Doubling it lets other destinations wait 10 s longer.
      */
     slowAfterMsWhenSaturated: 10_000,
     /**

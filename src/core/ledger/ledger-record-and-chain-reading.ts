@@ -72,8 +72,8 @@ export async function readChain(
     if (record === undefined) return false
     onCounts(record.counts)
     // Within one topic, the previous record has a lower offset than this one. If its offset is not
-    // lower, the previous record was in a deleted topic with the same name. It cannot be read, so
-    // counts are missing.
+    // lower, the previous record was in a deleted topic with the same name. This record cannot be
+    // read, so counts are missing.
     if (record.hourBefore >= since && (record.previousOffset ?? -1) >= at) return false
     at = record.previousOffset
     newestHour = record.hourBefore

@@ -57,7 +57,10 @@ interface Results {
 export class LiveSums {
   readonly #processes = new Map<string, LiveProcess>()
   readonly #activity = new Map<string, Shards>()
-  /** Results by shard (a group of destinations, see `shardOf`), then by the key of their record. */
+  /**
+   * Results by shard (a group of destinations, see `shardOf`), then by the key of the record that
+   * has them.
+   */
   readonly #results = new Map<number, Map<string, Results>>()
 
   /**

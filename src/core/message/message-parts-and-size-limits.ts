@@ -28,8 +28,9 @@ export interface BatchDefaults {
   readonly batchContext?: unknown
   readonly batchIntegrations?: unknown
   /**
-   * Caches the canonical forms of the batch's `context` and `integrations`. They are converted only
-   * once for all messages without a `context` or `integrations` of their own.
+   * Caches the canonical forms of the batch's `context` and `integrations`. The `context` is
+   * converted only once for all messages without a `context`, and the `integrations` only once for
+   * all messages without `integrations`.
    */
   readonly known?: Map<object, Canonical>
 }

@@ -62,7 +62,8 @@ export class FailureThrottle {
 
   /**
    * Notes a wrong key, or a token that is not valid. A token that was valid before is not a guess:
-   * its key was removed. It does not count now, but must wait like every other token from now on.
+   * its key was removed. This failure does not count, but the token must wait like every other
+   * token from now on.
    */
   failed(address: string, now: number, session?: string): void {
     if (session !== undefined && this.#sessions.delete(session)) return

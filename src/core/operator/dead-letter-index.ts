@@ -10,7 +10,7 @@ const defaultMaxKeys = 2_000_000
 /**
  * Maximum number of new records of a partition that the next read adds to the index. If more
  * records are unread, the index of the partition is discarded, and a new one begins at the end of
- * the partition. This is cheaper than reading them.
+ * the partition. This is cheaper than reading the unread records.
  */
 const maxCatchUp = 20_000
 

@@ -67,7 +67,9 @@ export interface DeadLetterDetails extends DeadLetterView {
   readonly deadline?: string | undefined
   /** The full length of the event in bytes, if the dead letter has only its beginning. */
   readonly originalLength?: number | undefined
-  /** The headers of the record, with those of the event. Only for the role `operate`. */
+  /**
+   * The headers of the record, which include the headers of the event. Only for the role `operate`.
+   */
   readonly headers?: RecordHeaders
   /** The event. Only for the role `operate`; absent when it cannot be decoded. */
   readonly body?: object | undefined

@@ -154,8 +154,8 @@ const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boo
   )
 
 /**
- * Infers the state of a delivery from its last attempt record. It is used when no retry record of
- * the delivery waits and no dead letter of it is left to replay.
+ * Infers the state of a delivery from its last attempt record. The function is called only if the
+ * delivery has neither a waiting retry record nor a dead letter that can be replayed.
  */
 function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete }: FoundForDestination): State {
   if (decision === 'delivered') return { state: 'delivered' }

@@ -94,7 +94,9 @@ export function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Derives the secret that signs sessions. It does not reveal the operator key (RFC 5869). */
+/**
+ * Derives the secret that signs sessions. The secret does not reveal the operator key (RFC 5869).
+ */
 const signingSecretOf = (key: string): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'hookline session', 32))
 
 const macOf = (secret: Buffer, text: string): string => createHmac('sha256', secret).update(text).digest('base64url')
