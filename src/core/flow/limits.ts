@@ -313,10 +313,10 @@ export const flowLimits = {
     maxTimerMs: 5_000,
     /**
      * If a delivery is deferred to a retry topic, its *turn* is the time at which the limits of the
-     * destination are expected to let the delivery start. The turn is at most this time from now,
-     * in milliseconds. If the delivery cannot start then, it is deferred again, with one more retry
-     * record. Doubling the value halves these records of a long backlog, but waiting deliveries use
-     * a raised limit up to 5 minutes later.
+     * destination are expected to let the delivery start. The maximum time from now to the turn is
+     * this value, in milliseconds. If the delivery cannot start then, it is deferred again, with
+     * one more retry record. Doubling the value halves these records of a long backlog, but waiting
+     * deliveries use a raised limit up to 5 minutes later.
      */
     maxTurnMs: 300_000,
     /**
