@@ -68,7 +68,8 @@ export interface DeadLetterDetails extends DeadLetterView {
   /** The full length of the event in bytes, if the dead letter has only its beginning. */
   readonly originalLength?: number | undefined
   /**
-   * The headers of the record, which include the headers of the event. Only for the role `operate`.
+   * The headers of the record. They include the headers of the event, except in a truncated dead
+   * letter (see `originalLength`). Only for the role `operate`.
    */
   readonly headers?: RecordHeaders
   /** The event. Only for the role `operate`; absent when it cannot be decoded. */
