@@ -139,8 +139,9 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
 
 /**
  * The response with the public signing keys. Receivers may cache it for five minutes, so a new key
- * must be published at least five minutes before it signs. Clients need no operator key for this
- * response, and it may have megabytes. So the response is built once for each object with keys.
+ * must be published at least five minutes before it signs. Clients can request the response without
+ * an operator key, and its body may have megabytes. So the body is built only once for each object
+ * that `publishedKeys` returns.
  */
 function createKeysAnswer(): (keys: Awaited<ReturnType<PublishedKeys>>) => HttpResponse {
   const built = new WeakMap<object, HttpResponse>()

@@ -20,9 +20,10 @@ const maxUnansweredInTotal = 5_000
 /** Maximum number of lines of a body that are parsed together. A chunk of a body has two lines. */
 const linesPerPiece = 64
 /**
- * Maximum bytes with which a waiting connection does not count towards `maxWaiting`. This applies
- * only to unparsed data that waits for the next iteration of the event loop. So a small request,
- * which waits only briefly, does not cause the close of a connection.
+ * Maximum size of small data, in bytes. Data that arrives after `parseMs` waits for the next
+ * iteration of the event loop. If this data is small, its connection does not count towards
+ * `maxWaiting`. So a small request, which waits only briefly, does not cause the close of a
+ * connection.
  */
 const smallData = 16_384
 /**
@@ -45,7 +46,10 @@ interface ParseState {
    */
   waitsFor: 'iteration' | 'answer' | 'client' | undefined
   continue(): void
-  /** The listeners of `close` at the start of the connection, among them that of Node. */
+  /**
+   * The listeners of `close` that the socket had when the connection opened. Node's listener is one
+   * of them.
+   */
   readonly onClose: ReturnType<Socket['rawListeners']>
 }
 
@@ -225,10 +229,10 @@ function createIterations() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * Returns the offset at which the first piece of the data ends. The data of most clients is one
- * piece: at most one empty line (the end of a head), and fewer than `linesPerPiece` lines of a
- * body. The first piece of other data ends at the first empty line, or after the maximum number of
- * lines. `isBody` is true if the data begins in a body.
+ * Returns the offset at which the first piece of the data ends. A piece has at most one empty line,
+ * which normally ends a head, and fewer than `linesPerPiece` lines of a body. The data of most
+ * clients is a single piece. Other data has several pieces: the first one ends at the first empty
+ * line, or after the maximum number of lines. `isBody` is true if the data begins in a body.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {
   let head = isBody ? -1 : data.indexOf(emptyLine)

@@ -36,8 +36,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /**
-   * The bytes of `body`, set for a long body that many responses have in common. Responses that
-   * clients have not read yet then use the same memory.
+   * The bytes of `body`. They are set only if the body is long and many responses have the same
+   * body. All responses that clients have not read yet then share these bytes in memory.
    */
   readonly bytes?: Buffer
 }

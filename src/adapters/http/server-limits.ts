@@ -13,7 +13,10 @@ export interface HttpLimits {
    * on a kept connection, with the first byte of the next request.
    */
   readonly headTimeout: DurationMs
-  /** Maximum time until the body is complete, from the same start as that of `headTimeout`. */
+  /**
+   * Maximum time until the body is complete. The time starts at the same moment as that of
+   * `headTimeout`.
+   */
   readonly requestTimeout: DurationMs
   /** How often `headTimeout` and `requestTimeout` are checked. */
   readonly checkEvery: DurationMs
@@ -36,10 +39,11 @@ export interface HttpLimits {
    */
   readonly keepAlive: DurationMs
   /**
-   * The age from which a connection closes after its next response: a random time between `min` and
-   * `max`, so that connections of the same age do not all close together. A Service of Kubernetes
-   * distributes connections, so clients with kept connections reach new pods only when they connect
-   * again. The ops server has no maximum age.
+   * Maximum age of a connection: a connection that is older closes after its next response. The
+   * maximum of each connection is a random time between `min` and `max`, so that connections of the
+   * same age do not all close together. The limit exists because a Service of Kubernetes
+   * distributes connections, not requests: clients that keep their connections reach new pods only
+   * when they connect again. The ops server has no maximum age.
    */
   readonly age: { readonly min: DurationMs; readonly max: DurationMs }
   /**
@@ -48,13 +52,13 @@ export interface HttpLimits {
    */
   readonly silence: DurationMs
   /**
-   * Maximum number of open connections. The first data of a connection takes up to 64 KiB. With the
-   * default of 4,000 connections, if all of them send data while the process has no CPU, this data
-   * takes half of the memory limit of the Helm chart.
-   * - Above half of the maximum, connections are closed after their response.
+   * Maximum number of open connections. While the process has no CPU time, each connection can
+   * receive up to 64 KiB of data that is not parsed yet. With the default of 4,000 connections,
+   * this data takes up to half of the memory limit of the Helm chart.
+   * - Above half of the maximum, a connection is closed after its next response.
    * - At the maximum, a new connection replaces an idle one (`ConnectionLimiter`).
-   * - The ops server (`ops-server.ts`) keeps connections open up to the maximum. At the maximum, it
-   *   may also replace a connection with a request in progress.
+   * - The ops server (`ops-server.ts`) differs: it keeps connections open up to the maximum. At the
+   *   maximum, a new connection may also replace a connection with a request in progress.
    */
   readonly connections: number
   /**

@@ -26,8 +26,8 @@ interface Deps {
 }
 
 /**
- * The refusal of a body that was sent as a form. Programs that send forms change the list: `curl
- * -d` removes the line breaks of a file.
+ * Maximum length of a response body that does not count towards the memory of request bodies. The
+ * memory of a longer response counts until the client has read the response.
  */
 const shortResponse = 1_024
 
@@ -57,8 +57,9 @@ interface Sender {
  *
  * The write key in the headers or the query is checked before the body is read. The memory of the
  * body then counts for the source of this key. Without a key there, the memory counts for the
- * client address until the body names its source. After the body is processed, a response above
- * `shortResponse` counts instead of the body, until the client has read the response.
+ * client address until the body names its source. After the body is processed, its memory no longer
+ * counts. If the response is longer than `shortResponse`, the memory of the response counts until
+ * the client has read it.
  */
 export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
@@ -162,9 +163,10 @@ const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>
 
 /**
  * The write key in the headers: the user name of `Authorization: Basic`, otherwise `X-Write-Key`.
- * The Basic value may omit the colon, use either base64 alphabet, and omit padding. In
- * `X-Write-Key`, text after a colon may be part of the key or Jitsu's secret; the lookup of keys
- * decides that. A header that cannot be parsed counts as absent, because the body may have a key.
+ * The Basic value may omit the colon, use either base64 alphabet, and omit padding. `X-Write-Key`
+ * is returned whole, even if it has a colon: the text after the colon is part of the key or a
+ * secret of Jitsu, and only the lookup of the key can decide which. A header that cannot be parsed
+ * counts as absent, because the body may have a key.
  */
 export function headerKeyOf(request: IncomingMessage): string | undefined {
   return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)
@@ -185,7 +187,7 @@ function basicUser(authorization: string | undefined): string | undefined {
 
 /**
  * The first value of a header that may occur several times. Node joins the values with `, `, but a
- * single value may also contain `, `. So a text with `, ` is not used: the first value is taken
+ * single value may also contain `, `. So if the joined text contains `, `, the first value is taken
  * from `headersDistinct`, in which the values are separate.
  */
 function firstOf(request: IncomingMessage, name: string): string | undefined {

@@ -29,9 +29,9 @@ export function isContinuous(last: MemberGeneration | undefined, now: MemberGene
 }
 
 /**
- * Joins the group. kafkajs stops a consumer for which it finds no coordinator, for example during a
- * restart of the brokers. To prevent this, this function then throws another error, after which
- * kafkajs joins again.
+ * Joins the group. If kafkajs finds no coordinator for the group, for example during a restart of
+ * the brokers, the join fails with an error that makes kafkajs stop the consumer. This function
+ * replaces that error by one after which kafkajs joins again.
  */
 export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
   try {

@@ -27,7 +27,7 @@ export interface ConsumerDeps {
   /**
    * Repeats the requests that `start` sends before it joins the group, until the brokers can answer
    * them. Without this function, `start` rejects with the first error of these requests. A failed
-   * join is repeated in both cases.
+   * join is always repeated, with or without this function.
    */
   readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
   /** If this signal is aborted before the consumer has joined its group, `start` rejects. */
@@ -43,9 +43,9 @@ export interface ConsumerDeps {
    */
   readonly maxWait: DurationMs
   /**
-   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. The
-   * fetch in progress does not include a partition that resumes, so the partition waits for the end
-   * of this fetch. A shorter time makes this wait shorter. The default is `maxWait`.
+   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. If a
+   * partition resumes during a fetch, this fetch does not include the partition, so the partition
+   * waits until the fetch ends. A shorter fetch shortens this wait. The default is `maxWait`.
    */
   readonly maxWaitWhilePaused?: DurationMs
   /** The size limits of one fetch. The default is `defaultFetchSize`. */

@@ -297,11 +297,12 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * Revokes a partition from the service and assigns it again at another position.
-   * - If its log was truncated below the position, Kafka gives the truncated offsets to new
-   *   records, so the service must forget the offsets that it tracks.
-   * - If the beginning of its log was unknown (`isBeginningUnknown`), the service must not assume
-   *   that it has read the log from offset 0.
+   * Revokes a partition from the service and assigns it again at another position. The service then
+   * forgets what it knows about the partition. This is necessary in two cases:
+   * - The log was truncated below the position. Kafka gives the truncated offsets to new records,
+   *   so the offsets that the service tracks are no longer valid.
+   * - The beginning of the log was unknown (`isBeginningUnknown`). The service must not assume that
+   *   it has read the log from offset 0.
    */
   #reassign(group: ConsumerGroup, partition: OwnedPartition, more: Partial<Position>): void {
     const { owned, handlers } = this.#deps

@@ -22,20 +22,21 @@ export function nearestOffset(position: number, beginning: number, end: number):
 }
 
 /**
- * By how many milliseconds the clock of the new leader may be behind that of the old one. A larger
- * value makes Hookline repeat more records, because it reads the records of this time again.
+ * By how many milliseconds the clock of a new leader may be behind the clock of the old leader.
+ * After a truncation, Hookline reads the records of this time again. So a larger value makes
+ * Hookline repeat more records.
  */
 const maxClockDifferenceMs = 60_000
 
 /**
  * Returns the offset at which to continue in a log that was truncated below the position. Kafka
- * gives the truncated offsets to new records, and the log may already contain some of them. So the
- * result is the first record that is at most `maxClockDifferenceMs` older than the last record that
- * this member read.
+ * gives the truncated offsets to new records, and some of these records may already be in the log.
+ * So the result is the first record that is at most `maxClockDifferenceMs` older than the last
+ * record that this member read.
  *
- * The result is at most the committed offset, because the records after it may be unfinished. If
- * this member has read no record, or knows no committed offset, the result is the beginning of the
- * log: a repeated record is better than a lost one.
+ * The result is at most the committed offset, because the work for the records after the committed
+ * offset may be unfinished. If this member has read no record, or knows no committed offset, the
+ * result is the beginning of the log: a repeated record is better than a lost one.
  * @throws an error when the leader of the partition does not respond
  */
 export async function positionAfterTruncation(

@@ -54,10 +54,10 @@ export class IncrementalRevocation {
   }
 
   /**
-   * Revokes the partitions in `excess`: this member owns them, but must give them up after the
-   * latest assignment. Call it after every join, even if `excess` is empty. `onRevoking` then makes
-   * the service resume the partitions that an earlier assignment took away and the latest one does
-   * not.
+   * Revokes the partitions in `excess`: this member still owns them, but the latest assignment
+   * requires it to revoke them. Call this method after every join, even if `excess` is empty. An
+   * earlier assignment may have listed a partition as excess that the latest one does not list. The
+   * call of `onRevoking` then makes the service resume the work for this partition.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps

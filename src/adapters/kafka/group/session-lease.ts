@@ -85,8 +85,8 @@ export class SessionLease {
       if (code === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
       else this.#sentAt = Number.NEGATIVE_INFINITY
       // After UNKNOWN_MEMBER_ID, other members may own this member's partitions, so the lease ends.
-      // After ILLEGAL_GENERATION it continues: the coordinator checks the member id before the
-      // generation, so it still has the member.
+      // After ILLEGAL_GENERATION, the lease continues: the coordinator checks the member id before
+      // the generation, so this error shows that the coordinator still knows the member.
       if (code === 'UNKNOWN_MEMBER_ID') this.#confirmedAt = Number.NEGATIVE_INFINITY
       throw error
     }

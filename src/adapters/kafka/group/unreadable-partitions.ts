@@ -11,15 +11,15 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** How long a partition that its broker cannot read is left out of fetches. */
+/** How long a partition is excluded from fetches after its broker could not read it. */
 const retryAfter = durationMs(1_000)
 /** Minimum milliseconds between two log lines about the same partition. */
 const logEveryMs = 60_000
 
 /**
- * Leaves partitions that their broker cannot read out of fetches for one second. Fetches of other
- * partitions continue. After the second, this function refreshes the metadata, because another
- * broker may have become the leader.
+ * Excludes partitions from fetches for one second, because their broker cannot read them. Fetches
+ * of other partitions continue. After the second, this function refreshes the metadata, because
+ * another broker may have become the leader, and includes the partitions again.
  */
 export async function pauseUnreadable(
   { owned, clock, logger }: Deps,

@@ -96,7 +96,8 @@ function patchJoinConnection(): void {
 
 /**
  * Defect: when a connection is not open, each of several concurrent requests opens a connection
- * (network/connectionPool.js:52). kafkajs uses only the last one, and never closes the others.
+ * (network/connectionPool.js:52). kafkajs uses only the last of these connections, and never closes
+ * the others.
  * Patch: the requests wait for the same connection.
  * Remove when: kafkajs opens one connection for concurrent requests.
  */
@@ -173,14 +174,13 @@ const startedAt = new WeakMap<RequestQueue, number>()
  * Defects:
  * - kafkajs's request timeout begins when a request is sent (network/requestQueue/index.js:93), but
  *   a broker handles the requests of a connection one after the other. For example, 240 requests
- *   for the partitions of a new topic take 50 ms each. The last ones time out and are retried, and
- *   the broker stores their records twice.
+ *   for the partitions of a new topic take 50 ms each. The last of these requests time out. kafkajs
+ *   sends them again, and the broker stores their records twice.
  * - kafkajs measures the timeout with the wall clock. If the clock is set back by an hour, a
  *   request on a dead connection times out an hour later.
  * - The interval that checks the timeouts (line 91) keeps an otherwise finished process alive.
- * Patch: starts the timeout at the response to the previous request, measures it with a monotonic
- * clock, and unreferences the interval.
- * Remove when: kafkajs does all three.
+ *   Patch: starts the timeout at the response to the previous request, measures it with a monotonic
+ *   clock, and unreferences the interval. Remove when: kafkajs does all three.
  */
 function patchRequestTimeout(): void {
   const { prototype } = internal<{ prototype: RequestQueue }>('network/requestQueue')
@@ -225,10 +225,10 @@ function timeOutRequests(queue: RequestQueue): void {
 const lengthBytes = 4
 
 /**
- * Defect: after a reconnect kafkajs still has the part of a response that the old connection
- * received (network/connection.js:166 does not reset the fields of line 87). It treats the first
- * bytes of the new connection as the rest of that response. No further response can be parsed, and
- * every request times out until the process ends.
+ * Defect: kafkajs collects each response in fields that a reconnect does not reset
+ * (network/connection.js:87, 166). If the old connection received only a part of a response,
+ * kafkajs treats the first bytes of the new connection as the rest of that response. No further
+ * response can be parsed, and every request times out until the process ends.
  * Patch: `connect` resets these fields, and ignores later data and errors of the old socket.
  * Remove when: kafkajs resets these fields in `connect`.
  */
@@ -273,7 +273,8 @@ const withoutFirstResponse: ReadonlySet<string> = new Set([
  * again until its retries end. It tries another broker only after a `KafkaJSConnectionError`
  * (cluster/brokerPool.js:96), but here the errors are those of `withoutFirstResponse`. A proxy or
  * load balancer whose broker is down closes new connections, and a broker that hangs does not
- * respond. Each client begins with the first configured broker, so it does not reach the others.
+ * respond. Each client begins with the first configured broker. If this broker is the one that
+ * fails, the client never tries the other brokers.
  * Patch: throws a `KafkaJSConnectionError`.
  * Remove when: kafkajs tries another broker after each failed attempt to connect.
  */

@@ -50,8 +50,9 @@ export function patchConsumerGroup(): void {
 
 /**
  * Defect: kafkajs has no rebalance listener. It awaits no callback before it revokes partitions or
- * fetches new ones (consumer/consumerGroup.js:331, 442, 446, 597). Before a restart after an error,
- * it leaves the group (line 188), and reports the error only when all connections are closed.
+ * fetches new ones (consumer/consumerGroup.js:331, 442, 446, 597). When an error makes kafkajs
+ * restart the consumer, kafkajs first leaves the group (line 188). It reports the error later,
+ * after all connections are closed.
  * Patch: calls the `GroupHooks` of a consumer. A consumer without hooks behaves as before.
  * Remove when: kafkajs supports cooperative rebalancing with awaited callbacks.
  */

@@ -24,7 +24,10 @@ interface ResponseParser {
  */
 const unreadableCodes: ReadonlySet<number> = new Set([-1, 2, 56])
 
-/** For an error that kafkajs throws for a fetch, the partitions with one of `unreadableCodes`. */
+/**
+ * The partitions that the broker could not read in a failed fetch. The key is the error that
+ * kafkajs throws for the fetch.
+ */
 const partitionsOf = new WeakMap<Error, readonly UnreadablePartition[]>()
 
 /**

@@ -232,9 +232,9 @@ function removeFromCache(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Replaces the `require` of a module of kafkajs, so that files of kafkajs that it loads later also
- * belong to Hookline's private instance. kafkajs calls `require` for the code of a request each
- * time it sends one.
+ * Replaces the `require` of a module of kafkajs. If this module loads other files of kafkajs later,
+ * these files then also belong to Hookline's private instance. Late loads are usual: kafkajs calls
+ * `require` for the code of a request each time it sends the request.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)

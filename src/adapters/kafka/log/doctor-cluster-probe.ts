@@ -28,8 +28,8 @@ export interface ClusterProbe {
   /** Returns the advertised listeners of all brokers, as the broker at `address` lists them. */
   advertisedListeners(address: string): Promise<readonly string[]>
   /**
-   * Returns those of the `needed` operations for which the client lacks permission. The check reads
-   * and writes no record, and joins no group.
+   * Returns those of the `needed` operations for which the client lacks permission. The check does
+   * not read or write a record, and does not join a group.
    */
   deniedAccess(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
   /**
@@ -113,8 +113,8 @@ export function createClusterProbe(settings: Settings['kafka'], { logger }: { re
 }
 
 /**
- * Whether the client lacks permission for an operation. Sends a request that the broker rejects in
- * any case, and reads the error code of the response.
+ * Whether the client lacks permission for an operation. Sends a request that the broker rejects
+ * even if the client has permission, and reads the error code of the response.
  */
 async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean> {
   try {
@@ -130,7 +130,8 @@ async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean>
 
 /**
  * The error codes that show that the client has permission: the request fails only because the
- * broker does not have its partition, member or coordinator.
+ * broker does not have the partition or member that the request names, or is not the coordinator of
+ * the group.
  */
 const expected: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'UNKNOWN_MEMBER_ID', ...coordinatorErrors])
 

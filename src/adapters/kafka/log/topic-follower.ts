@@ -155,9 +155,11 @@ class Follower implements TopicFollower {
   /**
    * Adds the partitions that are not followed yet. The first call sets their positions as
    * `FollowerDeps.from` says. Partitions that a later call finds are new, so they are read from
-   * their beginning. If a partition no longer exists, all positions are those of an earlier topic
-   * with the same name, because Kafka never removes a partition of a topic. So all partitions are
-   * then read from their beginning.
+   * their beginning.
+   *
+   * Kafka never removes a partition of a topic. So if a followed partition no longer exists, the
+   * topic was deleted and created again, and no position is valid. All partitions are then read
+   * from their beginning.
    */
   async #findPartitions(handlers: TopicFollowerHandlers): Promise<void> {
     const { clock, topic } = this.#deps
@@ -190,8 +192,8 @@ class Follower implements TopicFollower {
   }
 
   /**
-   * Calls `onCurrent` when the time up to which all partitions are read has advanced. Returns
-   * whether this time has advanced.
+   * Computes the time up to which all partitions are read. If this time has advanced since the last
+   * call, this method calls `onCurrent` with it and returns true. Otherwise it returns false.
    */
   #reportProgress(handlers: TopicFollowerHandlers): boolean {
     const asOf = Math.min(...[...this.#partitions.values()].map(partition => partition.asOf))

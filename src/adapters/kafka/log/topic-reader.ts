@@ -72,8 +72,9 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
           const beginning = Math.max(range.beginning, first)
           // A partition that was added after `to` was computed is not read.
           const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
-          // With `since`, the records between `first` and `beginning` may be older than `since`,
-          // but not removed.
+          // If `beginning` is above `first`, the records between them are not read. With `since`,
+          // these records may still be in the log, and just be older than `since`. So `onRemoved`
+          // is called only without `since`.
           if (since === undefined && first < Math.min(beginning, end)) onRemoved?.(range.partition, beginning)
           count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough, onRemoved }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
@@ -109,8 +110,8 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
 
 /**
  * Finds the offsets to read in a partition: all of its log, or its records since the time `since`.
- * It retries, because the partition has no leader during an election.
- * @throws KafkaError when it is not retriable, or after the last retry
+ * It retries temporary errors, because the partition has no leader during an election.
+ * @throws KafkaError: an error that is not retriable, or the error of the last retry
  */
 async function rangeFound(
   deps: ReaderDeps,
@@ -161,7 +162,8 @@ async function readPartition(
 }
 
 /**
- * Fetches once. After a failure it waits, and returns no records and the position to retry at.
+ * Fetches once. If the fetch fails, this function waits. It then returns no records, and the
+ * position at which the caller fetches again.
  * @throws KafkaError after the last retry
  */
 async function fetchOrWait(
