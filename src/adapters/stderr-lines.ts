@@ -21,8 +21,8 @@ export interface LostLines {
 /**
  * Creates an output for log lines that writes each line to stderr before `write` returns. `write`
  * never throws: on a full disk, for example, Hookline loses log lines and continues to deliver.
- * @param onLost called after the first write that succeeds again, with the number of lines that
- *   were lost before. `onLost` may itself write a line
+ * @param onLost called when a write succeeds after one or more writes have failed. Gets the number
+ *   of lost lines and the last error. `onLost` may itself write a line
  */
 export function createStderrLines(onLost: (lost: LostLines) => void): { write(line: string): void } {
   let count = 0

@@ -12,8 +12,8 @@ export interface CommandIo {
   readonly stderr: Writable & { readonly isTTY?: boolean | undefined }
   readonly env: Readonly<Record<string, string | undefined>>
   /**
-   * Returns an `AbortSignal` that the first SIGINT or SIGTERM after this call aborts. The next
-   * SIGINT or SIGTERM ends the process immediately, and so does each one before this call.
+   * Returns a signal that the first SIGINT or SIGTERM after this call aborts. A second one ends the
+   * process immediately. Before this call, the first SIGINT or SIGTERM already ends the process.
    */
   stopSignal(): AbortSignal
 }
@@ -82,7 +82,11 @@ export function printData(io: CommandIo, options: { json?: boolean }, data: unkn
   print(io, options.json === true ? JSON.stringify(data, null, 2) : lines.join('\n'))
 }
 
-/** Resolves when all output is written. @throws CommandFailed that ends with `consequence` */
+/**
+ * Resolves when all output is written.
+ * @throws CommandFailed when stdout cannot be written. The message ends with `consequence`, which
+ *   says what this means for the user
+ */
 export function outputWritten({ stdout }: CommandIo, consequence: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stdout.write('', error => {

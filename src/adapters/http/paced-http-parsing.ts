@@ -183,8 +183,8 @@ function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): voi
 }
 
 /**
- * Measures the iterations of the event loop. In each one, connections that wait continue, in the
- * order in which they began to wait.
+ * Measures the iterations of the event loop. In each iteration, the waiting connections continue,
+ * in the order in which they began to wait.
  */
 function createIterations() {
   const waiting = new Fifo<ParseState>()

@@ -30,6 +30,9 @@ export class Exemplars {
   }
 }
 
-/** Formats an exemplar. Name and value of its label have 40 characters; OpenMetrics allows 128. */
+/**
+ * Formats an exemplar. The name and the value of its label have 40 characters together; OpenMetrics
+ * allows 128.
+ */
 const written = ({ traceId, value, at }: Exemplar): string =>
   ` # {trace_id="${traceId}"} ${value} ${(at / 1_000).toFixed(3)}`

@@ -66,9 +66,9 @@ interface Deps {
 export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
   /**
-   * The label names in the order of the tree. The labels in `folding` come last, because they have
-   * the most values. The tree repeats all later labels under each value of an earlier label. So a
-   * tree with the labels of many values at the end has fewer nodes.
+   * The label names in the order of the tree. The tree repeats all later labels under each value of
+   * an earlier label. So the tree has fewer nodes if the labels with many values come last. These
+   * are the labels in `folding`.
    */
   readonly #order: readonly string[]
   /**

@@ -33,7 +33,10 @@ const page = z.object({
 
 export interface ListedDeadLetters {
   readonly deadLetters: readonly ListedByApi[]
-  /** Whether replayed dead letters may be listed, because an index of the service is full. */
+  /**
+   * Whether the list may contain dead letters that were already replayed. This happens when the
+   * operator service's index of replayed dead letters is full.
+   */
   readonly isPartial: boolean
 }
 

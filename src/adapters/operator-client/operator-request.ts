@@ -36,12 +36,15 @@ export interface Refused {
 export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown } | Refused
 
 /**
- * The operator API could not be used: nothing listens at its URL, it rejects the operator key, the
- * key may not make this request, or the response is not one of the API. `code` is one of these:
+ * The operator API could not be used. For example, no program listens at its URL, the API rejects
+ * the operator key, or another program responded. `code` is one of these:
  * - `unreachable`: no connection could be opened, so the request was not sent.
- * - `no_response` (the connection broke, or a proxy had no response from the service), `timeout` or
- *   `interrupted` (by the signal of the command): the service may have carried out the request.
- * - `bad_response`, or the code of the response.
+ * - `no_response`: the connection broke, or a proxy got no response from the service. The service
+ *   may have carried out the request.
+ * - `timeout`, or `interrupted` by the signal of the command: the service may have carried out the
+ *   request.
+ * - `bad_response`: the response is not in the format of the operator API.
+ * - the code of an error response of the operator API, for example `forbidden`.
  */
 export class OperatorApiFailed extends Error {
   override readonly name = 'OperatorApiFailed'
@@ -76,7 +79,8 @@ export interface RequestLimits {
 
 /**
  * Sends one request to the operator API. It does not retry a failed request.
- * @throws OperatorApiFailed; for `GET`, the reason of `signal` when it is aborted
+ * @throws OperatorApiFailed. If `signal` is aborted during a `GET` request, throws the reason of
+ *   the signal instead
  */
 export async function sendToOperator(
   { url, key }: OperatorAddress,
@@ -106,8 +110,9 @@ export async function sendToOperator(
     })
     text = await response.text()
   } catch (error) {
-    // After an interruption, the error of other methods says that the service may have carried out
-    // the request. A GET request changes nothing, so the reason of the signal is enough.
+    // A GET request changes nothing. So after an interruption of a GET request, the reason of the
+    // signal is thrown. For other methods, the error says that the service may have carried out the
+    // request.
     if (method === 'GET') signal.throwIfAborted()
     if (signal.aborted)
       throw new OperatorApiFailed('interrupted', `interrupted before the response from ${url}${advice}`, error)

@@ -12,8 +12,8 @@ const lineFeed = 0x0a
 
 /**
  * Splits a stream of bytes into lines, and yields the lines of each chunk together. Data that
- * begins like gzip is unpacked. A line that is not UTF-8 text is `undefined`: with replacement
- * characters, two different lines could become the same.
+ * begins like gzip is unpacked. A line that is not UTF-8 text becomes `undefined`. Its invalid
+ * bytes are not replaced by U+FFFD, because two different lines could then become the same text.
  *
  * A line is cut after `longest` + 1 bytes, so that the caller sees that the line is too long. This
  * bounds the memory for any input.

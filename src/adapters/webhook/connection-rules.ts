@@ -139,7 +139,7 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
 
 /**
  * Creates a lookup function for Node that resolves names with `resolve`. `check` returns the
- * addresses to which Node may connect. If it throws, the connection fails with this error.
+ * addresses to which Node may connect. If `check` throws, the connection fails with this error.
  */
 function lookupOf(
   resolve: Resolve,
@@ -200,8 +200,9 @@ function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureCont
     // Renegotiation is off without a client certificate. Some servers, for example IIS, need a
     // renegotiation to request the client certificate. `TlsEndpoints` limits the renegotiations.
     ...(identity?.cert === undefined && { secureOptions: constants.SSL_OP_NO_RENEGOTIATION }),
-    // DHE is off. The server chooses its prime, and a prime of 10,000 bits would block the event
-    // loop for up to 0.4 s in each handshake. Nearly all servers with DHE also offer ECDHE.
+    // DHE is off. With DHE, the server chooses a prime number. A prime of 10,000 bits would block
+    // the event loop for up to 0.4 s in each handshake. Nearly all servers with DHE also offer
+    // ECDHE.
     ciphers: `${tls.DEFAULT_CIPHERS}:!kDHE`,
     ...(ca !== undefined && { ca }),
     ...certificateOf(identity),

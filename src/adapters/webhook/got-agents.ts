@@ -95,8 +95,8 @@ class AgentGeneration implements PoolGeneration {
     const createConnection: typeof dial = (options, callback) => {
       const [host, port] = [options.host ?? '', Number(options.port)]
       const { onTunnel } = options as typeof options & TunnelOption
-      // Node keeps the options of a connection as long as the connection. `onTunnel` refers to the
-      // request, so with `onTunnel` in the options the request would stay in memory too.
+      // Node keeps the options of a connection until the connection closes. `onTunnel` refers to
+      // the request. So if the options contained `onTunnel`, the request would stay in memory too.
       Reflect.deleteProperty(options, 'onTunnel')
       const refusal = this.#rules.refuse(host, port) ?? (isTls ? this.#endpoints.refuse(host, port) : undefined)
       if (refusal !== undefined) {
@@ -134,9 +134,9 @@ class AgentGeneration implements PoolGeneration {
   }
 
   /**
-   * Counts the connection, and follows its progress. It is a method, because a function inside
-   * `createConnection` would keep the variables of `createConnection` in memory as long as the
-   * connection, and with them the first request.
+   * Counts the connection, and follows its progress. This code is a method, because a function
+   * inside `createConnection` would keep the variables of `createConnection` in memory until the
+   * connection closes. One of these variables refers to the first request.
    */
   #follow(socket: Socket, connection: FollowedConnection): Socket {
     this.#connections.follow(socket, connection)

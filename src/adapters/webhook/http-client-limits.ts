@@ -32,7 +32,8 @@ export class ResponseTooLong extends Error {
 export const maxTickets = 32
 /**
  * Maximum time from the check of a certificate to the last resumption of its TLS session. A
- * resumption does not check the certificate again, so the certificate may have expired.
+ * resumption does not check the certificate again. Without this maximum, sessions could be resumed
+ * long after the certificate has expired.
  */
 export const maxSessionAgeMs = 3_600_000
 

@@ -110,7 +110,8 @@ class TunnelInProgress implements OpeningTunnel {
 
   start(host: string): this {
     const { proxy, lookup } = this.#deps
-    // A loopback name is resolved here, because the proxy would resolve it to its own addresses.
+    // A loopback name is resolved by this process. If the proxy resolved the name, the result would
+    // be the loopback addresses of the proxy's machine.
     const resolvesHere = isIP(host) === 0 && (proxy.resolve === 'local' || isLoopbackName(host))
     if (resolvesHere) {
       this.phase = 'dns'

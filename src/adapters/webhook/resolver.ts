@@ -16,8 +16,8 @@ export interface NameSources {
   /** Calls getaddrinfo, which holds one of the few libuv threads until it returns. */
   system(name: string): Promise<readonly LookupAddress[]>
   /**
-   * Queries the name servers of /etc/resolv.conf from now on, if the file has changed. It never
-   * rejects.
+   * Reads /etc/resolv.conf. If the file has changed, later queries go to the name servers in the
+   * new file. It never rejects.
    */
   reload(): Promise<void>
   /**
@@ -52,7 +52,10 @@ const queryTimeoutMs = 1_000
  * query was cancelled. getaddrinfo would query the same servers and hold a thread.
  */
 const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
-/** The key of the last reload in the cache. No host name equals it, because of the slash. */
+/**
+ * The key of the cache entry for the last reload. No host name equals this key, because of the
+ * slash.
+ */
 const reloading = '/etc/resolv.conf'
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },

@@ -48,8 +48,8 @@ const options = {
 const keepAliveProbeMs = 1_000
 
 /**
- * One connection: an undici client that handles one request at a time. undici reconnects by itself
- * if it notices, before it sends a request, that the server has closed the idle connection.
+ * One connection: an undici client that handles one request at a time. If undici notices before a
+ * request that the server has closed the idle connection, undici reconnects by itself.
  */
 export class UndiciConnection {
   readonly origin: ConnectionOrigin

@@ -3,8 +3,9 @@ import type { TLSSocket } from 'node:tls'
 import { maxSessionAgeMs, maxTickets } from './http-client-limits.ts'
 
 /**
- * The server name to send in a TLS handshake (RFC 6066 section 3): the host without a final dot, or
- * an empty text for an IP address. The certificate must still be valid for the address.
+ * The server name to send in a TLS handshake (RFC 6066 section 3). For a host name, this is the
+ * name without a final dot. For an IP address, it is an empty text: no server name is sent, but the
+ * certificate must still be valid for the address.
  */
 export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host.replace(/\.$/, '') : '')
 
@@ -65,7 +66,8 @@ interface Endpoint {
 
 /**
  * Number of refused certificates in a row after which connections to an endpoint pause. One refused
- * certificate is not enough: several servers can be behind one name, and only one may be wrong.
+ * certificate is not enough: several servers can be behind one name, and perhaps only one of them
+ * has a wrong certificate.
  */
 const refusalsBeforePause = 8
 const pauseMs = 5_000

@@ -12,8 +12,8 @@ export interface TransportDeps {
    */
   readonly network: () => NetworkSettings
   /**
-   * The time limit of a whole request without a `timeoutMs` of its own: DNS, connection, TLS,
-   * request, head and body of the response.
+   * The time limit of a request for which `WebhookCall.timeoutMs` is not set. It covers the whole
+   * request: DNS, connection, TLS, request, head and body of the response.
    */
   readonly timeout: DurationMs
   readonly clock: Clock

@@ -156,8 +156,9 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #end(mayKeep: boolean): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // The rest of this method runs in the next tick. undici has then decided whether it keeps the
-    // connection. undici does not treat an error that `ended` then throws as a request error.
+    // The rest of this method runs in the next tick. By then, undici has decided whether it keeps
+    // the connection. If `ended` throws in that tick, undici does not treat the error as a request
+    // error.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
       const answer = this.#answer as CallResult

@@ -171,8 +171,9 @@ async function findWithinLimit(find: FindDeletion, id: string) {
 }
 
 /**
- * Whether a repeated request fits the recorded deletion with its id. The record has only the number
- * of the users, so their ids are not compared. A request without sources fits any recorded sources.
+ * Whether a repeated request fits the recorded deletion with the same id. The record has the number
+ * of the users, but not their ids, so the ids are not compared. A request without sources fits any
+ * recorded sources.
  */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&

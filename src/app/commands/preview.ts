@@ -218,7 +218,10 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
   }))
 }
 
-/** Masks values that come from files. Masked URLs keep their origin, and headers their name. */
+/**
+ * Masks values that come from files. A masked URL keeps its origin, and a masked header keeps its
+ * name.
+ */
 const maskedBy =
   ({ webhooks }: Destination) =>
   (preview: Preview): Preview => {

@@ -199,8 +199,8 @@ const contextOf = (settings: Settings) => ({
 
 /**
  * Rejects a value of `--destination` that is not in the configuration. After an incomplete run,
- * nothing is rejected: an unread dead letter could have the destination, so it is unknown which of
- * the two errors is right.
+ * this function rejects nothing: an unread dead letter could have the destination, so it is unknown
+ * which of the two errors below is right.
  * @throws CommandFailed when a dead letter has the destination, so it was removed from the
  *   configuration
  * @throws UsageError when no dead letter has the destination, so the value is probably misspelt

@@ -20,8 +20,8 @@ const keylessBytes = 8 * mebibyte
 const operatorsBytes = 16 * mebibyte
 /**
  * Maximum memory of a process for records that Kafka has not acknowledged: enough for a leader
- * election of about 5 seconds at 10 MB/s. One source may use three quarters of it. `recordsOfBodies`
- * can raise it.
+ * election of about 5 seconds at 10 MB/s. One source may use three quarters of this memory.
+ * `recordsOfBodies` can raise the maximum.
  */
 const recordsBytes = 48 * mebibyte
 /** Maximum memory of a process for records of rejected messages that Kafka has not acknowledged. */

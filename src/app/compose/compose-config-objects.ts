@@ -23,8 +23,9 @@ interface Context {
 }
 
 /**
- * Follows the config topic, and resolves when its objects are in the settings of this process.
- * Resolves with `undefined` without `operator.encryptionKeyFile`: the topic does not exist then.
+ * Follows the config topic, and resolves when its objects are in the settings of this process. If
+ * `operator.encryptionKeyFile` is not set, the topic does not exist, and the function resolves with
+ * `undefined`.
  */
 export async function startObjectStore(
   {
@@ -54,10 +55,10 @@ interface WriterDeps extends Context {
 }
 
 /**
- * Starts the writer of the config topic. A process with the dispatcher or the operator service has
- * exactly one. Two processes may write the same version of an object. All processes then use the
- * first of the two records and ignore the second, but log compaction would later keep only the
- * second. So the writer appends a copy of the first record. Resolves with `undefined` if the
+ * Starts the writer of the config topic. Each process with the dispatcher or the operator service
+ * has exactly one writer. Two processes may write the same version of an object. All processes then
+ * use the first of the two records and ignore the second, but log compaction would later keep only
+ * the second. So the writer appends a copy of the first record. Resolves with `undefined` if the
  * installation has no config topic.
  */
 export async function startObjectWriter(deps: Omit<WriterDeps, 'merged'>): Promise<ObjectWriter | undefined> {

@@ -152,8 +152,8 @@ export class GroupMembership implements GroupHooks, MemberState {
    * The group while this member may commit; otherwise `undefined`.
    * - In SETTLED and REVOKING it may commit.
    * - In JOINING it may commit until the response to JoinGroup. If another member has died, that
-   *   response takes up to the session timeout. If this process is killed in that time, the next
-   *   owner repeats only the work since the last commit.
+   *   response takes up to the session timeout. Because commits continue in this time, the next
+   *   owner repeats little work if this process is killed.
    * - After the response it may not commit. After SyncGroup, a commit would have the new
    *   generation, so the coordinator would accept it even for the partition of another member.
    */
@@ -278,8 +278,9 @@ export class GroupMembership implements GroupHooks, MemberState {
     const from = at.next
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
-    // The log did not have the offset `from`. If `from` is not below the beginning, the log was
-    // truncated. New records may have reached `from` again since the fetch.
+    // The log did not have the offset `from` at the time of the fetch. If `from` is not below the
+    // beginning, the log was truncated. New records may have been appended since, so `from` may be
+    // in the log again, but with another record.
     const to = from < beginning ? beginning : await positionAfterTruncation(cluster, at, { beginning, end })
     if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to

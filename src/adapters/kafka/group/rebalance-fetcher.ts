@@ -23,8 +23,8 @@ interface RebalanceFetcherDeps {
  * join of this member ends, and the join may wait for the session timeout of a dead member. The
  * fetches are safe: until the join ends, no other member can get these partitions. There is one
  * exception: if JoinGroup does not reach the coordinator within the rebalance timeout, the
- * coordinator removes this member. The next heartbeat then ends the session lease, without which no
- * work starts on the delivered records.
+ * coordinator removes this member. The next heartbeat then ends the session lease. Without the
+ * lease, no work starts on the delivered records.
  */
 export class RebalanceFetcher {
   readonly #deps: RebalanceFetcherDeps

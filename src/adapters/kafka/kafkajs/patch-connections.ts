@@ -179,8 +179,9 @@ const startedAt = new WeakMap<RequestQueue, number>()
  * - kafkajs measures the timeout with the wall clock. If the clock is set back by an hour, a
  *   request on a dead connection times out an hour later.
  * - The interval that checks the timeouts (line 91) keeps an otherwise finished process alive.
- *   Patch: starts the timeout at the response to the previous request, measures it with a monotonic
- *   clock, and unreferences the interval. Remove when: kafkajs does all three.
+ * Patch: starts the timeout at the response to the previous request, measures it with a monotonic
+ * clock, and unreferences the interval.
+ * Remove when: kafkajs does all three.
  */
 function patchRequestTimeout(): void {
   const { prototype } = internal<{ prototype: RequestQueue }>('network/requestQueue')

@@ -169,7 +169,8 @@ const isLowByteFirst = endianness() === 'LE'
 
 /**
  * Eight tables of 256 entries for the slicing-by-8 algorithm, one after the other. Table n has an
- * entry for each value of a byte: its contribution to the remainder when n more bytes follow it.
+ * entry for each value of a byte: the contribution of this byte to the remainder when n more bytes
+ * follow.
  */
 const tables = tablesFor(polynomial)
 

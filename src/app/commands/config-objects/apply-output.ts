@@ -13,8 +13,8 @@ const done = { create: 'created', replace: 'changed', delete: 'deleted', unchang
 const planned = { create: 'to create', replace: 'to change', delete: 'to delete', unchanged: 'unchanged' } as const
 
 /**
- * The steps to show: all steps of the plan or, after an interruption, only those that were carried
- * out and those that change nothing.
+ * The steps to show. Normally, these are all steps of the plan. After an interruption, they are the
+ * steps that were carried out, and the steps that change nothing.
  */
 function shownSteps(outcome: Applied): readonly Step[] {
   if (outcome.kind !== 'interrupted') return outcome.steps
