@@ -146,7 +146,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
  * The functions with which `accept` of the tracking API uses the memory of the body. `accept` calls
  * `assign` when it knows the source. From then on, the memory counts for the source, and the trace
  * span is kept even if `accept` fails. `accept` may know the source late: it may have to find the
- * write key in the complete body, and a large body waits for its turn.
+ * write key in the complete body, and a large body first waits for CPU time, which the sources
+ * share.
  */
 const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
   assign(sourceId: string): boolean {

@@ -91,8 +91,8 @@ function createInstrument(
     case 'counter': {
       const tally = new LabeledCounter({ name, help, names: labelNames, folding, budget })
       // If the label sets of a counter are few and fixed (`closedLabels`), each gets a series with
-      // the value 0 now. Without it, the first increase would be lost: Prometheus sees no increase
-      // when a series first appears with a value above 0.
+      // the value 0 now. Without this series, the first increase of the counter would be lost:
+      // Prometheus sees no increase when a series first appears with a value above 0.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
       own.push(tally)
       return tally

@@ -65,8 +65,8 @@ export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], bu
   const shown = new Set<string>()
   let hidden = new Set<string>()
   /**
-   * The label sets that were hidden before the last reset. `folded` was called for them, and is not
-   * called again.
+   * The label sets that were hidden before the last reset. `SeriesBudget.folded` was already called
+   * for them, and is not called for them again.
    */
   let counted = new Set<string>()
   const admit = (key: string): boolean => {

@@ -19,7 +19,10 @@ export class ResponseFilter {
   #received = 0
   #isHeadDue = false
   #interim = 0
-  /** The received bytes of a head, until its status is known or an interim head is complete. */
+  /**
+   * The received bytes of an incomplete head. They are held until the status in the head is known.
+   * The head of an interim response is held until it is complete.
+   */
   #held: Buffer | undefined
 
   constructor(socket: Socket) {

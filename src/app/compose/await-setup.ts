@@ -27,8 +27,8 @@ interface Context {
  * or schemas are missing, or the schema registry does not respond. On Kubernetes, a Job creates the
  * topics and schemas while the services start.
  * @throws the errors of `awaitKafka`. Without `waitForSetup`, also TopicsMissing,
- *   SchemaNotRegistered and RegistryUnavailable; with it, only a RegistryUnavailable that is not
- *   transient
+ *   SchemaNotRegistered and RegistryUnavailable; with `waitForSetup`, only a RegistryUnavailable
+ *   that is not transient
  */
 export const awaitSetup = <T>(ask: () => Promise<T>, { waitForSetup, logger, stopAsked }: Context): Promise<T> =>
   awaitKafka(ask, { logger, stopAsked, isAwaited: error => waitForSetup && isSetUpByOthers(error) })

@@ -43,7 +43,8 @@ export async function startJobs(
   })
   await lifecycle.start({ name: 'job runner', start: async () => runner.start(), stop: runner.stop })
   // A job may be created right after a change of its destination. `live()` can lack the changes of
-  // the last half second, `latest()` has every change that this process has read.
+  // the last half second, so `latest()` is used here: it has every change that this process has
+  // read.
   const latestRouting = () => createRouting(shared.merged.latest().settings)
   return {
     api: createManageJobs({ store, offsets: reader, topics, routing: latestRouting, clock }),

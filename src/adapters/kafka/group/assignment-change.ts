@@ -86,9 +86,9 @@ interface RetryDeps {
 }
 
 /**
- * Calls `assignmentChange` with up to four retries.
- * @throws an error that makes kafkajs join again: after the last retry, or when `isEnded` returns
- * true, because the member is in the state ENDED (`group-membership.ts`)
+ * Calls `assignmentChange` with up to four retries. It does not retry after the member has reached
+ * the state ENDED (`group-membership.ts`); `isEnded` then returns true.
+ * @throws an error that makes kafkajs join again, if the last try has failed
  */
 export async function assignmentChangeWithRetries(
   group: ConsumerGroup,

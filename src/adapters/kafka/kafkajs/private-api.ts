@@ -174,7 +174,8 @@ export function replaceInternal<T>(file: string, replacement: T): void {
 
 /*
  * The code below loads a private instance of kafkajs for Hookline, so that other users of kafkajs
- * in the process do not get the patches. Both instances come from the same files.
+ * in the process do not get the patches. The private instance is loaded from the same files as the
+ * instance of the other users.
  */
 
 const require = createRequire(import.meta.url)

@@ -223,8 +223,8 @@ class BatchingProducer implements LogProducer {
 
   /**
    * Removes the records whose `maySend` returns false, and calls their `onAck` with an error. For
-   * example, `maySend` returns false after the process was frozen: another process may then own its
-   * partitions and have written the same records.
+   * example, `maySend` returns false after the process was frozen: another process may then own the
+   * partitions of this process, and may have written the same records.
    */
   #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
     const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
