@@ -76,8 +76,9 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
   const between = (receiver: LimitedReceiver, from: Mark, until: Mark): Arrivals =>
     receiver.arrivals(marks.get(from) ?? 0, marks.get(until) ?? 0)
   const whole = between(limited, 'one', 'end')
-  // Counts requests by the second in which they were sent. By arrival, requests that waited in the
-  // receiver's sockets would seem to come together.
+  // Counts requests by the second in which they were sent. If the test counted them by the second
+  // in which they arrived, requests that waited in the sockets of the receiver would be counted
+  // together.
   expect(whole.maxSentInOneSecond).toBeLessThanOrEqual(60)
   // The bounds are wide, because the processes lack CPU time on a machine without idle cores. The
   // property tests have exact limits.
@@ -86,8 +87,8 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
   // The mean includes pauses: without idle cores, the processes pause while another one starts.
   expect(between(limited, 'one', 'first stops').perSecond).toBeGreaterThan(35)
   expect(between(limited, 'one', 'first stops').perSecond).toBeLessThan(52)
-  // The token bucket of the endpoint is full at first. The median leaves out the requests that
-  // empty it.
+  // The token bucket of the endpoint is full at first, so the endpoint accepts more requests until
+  // the bucket is empty. These requests do not change the median.
   expect(between(busy, 'two', 'first stops').medianPerSecond).toBeGreaterThanOrEqual(15)
   expect(busy.refused.length).toBeLessThan(500)
   for (const each of metrics) expect(each.get('hookline_breaker_open{destination="busy"}') ?? 0).toBe(0)

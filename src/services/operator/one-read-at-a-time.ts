@@ -3,16 +3,17 @@ import type { DurationMs } from '../../core/time.ts'
 
 /**
  * Calls `read` after all earlier reads of the queue have ended. Until `read` is called, further
- * calls with the same name wait for the same result. `until` is the time limit of the answer, in
- * monotonic milliseconds. `read` must end by then, and must return immediately if the rest of the
- * time is too short.
+ * calls with the same name get the result of this call. `until` is the time limit of the answer, in
+ * monotonic milliseconds. `read` must end by this time. If too little time is left for a read,
+ * `read` must return immediately.
  */
 export type ReadInTurn = <T>(name: string, read: (until: number) => Promise<T>) => Promise<T>
 
 /**
- * Creates a queue that reads for one request at a time. The time limit of a request begins when it
- * arrives, so it includes the wait for earlier requests. These have earlier time limits, so `read`
- * is always called before the time limit of its request.
+ * Creates a queue that reads for one request at a time. The time limit of a request begins when the
+ * request arrives, so it includes the wait for earlier requests. An earlier request has an earlier
+ * time limit, and its read ends by then. So `read` is always called before the time limit of its
+ * own request.
  */
 export function createReadQueue(clock: Pick<Clock, 'monotonic'>, time: DurationMs): ReadInTurn {
   const waiting = new Map<string, Promise<unknown>>()

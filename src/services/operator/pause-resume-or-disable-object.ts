@@ -23,9 +23,9 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
   }
 
   /**
-   * Ends the automatic disabling of a destination, after `switchTo` has tried to set `enabled` in
-   * its document. `before` is the answer to that change. For a destination of the configuration
-   * file, `before` is a refusal, because the API cannot change the document.
+   * Ends the automatic disabling of a destination. `switchTo` has first tried to set `enabled` in
+   * the document of the destination, and `before` is the answer to that attempt. For a destination
+   * of the configuration file, `before` is a refusal, because the API cannot change the document.
    */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)
@@ -51,8 +51,8 @@ const settings = {
 } as const satisfies Record<Switch, object>
 
 /**
- * The document with the new value. If the document already has the value, or the value is the
- * default of an absent key, the same document is returned, so that no new version is written.
+ * Returns the document with the new value. If the key already has this value, or is absent and has
+ * this value by default, returns the same document, so that no new version is written.
  */
 function switched(document: ObjectDocument, to: Switch): ObjectDocument {
   const { key, value, standard } = settings[to]

@@ -35,20 +35,18 @@ interface Wanted<T> {
   /** Maximum number of selected records that one call returns. */
   readonly limit: number
   /**
-   * Called after a chunk was read, with the number of its records. The chunks of a partition are
-   * read backwards, so each chunk ends where the chunk that was read before it begins.
+   * Called for each record of a chunk, in offset order. Returns the item to select from the record,
+   * or `undefined` if the record is not selected.
    */
   readonly select: (record: LogRecord) => T | undefined
   /**
-   * Called after a chunk was read, with the number of its records. Each chunk of a partition ends
-   * where the chunk that was read before it begins.
+   * Called after a chunk was read, with the number of its records. The chunks of a partition are
+   * read backwards, so each chunk ends where the chunk that was read before it begins.
    */
   readonly onChunk?: (chunk: Part, records: number) => void
   /**
-   * Numbers of offsets in a chunk. The first chunk of a partition has only `first`, because the
-   * size of the records is not known yet. Each further chunk has `growth` times as many as the
-   * previous one, at least `minNext` and at most `max`. If the records are large, a chunk has fewer
-   * (`maxChunkBytes`). So a read of few records stays short, and a long read needs few requests.
+   * Called before a selected record is added to the result, when all newer records were read. If it
+   * returns false, the record is left out.
    */
   readonly isWanted?: (found: Found<T>) => boolean
 }
@@ -104,8 +102,8 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
   const unread = (): readonly Reading<T>[] => readings.filter(({ from, to }) => to > from)
 
   /**
-   * Moves selected records to the result if they are newer than every unread record. Older ones
-   * must wait, because an unread record may come before them.
+   * Moves selected records to the result if they are newer than every unread record. Older selected
+   * records must wait, because an unread record may be newer than they are.
    */
   function emit(): void {
     const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))

@@ -118,8 +118,9 @@ const stateIn = (object: ConfigObject) => ({
 })
 
 /**
- * Resolves with the result of `read`, or with `undefined` at the time `until`. If the rest of the
- * time is too short, `read` is not called, because it would only delay later requests.
+ * Resolves with the result of `read`, or with `undefined` at the time `until`. If less than
+ * `readMs` is left until then, `read` is not called, because it could not end in time and would
+ * only delay later requests.
  */
 async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>): Promise<T | undefined> {
   const left = until - clock.monotonic()
@@ -127,8 +128,8 @@ async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>
 }
 
 /**
- * Calls `use` with a log session, within the time of `readInTime`. Resolves with `undefined` after
- * this time, and when Kafka fails.
+ * Calls `use` with a log session. Resolves with `undefined` if `use` does not end by `until`, if
+ * too little time is left for a read, or if Kafka fails.
  */
 function readInSession<T>(
   { sessions, clock, logger }: Pick<ReadStatusDeps, 'sessions' | 'clock' | 'logger'>,
@@ -170,8 +171,8 @@ async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: numbe
   const { live, clock, log } = deps
   const { id } = object
   const budget = new ReadBudget(statusLimits, () => clock.monotonic())
-  // The two reads are concurrent, so that each has its whole time: while Kafka does not respond, a
-  // read lasts until its time limit.
+  // While Kafka does not respond, a read lasts until its time limit. The two reads are concurrent,
+  // so that a slow one does not use up the time of the other.
   const [read, failures] = await Promise.all([
     readInSession(deps, until, session => readWaitingDeliveries(session, deps, id, budget)),
     readInTime(clock, until, () => log.lastFailures(id)),

@@ -100,7 +100,7 @@ function placesIn(
   id: string,
   origins: readonly (Place & { readonly topic: string })[],
 ): readonly Place[] {
-  // An event that was sent without a message id has its topic, partition and offset as its id.
+  // If an event was sent without a message id, its id consists of its topic, partition and offset.
   const own = id.startsWith(`${topic}/`) ? /^(\d{1,6})\/(\d{1,15})$/.exec(id.slice(topic.length + 1)) : null
   const named = [
     ...origins.filter(origin => origin.topic === topic),

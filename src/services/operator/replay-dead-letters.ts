@@ -28,7 +28,10 @@ export interface ReplayOptions {
   readonly perSecond?: number | undefined
   /** Whether the dead letters are only counted: nothing is replayed or written. */
   readonly dryRun?: boolean | undefined
-  /** Replays only dead letters before this offset of each partition. Absent: all. */
+  /**
+   * An offset for each partition: only dead letters before this offset are replayed. Absent: all
+   * are replayed.
+   */
   readonly ends?: readonly number[] | undefined
   /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal

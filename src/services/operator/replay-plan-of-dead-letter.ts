@@ -20,8 +20,8 @@ export interface ReplayTargetDeps {
 }
 
 /**
- * How a dead letter is replayed: the record (`copy`) to append, and its topic. `refusal`: why it
- * cannot be replayed.
+ * How a dead letter is replayed: by appending the record `copy` to `topic`. If the dead letter
+ * cannot be replayed, `refusal` says why.
  */
 export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 

@@ -33,8 +33,9 @@ interface Options {
 }
 
 /**
- * `taking`: the audiences service still has to handle `left` inputs. `delivering`: the counts of
- * the sync's memberships, one membership for each user and destination.
+ * `taking`: the audiences service still has to handle `left` inputs of the sync. `delivering`: all
+ * inputs are handled, and the numbers say how many memberships of the sync are delivered, waiting
+ * and undelivered. There is one membership for each user and destination.
  */
 export type WaitProgress =
   | { readonly kind: 'taking'; readonly left: number }

@@ -2,8 +2,8 @@ import type { LogRecord, RecordBatch } from '../../core/ports.ts'
 
 /**
  * Fetched records of a partition that are not admitted yet, in offset order. They are decoded only
- * when they are admitted: an admitted record (decoded, routed, queued) takes several times its
- * bytes, and one fetch may bring a thousand records.
+ * when they are admitted. An admitted record (decoded, routed, queued) needs several times the
+ * memory of a fetched one, and one fetch may bring a thousand records.
  */
 export class FetchBuffer {
   /** The records in reverse order. `next` removes the last item, which frees its memory. */

@@ -15,10 +15,10 @@ const { deliveriesPerRecord, resumeBelow, notDueBelow } = flowLimits.prefetch
  * - `schema`, `audience`: its next record needs a schema or an audience that this process does not
  *   know.
  * - `restore`: its audience memberships are being loaded.
- * - `revocation`: it is being revoked. A record that is admitted then could cause an append that
- *   ends after the last commit, so the next owner would repeat it.
+ * - `revocation`: it is being revoked. If a record were admitted now, it could cause an append that
+ *   ends after the last commit. The next owner of the partition would then repeat this append.
  * - `loss`: Kafka lost unread records, or may have lost some, and the service has not cancelled the
- *   affected syncs yet. Until then, no offset is committed: if the process dies, the next owner
+ *   affected syncs yet. Until then, no offset is committed. So if the process dies, the next owner
  *   finds the loss too.
  * - `stopping`: the process stops. This reason is never removed.
  */
@@ -63,11 +63,15 @@ export class PartitionProcessor implements TopicPartition {
   /** When the partition's last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
   /**
-   * Whether the clock of a broker was ahead, so that a retry record was due before its timestamp
-   * says. Only the first of these records is logged.
+   * All records with offsets less than `below` were in the log at the time `at` (monotonic
+   * milliseconds) or earlier. Retry records must not wait too long if the clock of a broker was
+   * ahead, so their wait is also counted from `at`.
    */
   knownInLog = { below: 0, at: Number.NEGATIVE_INFINITY }
-  /** Whether a record was due although its timestamp was too late. Only the first one is logged. */
+  /**
+   * Whether a retry record was due before its timestamp says, because the clock of a broker was
+   * ahead. Only the first of these records is logged.
+   */
   hasLateTimestamp = false
   /** The end offset of the partition, as far as it is known: from a batch or from `endChecked`. */
   highWatermark: number
@@ -81,8 +85,8 @@ export class PartitionProcessor implements TopicPartition {
   readonly #lastRouted = new LastOffsetOfOthers()
   #openBytes = 0
   /**
-   * The number of deliveries in memory, without the last one of each record: that delivery counts
-   * as the record itself.
+   * The number of deliveries in memory, minus one for each record in memory. This one delivery is
+   * left out, because the record itself counts towards the prefetch limit for records.
    */
   #deliveries = 0
   #inProgress = 0
@@ -129,8 +133,9 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Notes that the end offset was read at the time `now` (monotonic); `undefined` when the read
-   * failed. A batch that was fetched during the read may have a higher end offset.
+   * Notes that the end offset of the partition was read at the time `now` (monotonic milliseconds).
+   * `end` is the offset, or `undefined` when the read failed. A batch that was fetched during the
+   * read may have a higher end offset.
    */
   endChecked(end: number | undefined, now: number): void {
     this.highWatermark = Math.max(this.highWatermark, end ?? 0)

@@ -38,7 +38,8 @@ export interface LedgerWriter {
   exactSince(position: Position): number
   /**
    * Called each time the position for an offset commit is read. Writes a ledger record if the
-   * metadata of the commit has no room, and discards counts that could not be written in time.
+   * metadata of the commit has no room for the counts, and discards counts that could not be
+   * written in time.
    */
   check(processor: PartitionProcessor): void
   /**
@@ -93,14 +94,16 @@ export interface Partitions {
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 /**
- * A retry is logged if it starts more than this number of milliseconds before its due time by the
- * timestamp of its record. The clock of the broker was then ahead.
+ * A retry whose due time is still more than this number of milliseconds in the future is logged
+ * when it starts. The due time is computed from the timestamp of the record, which is too late if
+ * the clock of the broker was ahead.
  */
 const clockAheadMs = 60_000
 
 /**
- * Time at the end of a revocation that is reserved for the ledger counts. A revocation takes at
- * most 8 s. Requests in progress end after at most 5 s, so usually the counts have more time.
+ * Time at the end of a revocation that is reserved for storing the ledger counts. A revocation
+ * takes at most 8 s, and requests in progress end after at most 5 s. So usually more time than this
+ * is left for the counts.
  */
 const ledgerTime = durationMs(2_000)
 
@@ -139,8 +142,8 @@ export function createPartitions(deps: Deps): Partitions {
 
   function onRecords(batch: RecordBatch): void {
     const processor = processors.get(partitionKey(batch))
-    // While the partition waits for a due time, batches are ignored. They were fetched before
-    // `waitUntilDue` moved the position of the consumer back, and are fetched again.
+    // While the partition waits until its next record is due, batches are ignored. They were
+    // fetched before `waitUntilDue` moved the position of the consumer back, and are fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
     if (batch.isAfterLoss === true) admission.lost?.(processor)
     processor.fetched(batch, clock.monotonic())

@@ -34,8 +34,9 @@ export type WriteDeadLetter = (
 
 /**
  * Creates a function that writes dead letters. A dead letter is longer than its record, so it may
- * be too large for the topic. Only the first 64 KiB are then written, also for a Kafka batch that
- * cannot be read. Otherwise the record would block its partition forever.
+ * be too large for the topic. In this case, only the first 64 KiB of the record are written. The
+ * same applies to a Kafka batch that cannot be read. Otherwise the record would block its partition
+ * forever.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {

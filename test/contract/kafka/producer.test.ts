@@ -213,8 +213,10 @@ describe('compression codecs', () => {
   )
 
   it.each(codecs)('%s: the broker reads Hookline’s batches, and Hookline the broker’s', async compression => {
-    // If the topic has another `compression.type` than the batch, the broker unpacks the batch and
-    // compresses it again. So the broker reads the batches in `ours`, and writes those in `theirs`.
+    // The topic `ours` has another `compression.type` than the batches that Hookline writes to it.
+    // So the broker unpacks these batches, and compresses them again. Hookline writes batches
+    // without compression to the topic `theirs`, and the broker compresses them. So the broker must
+    // read batches of Hookline, and Hookline must read batches of the broker.
     const other = compression === 'GZIP' ? 'lz4' : 'gzip'
     const ours = await newTopic({ config: { 'compression.type': other } })
     const theirs = await newTopic({ config: { 'compression.type': compression.toLowerCase() } })

@@ -218,8 +218,8 @@ describe('a rebalance that waits for a dead member', () => {
   it('does not delay commits of partitions that stay', async () => {
     const { topic, groupId, first, kept } = await waitingForDead()
     const [to, admin] = [producer(), await plainAdmin()]
-    // The commit of the first round may precede the rebalance. So the test makes three rounds, of
-    // which the later ones are during the rebalance.
+    // The commit of the first round may come before the rebalance. So the test makes three rounds:
+    // the later rounds are certainly during the rebalance.
     for (const offset of [0, 1, 2]) {
       await appendAll(
         to,

@@ -59,9 +59,10 @@ describe('a sign-in', () => {
     const { cookie } = await signedIn()
     for (let guess = 0; guess < 10; guess++) expect((await signInWith(`guess-${guess}`)).status).toBe(401)
     expect((await ask('GET /v1/status', { headers: { cookie } })).status).toBe(200)
-    // An attacker can make a token from a guessed operator key without a sign-in. This token is
-    // from the right key. While the address is throttled, it must get the same response as a token
-    // from a wrong key. Otherwise the response would show that the guess is right.
+    // An attacker who guesses an operator key can make a session token from the key without a
+    // sign-in. The test makes a token from the right key. While the address is throttled, this
+    // token must get the same response as a token from a wrong key. Otherwise the response would
+    // show the attacker that the guess is right.
     const made = operatorSessions.begin(operatorKey, 'made', epochMs(current().state.now))
     expect(made).toBeDefined()
     const guessed = { cookie: `${cookie.split('=')[0]}=${made?.token}` }

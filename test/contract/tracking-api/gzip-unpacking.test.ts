@@ -100,9 +100,10 @@ describe('many gzip bodies that are complete at the same time', () => {
   afterAll(() => collector.stop())
 
   /**
-   * Opens a connection for each body. Sends a request on each, except its last byte. Resolves with
-   * a function that sends the last bytes when the collector has received all others. That function
-   * resolves when the collector has read the last bytes.
+   * Opens a connection for each body, and sends the whole request on it except the last byte. When
+   * the collector has received these bytes, resolves with a function that sends the last byte of
+   * each request. The promise of that function resolves when the collector has read these last
+   * bytes.
    */
   async function assembleAll(requests: readonly (readonly [Fields, Buffer])[]): Promise<() => Promise<void>> {
     const all = requests.map(([fields, body]) => post('/v1/batch', fields, body))

@@ -81,8 +81,8 @@ describe('the limit on pipelined requests', () => {
       expectAnswer(await wire.answer(), taken)
     }
     expect(counts).toHaveLength(20)
-    // At most three requests may be unanswered (`pipelined`), but the server may have begun one
-    // more.
+    // At most three requests may be unanswered (`pipelined`). But the server may already have begun
+    // to handle one more request.
     expect(Math.max(...counts)).toBeLessThanOrEqual(4)
     await collector.stop()
   })

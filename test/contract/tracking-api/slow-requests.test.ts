@@ -113,7 +113,8 @@ describe('a slow body', () => {
     await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
     for (const size of sizes) {
       await wire.send(chunk('x'.repeat(size)))
-      // When the server answers a request, it has also read 64 KiB of the chunk, or its rest.
+      // In the time until the server answers this request, it also reads the next 64 KiB of the
+      // chunk, or what is left of the chunk.
       for (let read = 0; read <= size; read += 65_536) {
         await other.send(post('/v1/t'))
         expectAnswer(await other.answer(), taken)

@@ -31,8 +31,8 @@ beforeAll(async () => {
   watch = new AlertWatch(prometheus)
   const stage = { prometheus, watch, outcomes }
   // The other installations start when the alert HooklineRecordsLost has cleared. This alert fires
-  // for ten seconds only. A start of all installations at the same time could delay the evaluation
-  // of the alert for longer.
+  // for only ten seconds. If all installations started at the same time, the evaluation of the
+  // alert could be delayed for more than ten seconds, and the test would miss the alert.
   const isOver = outcomes.of('HooklineRecordsLost').cleared.promise.catch(() => undefined)
   playing = Promise.all([first.run(stage), ...others.map(play => isOver.then(() => play.run(stage)))])
 })

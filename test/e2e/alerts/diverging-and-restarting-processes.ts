@@ -40,8 +40,8 @@ class Fleet {
   }
 
   /**
-   * Replaces the environment variable in the configuration with a fixed value. Both processes
-   * reload it.
+   * Replaces the environment variable in the configuration with a fixed value. Both processes then
+   * reload the configuration.
    */
   async agree(): Promise<void> {
     await this.#installation.configure(configuration('Hookline'))

@@ -54,7 +54,7 @@ class Backlog {
     parts.failing.status = 500
     const installation = await startInstallation(configuration(parts))
     const admin = await createAdminClient()
-    // The topic keeps the timestamps of the producer, as a topic does that is mirrored from another
+    // The topic keeps the timestamps of the producer, like a topic that is mirrored from another
     // cluster.
     await admin.setTopicConfig(installation.topics.events, { 'message.timestamp.type': 'CreateTime' })
     await prometheus.scrape({ instance: job, job, address: opsOf(await installation.run()) })

@@ -187,8 +187,8 @@ it('each service works with only its own rights and secret files', async () => {
   const hashes = await Promise.all(services.map(async service => [...(await service.metrics()).keys()]))
   expect(new Set(hashes.flat().filter(series => series.startsWith('hookline_config_info{'))).size).toBe(1)
   const complaints = (await installation.log()).filter(({ level }) => level === 'warn' || level === 'error')
-  // A coordinator that has just started may still be loading its groups. This error has nothing to
-  // do with rights.
+  // A coordinator that has just started may still be loading its groups. The error that is then
+  // logged has nothing to do with rights.
   const unrelated = /login to the brokers is not encrypted|coordinator is loading|^kafkajs: Restarting the consumer/
   expect(complaints.map(({ msg }) => String(msg)).filter(text => !unrelated.test(text))).toEqual([])
 })

@@ -11,9 +11,9 @@ export const fates = [
 export type Fate = (typeof fates)[number]
 
 /**
- * Maximum age of a copy, in ms: 7 days, the retention of the events topic. Until this age, a copy
- * may wait for its first attempt. So the age of a change is a cause to send it again only after
- * this time.
+ * Maximum age of a copy, in ms: 7 days, the retention of the events topic. A younger copy may still
+ * wait for its first attempt. So the service may send an unconfirmed change again because of its
+ * age only when the change is older than this time.
  */
 const maxCopyAge = 7 * 24 * 3_600_000
 

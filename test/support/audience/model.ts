@@ -201,8 +201,8 @@ export class AudienceModel {
       this.#syncs = []
       this.#receivers.vanishAll()
     },
-    // All inputs are read before the audience's list of destinations changes. After a crash, the
-    // new process would read unfinished inputs again, with another configuration.
+    // All inputs are read before the audience's list of destinations changes. Otherwise, after a
+    // crash, the new process would read the unfinished inputs again with another configuration.
     connect: (a, b) => {
       this.#readAll()
       const { name } = pick(audienceCases, a)
@@ -226,9 +226,10 @@ export class AudienceModel {
     },
     // A record that cannot be decoded: it may be an observation of any open sync.
     lose: () => this.#service.append({ kind: 'lost' }),
-    // The deletion begins with the suppression, and ends when `forgotten` is appended. Between the
-    // two, the command appends results, and sometimes the end of a sync. It appends nothing if a
-    // sync whose clock was ahead has listed the user: this sync seems to begin after the deletion.
+    // A deletion begins with the suppression of the user, and ends when `forgotten` is appended.
+    // Between these two, results and sometimes the end of a sync are appended. They are left out if
+    // the user is in the list of a sync whose clock was ahead, because that sync seems to begin
+    // after the deletion.
     forget: (a, b) => {
       const userId = pick(this.#users, a)
       const deletedAt = this.#now

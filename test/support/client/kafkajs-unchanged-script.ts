@@ -10,8 +10,8 @@ interface Steps {
 
 /**
  * An ES module that checks whether the library leaves the kafkajs of the application unchanged. It
- * prints a hash of the exports of all kafkajs files. It also prints whether these exports, with the
- * codec that the application has set, are the same after the use of the library.
+ * sets a codec in kafkajs, as an application can do. It prints a hash of the exports of all kafkajs
+ * files, and whether the library has left these exports, with this codec, unchanged.
  */
 export const hostScript = ({ library, kafkajs, use }: Steps): string => `
   import { createHash } from 'node:crypto'

@@ -37,8 +37,8 @@ export class SimulatedSenders {
   }
 
   /**
-   * Adds senders. Each begins at a random time in the first second, or in its maximum pause if this
-   * is longer. The returned counts grow during `run`.
+   * Adds senders. Each begins at a random time in the first second, or in the first `pauseMs`
+   * milliseconds if `pauseMs` is more than a second. The returned counts grow during `run`.
    */
   add(count: number, sending: Sending): Outcome {
     const outcome = { complete: 0, refused: 0 }

@@ -87,7 +87,10 @@ describe('the event codec', () => {
       value.splice(5 + (place % (value.length - 4)), removed, ...inserted)
       return Buffer.from(value)
     })
-  /** Events in which random bytes replace the length of a list, of destinations or of tags. */
+  /**
+   * Events in which random bytes replace the length of a list: either the list of destinations or
+   * the list of tags.
+   */
   const counts = fc
     .tuple(fc.uint8Array({ maxLength: 12 }), fc.boolean())
     .map(([count, isTags]) =>

@@ -28,7 +28,7 @@ const ownWords = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').replaceAll(/(?:possible:|did you mean|becomes) .*/g, '')
 
 /**
- * Returns what is wrong with a problem. A problem must have a position in one of these files, a
+ * Returns the faults of a reported problem. A problem must have a position in one of these files, a
  * message and a hint, but no secret. It must also have a path, unless it only says how many
  * problems are not shown.
  */

@@ -70,7 +70,8 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           if (left === undefined) continue
           waiting.delete(left)
           semaphore.leave(left)
-          // The later requests of the same group waited for the cost of `left` until now.
+          // Until now, the later requests of the same group also waited while other groups used up
+          // the cost of `left`. So for these requests, the test counts only from now on.
           for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)

@@ -23,8 +23,8 @@ it('finds an old enough body of at least the size, and the oldest one among bodi
           body.bytes = laterBytes
           bySize.place(body)
         }
-        // This changes the body without a call of `place`, so `oldest` must itself ignore a body
-        // that can no longer be evicted.
+        // After this assignment, `place` is not called. So `oldest` must itself ignore a body that
+        // can no longer be evicted.
         body.isEvictable = isEvictable
         return body
       })

@@ -93,8 +93,8 @@ interface Attempted {
 interface Life {
   /**
    * All attempts with an outcome of at least one webhook. `attempts` has only the attempts that use
-   * up the retry schedule. Before the end of the retry window, a failed attempt does not use it up
-   * in two cases:
+   * up the retry schedule. Before the end of the retry window, a failed attempt does not use up the
+   * schedule in two cases:
    * - A webhook got no request, because other destinations held its permits.
    * - Each retryable outcome of the attempt is `auth` (no request, because there was no access
    *   token).

@@ -8,8 +8,9 @@ import {
 
 const perHost = fc.integer({ min: 1, max: 64 })
 /**
- * Permits of a host in the test of equal shares, at least eight. With fewer, a destination that is
- * alone may hold all of them, and may take each permit again when one of its requests ends.
+ * Permits of a host in the test of equal shares, at least eight. With fewer permits, a destination
+ * may hold all of them while no other destination has a request in progress. When one of its
+ * requests ends, it may then take the permit again before the other destinations.
  */
 const sharedPerHost = fc.integer({ min: 8, max: 64 })
 const destinations = fc.integer({ min: 1, max: 12 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { ConnectionLimiter } from '../../../../src/core/network/connection-limiter.ts'
 
-/** One connection of the model, which finds the connection to close by a full scan. */
+/** One connection of the model. The model scans all connections to find the one to close. */
 interface Open {
   readonly id: number
   readonly address: string

@@ -13,8 +13,8 @@ import {
 } from '../../../support/operator/timeline-input.ts'
 
 /*
- * Generates what happens to a message at some destinations. The search finds its records in any
- * order.
+ * Generates what happens to a message at some destinations. The records of the message are passed
+ * to `messageTimeline` in random order, because a search can find them in any order.
  */
 
 const destinations = ['a', 'b', 'c'] as const

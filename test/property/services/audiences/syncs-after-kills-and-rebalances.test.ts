@@ -80,8 +80,9 @@ it('the receiver has the last full sync after kills between any two writes, reba
         harness.consumer.isCommitting = true
         await harness.advance(2_000)
         // A change without a result counts as undelivered after 7 days. So after 8 days, the next
-        // sync sends it again. Only the wall clock jumps by 8 days. In the 6 hours that follow, the
-        // process finds late states of earlier owners.
+        // sync sends it again. Only the wall clock jumps by 8 days. The 6 hours after the jump pass
+        // normally. In this time, the process finds the states that earlier owners of the partition
+        // wrote late.
         given.splice(0, given.length, 'delivered')
         harness.clock.step(8 * 24 * 3_600_000)
         await harness.advance(6 * 3_600_000)

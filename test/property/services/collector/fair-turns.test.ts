@@ -12,8 +12,8 @@ const sourceId = fc.constantFrom(...sourceIds)
 const perTick = <Arrival>(arrival: fc.Arbitrary<Arrival>) =>
   fc.array(fc.array(arrival, { maxLength: 10 }), { maxLength: 12 })
 /**
- * Resolves in the next tick (iteration of the event loop). The callers of `next` and `short` that
- * may work in that tick have then continued.
+ * Resolves in the next tick (iteration of the event loop). By then, the callers of `next` and
+ * `short` whose work is allowed in this tick have continued.
  */
 const nextTick = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
