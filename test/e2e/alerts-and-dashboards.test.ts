@@ -95,8 +95,8 @@ describe('a real Prometheus that scrapes the real service', () => {
       ...recordings.map(rule => ({ name: nameOf(rule), expr: nameOf(rule) })),
     ]
     const giveUpAt = Date.now() + patienceMs
-    // Each query must have data at some time, but not all at the same time. For example, an open
-    // circuit breaker closes before other series exist.
+    // Each query must have data at some time. It is not necessary that all queries have data at the
+    // same time: for example, an open circuit breaker closes before other series exist.
     let waiting: readonly Asked[] = queries
     await underLoad(async () => {
       waiting = await without(waiting)

@@ -15,8 +15,9 @@ const rate = 40
  */
 const inProgress = 2 * rate
 /**
- * Number of resent events at which the process is suspended. It is above `inProgress`, so the test
- * fails if the other process resends all events from the first one.
+ * Number of resent events at which the process is suspended. If the other process resends all
+ * events from the first one, this number of events is duplicated. It is above `inProgress`, so the
+ * test then fails.
  */
 const suspendedAt = 3 * rate
 

@@ -18,8 +18,9 @@ const rate = 40
  */
 const inProgress = 2 * rate
 /**
- * Number of records of each job at which the process is killed. It is above `inProgress`, so the
- * test fails if the other process starts a job from its first record again.
+ * Number of records of each job at which the process is killed. If the other process starts a job
+ * from its first record again, this number of records is duplicated. It is above `inProgress`, so
+ * the test then fails.
  */
 const killedAt = 3 * rate
 

@@ -27,8 +27,8 @@ describe('retries on a real broker', () => {
       }),
     )
     const service = await installation.run()
-    // These messages have nine attempts per destination. With fewer than ten, a circuit breaker
-    // cannot open and defer deliveries.
+    // A circuit breaker opens only after ten attempts, and these messages have nine attempts per
+    // destination. So no circuit breaker opens and defers deliveries.
     const count = 3
     await installation.send(trackEvents(count))
     await heals.untilDelivered(count)

@@ -119,8 +119,8 @@ const stateIn = (object: ConfigObject) => ({
 
 /**
  * Resolves with the result of `read`, or with `undefined` at the time `until`. If less than
- * `readMs` is left until then, `read` is not called, because it could not end in time and would
- * only delay later requests.
+ * `readMs` is left until then, `read` is not called: it might not end in time, and would only delay
+ * later requests.
  */
 async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>): Promise<T | undefined> {
   const left = until - clock.monotonic()
@@ -172,7 +172,7 @@ async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: numbe
   const { id } = object
   const budget = new ReadBudget(statusLimits, () => clock.monotonic())
   // While Kafka does not respond, a read lasts until its time limit. The two reads are concurrent,
-  // so that a slow one does not use up the time of the other.
+  // so that one read cannot use up the time of the other.
   const [read, failures] = await Promise.all([
     readInSession(deps, until, session => readWaitingDeliveries(session, deps, id, budget)),
     readInTime(clock, until, () => log.lastFailures(id)),

@@ -130,8 +130,8 @@ async function partsOf(
   return ranges.map(({ beginning, end }, partition) => ({
     partition,
     from: Math.max(beginning, first?.[partition] ?? 0),
-    // A partition that is missing in `before` was added to the topic after the first page. It has
-    // only newer dead letters, so none of them is read.
+    // If a partition is missing in `before`, it was added to the topic after the first page was
+    // read. All its dead letters are newer than that page, so none of them is read.
     to: Math.min(end, last?.[partition] ?? end, before === undefined ? end : (before[partition] ?? 0)),
   }))
 }

@@ -174,7 +174,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Removes one reason for the pause. After the last one, records are admitted and fetched again.
+   * Removes one reason for the pause. When no reason is left, records are admitted and fetched
+   * again.
    */
   resume(reason: PauseReason): void {
     if (this.#pauses.delete(reason) && this.#pauses.size === 0 && !this.revoked) this.#deps.onResumed(this)

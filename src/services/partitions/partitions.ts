@@ -22,7 +22,10 @@ interface Deps {
   readonly logger: Logger
   /** Maximum number of concurrent webhook requests of the process. */
   readonly maxInFlight: number
-  /** Returns when a record may be admitted. `undefined` when all records are due immediately. */
+  /**
+   * Returns the time from which a record may be admitted. `undefined` when all records are due
+   * immediately.
+   */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   readonly admission: Admission
   /** Writes the ledger counts of the partitions; `undefined` when they have no ledger. */
@@ -257,8 +260,8 @@ interface NotDue {
  *
  * If the clock of a broker was ahead, the timestamps of its records are too late. So a record never
  * waits longer than its planned wait (`due` minus its timestamp), counted from the moment at which
- * it was known to be in the log. This wait is measured with the monotonic clock, so a correction of
- * the clock does not change it.
+ * this process first knew that the record is in the log. This wait is measured with the monotonic
+ * clock, so a correction of the clock does not change it.
  */
 function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due }: NotDue): number {
   const now = clock.monotonic()
@@ -269,8 +272,7 @@ function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due
 
 /**
  * Pauses the partition until the record is due. Later records wait too. A later record can be due
- * earlier only if the clock of a broker was ahead. That record then waits at most as long as this
- * one.
+ * earlier only if the clock of a broker was ahead. It then waits until this record is due.
  */
 function waitUntilDue(
   { consumer, clock, logger }: Deps,

@@ -22,10 +22,11 @@ interface Deps {
 
 /**
  * Reads the end offsets of assigned partitions that have fetched nothing for 30 s, or nothing since
- * their assignment. The topics are read one after the other. Without this check, the metrics would
- * show too small a lag for a paused partition. A partition of a retry topic is often paused for an
- * hour. A read fails for the whole topic while one of its partitions has no leader, and is repeated
- * after 30 s.
+ * their assignment. The topics are read one after the other. The lag of a partition is computed
+ * from its last known end offset. A paused partition fetches no batches with a newer end offset, so
+ * without this check the metrics would show too small a lag. For example, a partition of a retry
+ * topic is often paused for an hour. A read fails for the whole topic while one of its partitions
+ * has no leader, and is repeated after 30 s.
  */
 export function createEndOffsetCheck({ clock, processors, readEndOffsets }: Deps): PeriodicTask {
   return createPeriodicTask({

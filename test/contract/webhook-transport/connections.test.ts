@@ -19,8 +19,9 @@ const security = { http: undefined, https: leaf }
 const network = { ...loopbackOnly, ca: authority.cert }
 
 /**
- * An endpoint whose first connection becomes stale: it responds to one request, and calls `finish`
- * when the client reuses it. All other connections respond normally.
+ * An endpoint whose first connection becomes stale. On this connection, the endpoint responds to
+ * the first request, and calls `finish` when it has received the second one. All other connections
+ * respond normally.
  */
 const goesStale =
   (finish: (peer: Peer) => unknown): Script =>

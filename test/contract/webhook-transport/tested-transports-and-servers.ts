@@ -115,8 +115,8 @@ export function caller(create: CreateTransport, options: Options = {}) {
 }
 
 /**
- * Waits until a connection ends. It rejects after 5 s, because an idle connection ends by itself
- * after 10 s.
+ * Waits until a connection ends. Rejects after 5 s. Without this time limit, the wait would always
+ * succeed, because an idle connection ends by itself after 10 s.
  */
 export async function soon(closed: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()

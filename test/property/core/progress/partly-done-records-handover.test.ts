@@ -27,7 +27,10 @@ function work(tracker: OffsetTracker, { reads, destinations, step, done }: Owner
     if (open.length > 0) tracker.done(open.splice(which % open.length, 1)[0] as number, { hour: 480_000, entries: [] })
 }
 
-/** The done destinations of each of these records, and the number of their known results. */
+/**
+ * For each of these records: the destinations that are done with the record, and the number of its
+ * known results.
+ */
 const knownOf = (tracker: OffsetTracker, offsets: readonly number[]): readonly string[] =>
   offsets.map(offset => {
     const destinations = [...new Set(tracker.doneFor(offset))].sort()
