@@ -21,8 +21,9 @@ const minRequests = 150
 
 /**
  * Returns the first time after `since` at which the attempts of a destination were slow, in ms
- * since 1970. They are slow from the time when an attempt has taken `neverSlowMs` until the next
- * attempt has ended. This can happen on a busy machine. Returns `Infinity` if no attempt was slow.
+ * since 1970. Attempts count as slow from the time when one attempt has lasted `neverSlowMs`, until
+ * the next attempt after that one has ended. This can happen on a busy machine. Returns `Infinity`
+ * if no attempt was slow.
  */
 function slowFrom(attempts: readonly AttemptRecord[], since: number): number {
   const ordered = attempts.toSorted((one, other) => one.at - other.at)

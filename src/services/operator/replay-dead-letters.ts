@@ -222,9 +222,10 @@ class Writing {
   }
 
   /**
-   * Waits until fewer than `maxInFlight` dead letters are being replayed, then begins to replay
-   * this one. It appends the event (`copy`) to `topic`, and then the tombstone to the dead-letter
-   * topic. If the event is too large for `topic`, it calls `tooLarge`, and writes no tombstone.
+   * Waits until fewer than `maxInFlight` dead letters are being replayed, then begins to replay the
+   * dead letter in `record`. Appends its event (`copy`) to `topic`, and then the tombstone to the
+   * dead-letter topic. If the event is too large for `topic`, calls `tooLarge`, and writes no
+   * tombstone.
    * @throws the reason of `stop`, when `stop` is aborted
    */
   async start(

@@ -53,9 +53,9 @@ export interface DeliveryCounts {
 
 export interface WaitReport extends DeliveryCounts {
   /**
-   * The id of another sync of this audience whose time is in the future, because the clock of its
-   * process was ahead. Hookline regards the awaited sync as older than that sync, so the awaited
-   * sync has no effect. Absent when no sync is in the future.
+   * The id of another sync of this audience that has a time in the future, because the clock of the
+   * process that started it was ahead. Hookline regards the awaited sync as older than that sync,
+   * so the awaited sync has no effect. Absent when no sync has a time in the future.
    */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'

@@ -55,7 +55,8 @@ export class PartitionProcessor implements TopicPartition {
    */
   isLeaving = false
   /**
-   * Whether `admit` (`partitions.ts`) is running for the partition. It guards against recursion.
+   * Whether `admit` (`partitions.ts`) is running for the partition. If `admit` is called again in
+   * this time, the inner call returns immediately.
    */
   isAdmitting = false
   /** Number of records that were admitted since the partition was assigned, done or not. */

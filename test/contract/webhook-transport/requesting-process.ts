@@ -1,8 +1,9 @@
 /**
  * Sends requests in a separate process, because a test runner changes the environment and keeps its
  * process alive. The first argument is the adapter. Each further argument is a URL and a timeout in
- * ms, separated by a space. For each of them, the process creates a transport, sends two requests
- * one after the other, and closes the transport. It does this concurrently, and prints the results.
+ * ms, separated by a space. For each URL, the process creates a transport, sends two requests one
+ * after the other, and closes the transport. All URLs are handled concurrently. At the end, the
+ * process prints the results.
  */
 import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { transportByName } from './transport-by-name.ts'

@@ -83,8 +83,8 @@ export class ConfigTopicHarness {
   async advance(ms: number): Promise<void> {
     await this.clock.advance(ms, async () => {
       // A process writes its next record only after it has read its previous one. Some iterations
-      // of the event loop may pass between the two, so only five iterations without a record show
-      // that the processes are idle.
+      // of the event loop may pass between this read and the write. So the processes are idle only
+      // when five iterations have passed without a record.
       for (let idleTurns = 0; idleTurns < 5; ) {
         idleTurns = this.log.poll() ? 0 : idleTurns + 1
         await new Promise(resolve => setImmediate(resolve))

@@ -59,8 +59,8 @@ describe('the limiter of connections', () => {
   })
 
   /**
-   * Opens a connection, and checks whether the limiter accepts it and which other connection closes
-   * for it. Returns all connections that are then open.
+   * Opens a connection. Checks whether the limiter accepts the new connection, and which other
+   * connection it closes to make room. Returns all connections that are then open.
    */
   function afterOpening(
     limiter: ConnectionLimiter<number>,
