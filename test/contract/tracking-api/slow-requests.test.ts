@@ -114,7 +114,7 @@ describe('a slow body', () => {
     for (const size of sizes) {
       await wire.send(chunk('x'.repeat(size)))
       // In the time until the server answers this request, it also reads the next 64 KiB of the
-      // chunk, or what is left of the chunk.
+      // chunk, or the rest of the chunk if this is shorter.
       for (let read = 0; read <= size; read += 65_536) {
         await other.send(post('/v1/t'))
         expectAnswer(await other.answer(), taken)
