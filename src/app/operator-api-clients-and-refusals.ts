@@ -53,9 +53,9 @@ export function usesOperatorApi(options: OperatorOptions & { readonly config?: s
 }
 
 /**
- * A client of the operator API. The stop signal of the command cancels its requests. Until the
- * first request, for example while the command reads stdin, SIGINT and SIGTERM end the process
- * immediately.
+ * A client of the operator API. The stop signal of the command cancels the requests of the client.
+ * Before the first request, for example while the command reads stdin, SIGINT and SIGTERM end the
+ * process immediately.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<ObjectApiClient> {
@@ -69,7 +69,7 @@ export async function openOperator(options: OperatorOptions, io: CommandIo): Pro
 
 /**
  * Creates a client for the routes of messages, dead letters and the ledger. The stop signal of the
- * command cancels its requests.
+ * command cancels the requests of the client.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openLogClient(options: OperatorOptions, io: CommandIo): Promise<MessageAndDeadLetterClient> {

@@ -9,7 +9,10 @@ type Reloaded = Pick<Composition, 'apply' | 'noteFile'> & {
   readonly metrics: Pick<Metrics, 'configReloads' | 'configReloadOk'>
 }
 
-/** The callbacks that apply a changed configuration to a running process, and log and count it. */
+/**
+ * Returns the callbacks that apply a changed configuration to a running process. The callbacks also
+ * log the change, and count it in metrics.
+ */
 export function reloadHandlers(
   { apply, noteFile, metrics }: Reloaded,
   logger: LeveledLogger,

@@ -13,13 +13,14 @@ interface SignalTarget {
 
 /**
  * Handles SIGINT and SIGTERM, and returns the function `stopSignal` of a `CommandIo`. Until a
- * command calls that function, SIGINT and SIGTERM end the process immediately. The first one after
- * that call aborts the returned `AbortSignal`, so that the command can stop in an orderly way. The
- * next one ends the process immediately.
+ * command calls that function, each of the two signals ends the process immediately. After the
+ * call, the first signal aborts the returned `AbortSignal`, so that the command can stop in an
+ * orderly way. The next signal ends the process immediately.
  *
- * The process ends by the default action of the signal, so that a shell script that runs commands
- * also ends at Ctrl-C. The process of a container has the id 1, for which Linux has no default
- * action. So a process with this id exits, with 128 plus the number of the signal as in a shell.
+ * To end, the process sends the signal to itself again, now with the default action of the signal.
+ * So a shell script that runs the command also ends at Ctrl-C. The process of a container has the
+ * id 1, and Linux has no default action for this id. So a process with this id exits instead, with
+ * the exit code that a shell would show: 128 plus the number of the signal.
  */
 export function handleStopSignals(target: SignalTarget): () => AbortSignal {
   const stopping = new AbortController()

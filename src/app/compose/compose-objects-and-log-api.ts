@@ -64,7 +64,10 @@ export async function startObjectsApi(
   }
 }
 
-/** The tiers whose topics existed when this process started, and those of earlier schedules. */
+/**
+ * Returns the tiers of the retry topics that existed when this process started. `earlierTiers` are
+ * those of these tiers that the current retry schedule does not use.
+ */
 export function retryTiers({ existingTopics, topics, settings }: SharedDependencies): RetryTiers {
   const tiers = existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)
   const current = tiersOf(settings.delivery.schedule)
@@ -95,9 +98,9 @@ export function createLogApi(shared: SharedDependencies, sessions: WithLogSessio
 }
 
 /**
- * Metrics and a logger that ignore the token requests of test messages: the metrics, alerts and log
- * lines about token requests are for deliveries. If a token request fails, the response of the
- * operator API to the test shows the failure.
+ * Metrics and a logger that ignore the token requests of test messages. The metrics, alerts and log
+ * lines about token requests must show only those of deliveries. If the token request of a test
+ * fails, the response of the operator API shows the failure.
  */
 const uncounted = {
   metrics: { tokenRequests: { inc() {}, of: () => ({ inc() {} }) } },
@@ -105,9 +108,9 @@ const uncounted = {
 }
 
 /**
- * Returns a destination, for a test message, with all changes that this process has read. The live
- * settings may lack the changes of the last half second. `undefined` when the destination does not
- * exist. An excluded destination is a placeholder (`isHeld`).
+ * Returns the destination of a test message, with all changes that this process has read: the live
+ * settings may lack the changes of the last half second. Returns `undefined` when the destination
+ * does not exist, and a placeholder (`isHeld`) when the destination is excluded.
  */
 export const destinationInForce = (
   { merged }: { readonly merged: Pick<MergedSettings, 'latest'> },

@@ -75,9 +75,10 @@ function readingAfter(settings: Settings, before: ReadingContext | undefined): R
 }
 
 /**
- * The part of the reading context that can change without a restart. A file without operator keys
- * and encryption keys has settings without `given`, so this part is then taken from `network` and
- * `payload`. If the context lacked `network`, an object could have a URL that the file forbids.
+ * Returns the part of the reading context that can change without a restart. Normally the whole
+ * context comes from `given`. But the settings lack `given` if the changed file has neither
+ * operator keys nor encryption keys. This part then comes from `network` and `payload`. If the
+ * context lacked `network`, an object could have a URL that the file forbids.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },
@@ -91,7 +92,9 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   let file = initial
   let objects: FollowedObjects | undefined
   let merged = mergeObjects(file, [])
-  /** The earliest start of the next merge after a change of objects, in monotonic milliseconds. */
+  /**
+   * The earliest time, in monotonic milliseconds, at which a change of objects may start a merge.
+   */
   let earliest = Number.NEGATIVE_INFINITY
   let cancel: Cancel | undefined
 

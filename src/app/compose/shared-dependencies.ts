@@ -104,7 +104,8 @@ export async function createSharedDependencies(
   const codec = await awaitSetup(() => createEventCodec({ registry, eventsTopic: topics.events, clock }), context)
   const inputTopic = topics.audienceInput
   const inputCodec = await awaitSetup(() => createAudienceInputCodec({ registry, topic: inputTopic, clock }), context)
-  // Retry records wait for seconds in any case, so larger batches do not delay them.
+  // Retry records wait in their topic for seconds before they are due. So the time in which a
+  // larger batch is collected does not delay their deliveries.
   const prefersLargeBatches = (topic: string): boolean => topics.tierOf(topic) !== undefined
   const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: processTime.learn })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
@@ -186,7 +187,10 @@ interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait'
   readonly onLoss: string
 }
 
-/** Creates a group member that counts its commits, and the records that were deleted unread. */
+/**
+ * Creates a member of a consumer group. Metrics count its commits, and the records that Kafka
+ * deleted before the member read them.
+ */
 export function createGroupConsumer(
   {
     kafka,

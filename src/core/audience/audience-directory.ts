@@ -19,8 +19,8 @@ export interface Audience {
   readonly disabled: ReadonlySet<string>
   /**
    * Ids of all destinations in the configuration, not only those of this audience. Memberships at a
-   * destination that is not in this set can be removed. `undefined` when one destination cannot be
-   * read, so that its id is not known. No destination is then treated as removed.
+   * destination that is not in this set can be removed. `undefined` when the id of a destination is
+   * not known, because its configuration cannot be read. No destination is then treated as removed.
    */
   readonly configured: ReadonlySet<string> | undefined
 }

@@ -139,8 +139,9 @@ export class AudiencePartition {
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
-    // If the watermark has the offset of this input or a later one, a process has read the input
-    // before, but not committed its offset. Then only the removal of memberships can be unfinished.
+    // If the watermark has the offset of this input or of a later one, the input was processed
+    // before, but its offset was not committed. The watermark that this input causes was then
+    // written. Only the removal of memberships may be unfinished, so only the removal is repeated.
     const isReadAgain = input.mode === 'full' && on.position <= mark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {
@@ -149,9 +150,10 @@ export class AudiencePartition {
       if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
       yield this.#mark(audience, after)
     }
-    // The new watermark is written before memberships are removed. A membership shows the newest
-    // sync that listed its user, and the version of its last change. After the removal, only the
-    // watermark shows them. In the other order, a crash between the two writes would lose them.
+    // The new watermark is written before memberships are removed. A membership has the id of the
+    // newest sync that listed its user, and the version of its last change. After the removal, only
+    // the watermark covers this id and this version (`closed` and `floor`). If the memberships were
+    // removed first, a crash before the write of the watermark would lose both numbers.
     yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
   }
 
@@ -235,10 +237,10 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // After a deletion, another input of the user, for example a result, can be read before the
-    // input `forgotten`. The suppression would not stop the message of this input, because the
-    // message has a later time than the deletion. So the message is not sent, unless a sync that
-    // began after the deletion has listed the user.
+    // After a deletion, Hookline may read another input of the user, for example a result, before
+    // it reads the input `forgotten`. The identify message that this other input causes has a later
+    // time than the deletion. So the suppression would not stop the message. Therefore the message
+    // is not sent, unless a sync that began after the deletion has listed the user.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

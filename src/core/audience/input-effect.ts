@@ -39,9 +39,9 @@ export type InputEffect =
    */
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
   /**
-   * Nothing to write: the input has visited `visitsPerTurn` further memberships. The caller must
-   * let the event loop run other work before it asks for the next effect. An input may visit
-   * millions of memberships without changing one of them.
+   * Nothing to write: `visitsPerTurn` further memberships were visited for the input. The caller
+   * must let the event loop run other work before the caller asks for the next effect. For one
+   * input, millions of memberships may be visited without a change.
    */
   | { readonly kind: 'visited' }
 

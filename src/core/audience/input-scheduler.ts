@@ -6,8 +6,8 @@ export interface QueuedInput {
   readonly user: string | undefined
   /**
    * Whether the input must run alone: after all inputs before it are done, and before any input
-   * after it starts. `InputScheduler` calls this function only after all earlier inputs that run
-   * alone are done, because these inputs can change the result.
+   * after it starts. The result can change while an earlier input that runs alone is in progress.
+   * So `InputScheduler` calls this function only after all these earlier inputs are done.
    */
   isFence(): boolean
 }

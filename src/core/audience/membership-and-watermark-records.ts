@@ -28,9 +28,9 @@ export const membershipKey = ({ audience, userId, destination }: MemberKey): str
 export const watermarkKey = (audience: string): string => JSON.stringify([audience])
 
 /**
- * Parses the key of a membership or a watermark. `undefined` for any other text, and for a user id
- * that is longer than Hookline accepts: only another program can have written it, and it may be too
- * long for `PackedMemberships`.
+ * Parses the key of a membership or a watermark. Returns `undefined` for any other text, and also
+ * when the user id in the key is longer than Hookline accepts. Only another program can have
+ * written a key with this user id, and the id may be too long for `PackedMemberships`.
  */
 export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
   const read = parseField(key, 'key')

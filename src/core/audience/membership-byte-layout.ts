@@ -18,9 +18,11 @@ import { syncId } from './sync-id.ts'
  */
 
 /**
- * Frequent values, by the code that replaces them (1 to 3). Code 4 means the same value as the
- * desired one, and code 5 no value. With code 0, the value is at the end of the packed state, as
- * its length and its UTF-8 bytes.
+ * Frequent values. The index of a value (1 to 3) is the code that replaces the value in the flags.
+ * The other codes are:
+ * - 0: the value is at the end of the packed state, as its length and its UTF-8 bytes.
+ * - 4: the value is the same as the desired value.
+ * - 5: the value is absent.
  */
 const values: readonly (string | undefined)[] = [undefined, 'null', 'false', 'true']
 const asDesired = 4
@@ -69,8 +71,9 @@ export function maxStateBytes({ desired, acknowledged, inFlight }: Membership): 
 }
 
 /**
- * Maximum bytes that the text of a value and its length take in the packed state. 0 when a code in
- * the flags replaces the text. UTF-8 needs at most three bytes for a UTF-16 code unit.
+ * Maximum number of bytes that a value takes at the end of the packed state, for its length and its
+ * text. The number is 0 when a code in the flags replaces the value. UTF-8 needs at most three
+ * bytes for a UTF-16 code unit.
  */
 const maxValueBytes = (code: number, text = ''): number => (code === 0 ? lengthBytes + text.length * 3 : 0)
 

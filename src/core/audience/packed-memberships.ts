@@ -205,8 +205,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Makes an entry of the key and state that were already written after the last entry. Returns the
-   * position of the new entry in `#entries`.
+   * Completes the entry whose key and state were already written after the last entry: writes its
+   * header. Returns the position of this new entry in `#entries`.
    */
   #append(stateLength: number): number {
     const entry = this.#end
@@ -217,8 +217,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Reallocates the block of entries to add `more` bytes. The new size is 1.5 times the sum of the
-   * used bytes and `more`.
+   * Reallocates the block of entries so that `more` further bytes fit. The new size is 1.5 times
+   * the sum of the used bytes and `more`.
    */
   #reallocate(more: number): void {
     const capacity = Math.max(minBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))
@@ -275,9 +275,9 @@ const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)
 
 /**
- * The tag of a hash: eight of its bits. The home slot depends on other bits, so keys with the same
- * home slot usually have different tags. There are fewer different tags, and more searches have to
- * compare several keys, in two cases:
+ * The tag of a hash: eight of its bits. The home slot depends on other bits of the hash, so keys
+ * with the same home slot usually have different tags. In two cases, keys have fewer different
+ * tags, so more searches have to compare several keys:
  * - The table has more than 2^20 slots: tag and home slot share bits.
  * - The number of partitions is divisible by 32: some bits of the tag are equal for all keys.
  */

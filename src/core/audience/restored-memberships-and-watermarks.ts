@@ -45,12 +45,13 @@ export class PartitionRecords {
   #isRestored = false
 
   /**
-   * @param inputEnd end offset of the input partition when the restore begins. A record with an
-   *   input offset at or beyond this end refers to an earlier input topic, which was deleted and
-   *   created again. So the record is treated as older than every other record of its key. When the
-   *   new input topic has reached the offset, Hookline cannot detect this record, and treats it as
-   *   newer than records with lower input offsets. So an operator must create the memberships topic
-   *   again too (runbook of `HooklineRecordsLost`).
+   * @param inputEnd end offset of the input partition when the restore begins. If a record has an
+   *   input offset at or beyond this end, its input was in an earlier input topic, which was
+   *   deleted and created again. So the record is treated as older than every other record of its
+   *   key. Hookline can detect this record only until the new input topic has reached the input
+   *   offset of the record. From then on, Hookline treats the record as newer than records with
+   *   lower input offsets. So an operator must create the memberships topic again too (runbook of
+   *   `HooklineRecordsLost`).
    */
   constructor(inputEnd: number) {
     this.#inputEnd = inputEnd

@@ -29,9 +29,10 @@ export function newSyncId(now: EpochMs, unique: string): SyncId {
 }
 
 /**
- * The minimum version of the first change of a new membership whose first input was appended at
- * this time. It has the same unit as sync ids and grows with the time. So a user who returns gets
- * higher versions than before, even after the earlier membership was removed.
+ * The minimum version of the first change of a new membership. `at` is the time at which Kafka
+ * appended the first input of this membership. The version has the same unit as sync ids and grows
+ * with the time. So if a user returns after the earlier membership was removed, the new changes get
+ * higher versions than the earlier ones.
  */
 export const versionAt = (at: EpochMs): number => at * idsPerMs
 

@@ -17,9 +17,11 @@ export type SyncMode = (typeof syncModes)[number]
 export interface AudienceWatermark {
   /**
    * The lowest id of a full sync that is not cancelled. Inputs of cancelled syncs are ignored.
-   * Normally it is the id of the newest full sync of which an input was read. If an input of this
-   * sync was lost, it is this id plus 1, so that the sync is cancelled too (`afterLostInput`). An
-   * input that could not be read cancels all full syncs that began before it (`afterUnreadInput`).
+   * Normally it is the id of the newest full sync of which an input was read. In two cases it is
+   * higher, which cancels this sync too:
+   * - An input of the sync was ignored: it is the id of the sync plus 1 (`afterLostInput`).
+   * - Any input could not be read: it is above the ids of all full syncs that began before this
+   *   event (`afterUnreadInput`).
    */
   readonly begun: SyncId
   /**
@@ -79,10 +81,11 @@ export const afterSyncStart = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Whether an input that is ignored, because its audience is not in the configuration, must cancel
- * its sync. This is necessary for a full sync that is not closed or cancelled yet. The input may
- * have listed a user. The end of a full sync removes all users that the sync did not list, so
- * without the cancellation it would remove this user.
+ * Whether an ignored input must cancel its sync. The input is ignored because its audience is not
+ * in the configuration. If its sync is a full sync that is not closed or cancelled yet, the sync
+ * must be cancelled. The reason: the input may have listed a user, and the end of a full sync
+ * removes all users that the sync did not list. So without the cancellation, the end of the sync
+ * would remove this user.
  */
 export const isLostInputFatal = (mark: AudienceWatermark, sync: SyncPart): boolean =>
   sync.mode === 'full' && staleReason(mark, sync) === undefined
@@ -162,8 +165,9 @@ export function resetWatermark(mark: AudienceWatermark, position: number, at: Ep
 }
 
 /**
- * The watermark that must be written before the removal of a membership whose last change has this
- * version. `undefined` when `floor` is at least this version already.
+ * Returns the watermark that must be written before memberships are removed. `version` is the
+ * highest version of their changes, to which `floor` rises. Returns `undefined` when `floor` is at
+ * least `version` already.
  */
 export const withRaisedFloor = (
   mark: AudienceWatermark,
