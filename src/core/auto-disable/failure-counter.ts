@@ -43,8 +43,9 @@ export interface SeenFailures {
   /**
    * The last time at which a delivery succeeded, or at which this process saw that the failure
    * state is outdated (`isOutdated`) or has no failures. Earlier failures do not count.
-   * `FailureCounter.take` keeps this time and resets the other fields, because this process may
-   * later read a failure state from before this time. The process must then end that state.
+   * `FailureCounter.take` clears the counted failures, but keeps this time. The reason: this
+   * process may later read a failure state that began before this time, and must then end that
+   * state.
    */
   readonly endedAt: EpochMs
 }
@@ -108,8 +109,9 @@ export class FailureCounter {
   }
 
   /**
-   * Adds failures again that `take` has returned, because the caller could not write them to Kafka.
-   * Does nothing if `ended` was called after `take`: the failures are then outdated.
+   * Reverses `take` for failures that the caller could not write to Kafka: adds them to the counted
+   * failures. Does nothing if `ended` was called after `take`, because the failures are then
+   * outdated.
    */
   restore(seen: SeenFailures): void {
     if ((seen.attempts === 0 && seen.gone.length === 0) || this.#endedAt > seen.endedAt) return

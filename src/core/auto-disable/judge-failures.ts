@@ -9,10 +9,10 @@ import type { SeenFailures } from './failure-counter.ts'
 export const minAttempts = 20
 
 /**
- * Maximum time after a success in which a process does not write a first failure. The time is a
- * tenth of `disableAfter`, if that is shorter. Without this wait, an endpoint that fails sometimes
- * would cause two records on the config topic every few seconds: one for the failure, and one for
- * its end by the next success.
+ * After a success, a process waits before it writes the next first failure to the config topic. The
+ * wait is this time or, if that is shorter, a tenth of `disableAfter`. Without the wait, an
+ * endpoint that fails sometimes would cause two records on the config topic every few seconds: one
+ * for a failure, and one when the next success ends the failures.
  */
 const maxWaitAfterSuccessMs = 60_000
 

@@ -16,7 +16,10 @@ export interface FairQueueItem<Item> extends LinkedListItem<Item> {
 interface Group<Item extends FairQueueItem<Item>> {
   readonly name: string
   readonly items: LinkedList<Item>
-  /** The virtual time (see `FairQueue`) when the group began to wait or its last item was taken. */
+  /**
+   * The virtual time (see `FairQueue`) at which the group began to wait or, later, at which the
+   * queue last took an item of the group.
+   */
   start: number
   /** `start` plus the cost of the first item, but at least the virtual time. */
   finish: number
@@ -26,16 +29,16 @@ interface Group<Item extends FairQueueItem<Item>> {
 }
 
 /**
- * A queue that is fair among groups of items. From each group that always has waiting items, it
- * takes items with the same total cost. In a group, items keep the order in which they were added.
- * So a group with many or expensive items does not delay other groups.
+ * A queue that is fair among groups of items. If several groups always have waiting items, the
+ * queue takes items with the same total cost from each of them. So a group with many or expensive
+ * items does not delay other groups. In a group, items keep the order in which they were added.
  *
- * The method is self-clocked fair queueing. The next item is that of the group with the lowest
- * `finish`. This `finish` becomes the virtual time, a sum of costs that never decreases. A group
- * that begins to wait starts at the virtual time. So the group has no advantage from the time in
- * which it did not wait. The virtual time grows with each item, so new groups get a higher
- * `finish`, and cannot keep a group waiting. An expensive item can wait without a limit only if new
- * groups are added faster than items are taken.
+ * The method is self-clocked fair queueing. The queue takes the next item from the group with the
+ * lowest `finish`. This `finish` becomes the virtual time, a sum of costs that never decreases. A
+ * group that begins to wait starts at the virtual time. So the group has no advantage from the time
+ * in which it did not wait. The virtual time grows with each item, so new groups get a higher
+ * `finish`, and cannot keep an older group waiting. An expensive item can wait without a limit only
+ * if new groups are added faster than items are taken.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0

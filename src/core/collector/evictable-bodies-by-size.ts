@@ -6,10 +6,10 @@ interface HeldBody {
 }
 
 /**
- * Finds the body that `BodyBudget` evicts (removes from memory) for its age: an old one with a
- * minimum size. It does so without a scan of all bodies, because an attacker can force thousands of
- * evictions per second among thousands of bodies. Bodies that can be evicted are kept in size
- * classes. A class has its bodies in the order in which they entered it.
+ * Finds a body that `BodyBudget` evicts (removes from memory) because of its age: an old body that
+ * has at least a given size. The search does not scan all bodies, because an attacker can force
+ * thousands of evictions per second among thousands of bodies. Bodies that can be evicted are kept
+ * in size classes. A class has its bodies in the order in which they entered it.
  */
 export class BodiesBySize<B extends HeldBody> {
   readonly #classes: Set<B>[] = []

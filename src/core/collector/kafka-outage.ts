@@ -58,8 +58,8 @@ export class KafkaOutage {
       this.#since = now
       this.#nextProbeAt = now + probeEveryMs
     }
-    // A further failure does not move the next probe. Otherwise, requests that fail more often than
-    // once a second would prevent every probe.
+    // A further failure does not postpone the next probe. Otherwise, more than one failure per
+    // second would prevent every probe.
     this.#lastFailureAt = now
   }
 

@@ -31,10 +31,12 @@ export class MemoryBudget {
 }
 
 /**
- * Why a request body gets no memory or is evicted. `budget`: too little memory is left in the
- * shared budget for the group of the body. A group is all bodies of one source or, while the source
- * is not known, all bodies of one client address. `address`: all bodies of its client address, of
- * known and unknown sources, have reached the fixed limit for one address.
+ * Why a request body gets no memory or is evicted.
+ * - `budget`: too little of the shared budget is left for the group of the body. A group is all
+ *   bodies of one source. While the source of a body is not known, its group is all bodies of its
+ *   client address.
+ * - `address`: the bodies of one client address, of known and unknown sources, have together
+ *   reached the fixed limit for an address.
  */
 export type BodyRefusal = 'budget' | 'address'
 
@@ -255,9 +257,9 @@ class Body {
   group: string
   bytes = 0
   /**
-   * Whether the body can be evicted. This is true while clients decide how long the memory is held:
-   * while the body is being received, or waits to be unpacked after the bodies of other clients,
-   * and while the response is being sent.
+   * Whether the body can be evicted. This is true while clients decide how long the body holds its
+   * memory: while the body is being received, while it waits to be unpacked after the bodies of
+   * other clients, and while the response is being sent.
    */
   isEvictable = true
   #isEvicted = false

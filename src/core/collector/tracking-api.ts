@@ -96,10 +96,10 @@ export interface TrackingApi {
   /** Checks a write key before the body is read, so that a refusal is cheap. */
   admit(key: string): Admission
   /**
-   * Starts to count the memory of a request body. It counts for the source of the request, or for
-   * the client address while the source is not known. `onEvicted` is called when other bodies need
-   * the memory. The request must then be refused with `unavailable`. If it was answered, its
-   * connection must be closed instead.
+   * Starts to count the memory of a request body. The memory counts for the source of the request
+   * or, while the source is not known, for the client address. `onEvicted` is called when other
+   * bodies need the memory. The caller must then refuse the request with `unavailable`. If the
+   * request was answered already, the caller must close the connection of the request instead.
    */
   openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory
   /**

@@ -95,8 +95,9 @@ const keptFields = {
 
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
-  // `secretRotatesAt` belongs to the stored secrets, so it is kept if all of them are kept. The
-  // file may have the time of an earlier rotation.
+  // `secretRotatesAt` belongs to the stored secrets. If all of these secrets are kept, the stored
+  // time is kept too. The time in the file is then ignored, because it may be that of an earlier
+  // rotation.
   const kept = kind === 'destination' && keepsSecrets(wanted, stored) ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }

@@ -13,8 +13,9 @@ export const objectKinds = ['destination', 'source'] as const
 export type ObjectKind = (typeof objectKinds)[number]
 
 /**
- * One entry of `destinations` or `sources`, as in the configuration file and with its `id`, but
- * without names of files and without environment variables. The value is JSON.
+ * One entry of `destinations` or `sources`, as JSON. It has the form of an entry in the
+ * configuration file and includes the `id`. But it has the contents of files and environment
+ * variables instead of their names.
  */
 export type ObjectDocument = Readonly<Record<string, unknown>>
 

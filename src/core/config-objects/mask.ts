@@ -71,8 +71,9 @@ export function maskIn({ holds, value }: ShownValue): Mask | undefined {
 }
 
 /**
- * Whether a mask can replace this secret: the secret's own mask has the same text and, if the given
- * mask has a fingerprint, the secret has the same fingerprint.
+ * Whether a mask in a document can stand for this secret. The text of the mask must be the text
+ * with which the secret is masked. If the mask has a fingerprint, it must be the fingerprint of the
+ * secret.
  */
 export const canStandFor = ({ shown, fingerprint }: Mask, secret: ShownValue): boolean =>
   typeof secret.value === 'string' &&

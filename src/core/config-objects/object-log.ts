@@ -92,10 +92,11 @@ export class ObjectLog {
         this.ignore(record)
         return result
     }
-    // After an ignored record, this process writes copies of the current version until it reads
-    // one of them. A later change is not enough: a process that starts after compaction may read
-    // the ignored record first and apply it. Its version then differs from the one before the later
-    // change, so this process ignores the later change.
+    // After an ignored record, this process writes copies of the current version until it reads one
+    // of these copies. A later change of the object does not replace the copies. The reason:
+    // another process, which starts after compaction, may read the ignored record first and apply
+    // it. The later change may not follow the version of that record, and the other process would
+    // then ignore the later change.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }

@@ -41,7 +41,8 @@ export interface ObjectRecord extends RecordName {
   readonly at: EpochMs
   readonly fields: readonly string[]
   /**
-   * Identifies the write, so that the writing process recognises its own record when it reads it.
+   * Identifies the write. When a process reads the topic, it recognises by this id a record that it
+   * has written itself.
    */
   readonly writeId: string
   /**
@@ -58,8 +59,9 @@ export interface ObjectRecord extends RecordName {
   readonly offset?: number | undefined
   /**
    * For each write key of a source, in the order of the document: the offset of the record with
-   * which the source got the key. `null` and absent: the source got the key with this record. Of
-   * two sources with one write key, the source that got the key first keeps it.
+   * which the source got the key. If the offset is `null` or absent, the source got the key with
+   * this record. If two sources have the same write key, the source that got the key first keeps
+   * it.
    */
   readonly keyOffsets?: readonly (number | null)[] | undefined
 }

@@ -18,8 +18,8 @@ export interface AllObjects {
 /**
  * Returns the problems of a valid object that other objects cause: an unknown source, or a write
  * key that another source has. Sources and write keys that are already in the current document
- * `earlier` cause no problem. Otherwise an object that is excluded for this reason could not be
- * changed.
+ * `earlier` cause no problem. Otherwise no change would be possible for an object that is already
+ * excluded because of one of these sources or keys.
  */
 export function brokenReferences(
   object: ParsedObject,

@@ -82,8 +82,8 @@ export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan
   if (!isExpected(expected, version)) return { kind: 'conflict', version }
   const next = request.next(current?.document)
   if (next === undefined) return current === undefined ? { kind: 'not_found' } : planDeletion(request, base)
-  // `planDocument` would refuse an excluded object because of its problems, even if its document
-  // stays the same.
+  // If the document of an excluded object stays the same, the plan is `unchanged`. `planDocument`
+  // would refuse the document because of the problems of the object.
   if (current !== undefined && current.problems.length > 0 && next === current.document) return { kind: 'unchanged' }
   return planDocument(request, next, base)
 }
@@ -205,8 +205,9 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
 }
 
 /**
- * Returns the problems of a new policy that exceeds the limits of `delivery`. A stored policy causes
- * no problem when `delivery` has changed since: deliveries then use the limits (`effectivePolicy`).
+ * Returns the problems of a new or changed policy that exceeds the limits of `delivery`. An
+ * unchanged policy causes no problem, even if it exceeds the limits because `delivery` was changed
+ * later. Deliveries then use the limits instead (`effectivePolicy`).
  */
 function policyProblems(
   document: ObjectDocument,

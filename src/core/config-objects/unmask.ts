@@ -28,7 +28,8 @@ export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDo
   const hostsKept = (): boolean => (isHostKept ??= hasSameHosts(next, current))
   const document = withSecrets(kind, next, secret => {
     const mask = maskIn(secret)
-    // Only the first `maxProblems` problems are shown. A document can have 100,000 masks.
+    // A document can have 100,000 masks. After `maxProblems` problems, the other masks are not
+    // examined, because only the first `maxProblems` problems are shown.
     if (mask === undefined || problems.length === maxProblems) return secret.value
     const stored = storedSecret(secret, mask, { next, current, hostsKept })
     if (stored.kind === 'found') return stored.value

@@ -118,9 +118,10 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
 }
 
 /**
- * Returns which destination has an unknown id or unknown sources, and what to do about it;
- * `undefined` if there is none. A deletion must be refused because of this destination: the
- * deletion would otherwise end although the destination has not received a delete message.
+ * Returns a text that names a destination whose id or sources are not known, and what to do about
+ * it. Returns `undefined` when the ids and sources of all destinations are known. A deletion must
+ * be refused because of this destination. Otherwise the deletion would end although the destination
+ * has not received a delete message.
  */
 export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)

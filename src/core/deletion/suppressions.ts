@@ -127,7 +127,7 @@ export class SuppressionIndex {
   readonly #incomplete = new Set<string>()
   readonly #lasts: DurationMs
 
-  /** @param lasts how long a suppression is kept that does not stop later events */
+  /** @param lasts how long a suppression is kept if it does not stop later events */
   constructor(lasts = defaultSuppressionRetention) {
     this.#lasts = lasts
   }

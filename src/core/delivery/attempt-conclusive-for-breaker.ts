@@ -2,11 +2,12 @@ import { isOnlySlowedDown, isWithoutPermit, type PermitFacts } from './decide.ts
 import { isOfEndpoint } from './outcomes-reasons-and-classification.ts'
 
 /**
- * Whether an attempt shows if the destination's endpoints work. The circuit breaker counts only
- * these attempts. It ignores:
+ * Whether an attempt is conclusive: it shows that the endpoints of the destination work, or that
+ * they fail. The circuit breaker counts only conclusive attempts. These attempts are not
+ * conclusive:
  * - an attempt that sent no request
- * - a failed attempt during which a permit was missing, or the proxy or the authorization server
- *   failed: without this problem the attempt might have succeeded
+ * - a failed attempt for which a permit was missing, or during which the proxy or the authorization
+ *   server failed: without this problem the attempt might have succeeded
  * - a failed attempt whose only retryable outcomes are 429, because the endpoint works
  */
 export function isConclusive(attempt: PermitFacts): boolean {

@@ -48,9 +48,11 @@ export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision 
 
 /**
  * Whether a delivery that is dead-lettered or dropped without an attempt gets a record in the
- * attempts topic. An event that is dropped before the first attempt gets none, unless its user was
- * deleted. Otherwise a disabled destination, which drops every event, would cause a record for each
- * event. The timeline of a message infers those drops from the configuration, but not a deletion.
+ * attempts topic. The mode `off` records nothing. A dropped delivery gets no record if it had no
+ * attempt before and is not a replay or a resend. Otherwise a disabled destination, which drops
+ * every event, would cause a record for each event. The timeline of a message infers these drops
+ * from the configuration. The timeline cannot infer that the user was deleted. So a drop for this
+ * reason always gets a record.
  */
 export function isResultRecorded(mode: RecordedAttempts, { carried, decision }: Pick<Ended, 'carried' | 'decision'>) {
   if (mode === 'off') return false

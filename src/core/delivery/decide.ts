@@ -203,7 +203,7 @@ export function decideBeforeAttempt(
  * `climbs: false` the delivery gets the tier of a first deferral, and the deferral is not counted.
  * Callers use this for a wait that ends soon, for example during a probe of the circuit breaker.
  * They also use it for a wait that the destination did not cause. `minWait` is the minimum wait in
- * the retry topic, if the retry window does not end before.
+ * the retry topic. If the retry window ends earlier, the wait is shorter.
  */
 export function defer(
   given: DeliveryState,

@@ -43,13 +43,16 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
 }
 
 /**
- * Moves a delivery that waits in memory because of a limit of its destination to a retry topic,
- * which frees the memory. The *turn* of the delivery is the time at which the limit is expected to
- * let it start: `forMs` from now. Of the retry topics whose wait ends before the turn, the one with
- * the longest wait is used. So the deliveries of a long backlog return to memory at about the rate
- * of the limit. The turn is not later than the end of the retry window, except for a delivery that
- * was never attempted. With `forMs` 0, the delivery keeps the turn that has just passed (see
- * `msToTurn`), so that it later gets a new turn.
+ * Moves a delivery from memory to a retry topic, which frees the memory. The delivery waits because
+ * of a limit of its destination. The *turn* of the delivery is the time at which the limit is
+ * expected to let it start: `forMs` from now. Of the retry topics whose wait ends before the turn,
+ * the one with the longest wait is used. So the deliveries of a long backlog return to memory at
+ * about the rate of the limit. The turn is not later than the end of the retry window, except for a
+ * delivery that was never attempted.
+ *
+ * If `forMs` is 0, the turn of the delivery has just passed (see `msToTurn`). The delivery then
+ * keeps this turn in its state. So the caller sees later when the turn is more than a minute old,
+ * and calculates a new one.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const notBefore = forMs === 0 ? carried.notBefore : dueOf(carried, forMs, now)
@@ -59,10 +62,11 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 }
 
 /**
- * When a delivery is due whose limit lets it start `forMs` from now. It is never due before its
- * `notBefore`, and after an attempt not later than the end of its retry window. The time is rounded
- * up to a whole millisecond for the retry record, because `forMs` may have a fraction: the end of a
- * pause comes from the monotonic clock.
+ * Returns the time at which a delivery is due. The limit of the destination lets the delivery start
+ * in `forMs` milliseconds. The delivery is never due before its `notBefore`. After an attempt, it
+ * is due at the end of its retry window at the latest. The time is rounded up to a whole
+ * millisecond for the retry record. The end of a pause comes from the monotonic clock, so `forMs`
+ * may have a fraction.
  */
 function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {
   const due = Math.ceil(now + forMs)

@@ -36,7 +36,7 @@ export interface DeliveryState {
    * only if the retry window of the delivery excludes paused time (see `paused-time.ts`).
    */
   readonly pausedAt?: EpochMs | undefined
-  /** The paused time so far, in ms. The deadline was moved by this time. Absent means 0. */
+  /** The paused time so far, in ms, by which the deadline was moved. Absent means 0. */
   readonly pausedFor?: DurationMs | undefined
   /** The time before which no further attempt starts. It does not delay the first attempt. */
   readonly notBefore: EpochMs
@@ -247,8 +247,8 @@ function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 
 
 /**
  * Makes the copy of an event's record that is written to a retry topic. The copy has the event's
- * key and value. It may be in another partition than its key says, because the producer writes
- * records that are deferred together to one partition, in one request.
+ * key and value. It may be in another partition than the key determines, because the producer
+ * writes records that are deferred together to one partition, in one request.
  */
 export function retryRecord(record: LogRecord, carried: DeliveryState): OutgoingRecord {
   return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }

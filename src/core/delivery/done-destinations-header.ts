@@ -1,13 +1,15 @@
 import type { LogRecord } from '../ports.ts'
 
 /**
- * Header with the ids of the destinations that are done with an event, separated by commas. An
- * event that is read again can be done at some destinations, but have no route because its source
- * is now unknown. Its copies then have the header: the retry record, the dead letter, and the
- * record that a replay of this dead letter writes. Without the header, the routing of the copy
- * would deliver the event to these destinations again.
+ * Header with the ids of the destinations that are done with an event, separated by commas. When a
+ * process reads an event again, some destinations may be done with the event, but the event may
+ * have no route, because its source is now unknown. The copies of the event then have the header:
+ * the retry record, the dead letter, and the record that a replay of this dead letter writes. When
+ * the source is known again, the copy is routed. Without the header, the event would then be
+ * delivered to these destinations again.
  *
- * A retry record for one destination may have the header too, without effect: it is not routed.
+ * A retry record for one destination may have the header too. The header then has no effect,
+ * because this record is delivered only to that destination.
  */
 const doneForHeader = 'done-for'
 

@@ -11,10 +11,11 @@ const defaultMaxKeys = 500_000
  * dead letter as replayed. Offsets are compared only within a partition, so a tombstone must be
  * written to the partition of the dead letter.
  *
- * To limit the memory, the records are divided into parts, of which one at a time is in memory. A
- * part has the oldest records that no earlier part had, until it has `maxKeys` live ones. The
- * caller reads the whole topic for each part, because a later record decides whether a record of
- * the part is live. In each partition, a later part has only later records.
+ * To limit the memory, the records are divided into parts, and only one part at a time is in
+ * memory. Each part begins after the records of the previous part, and is full when it has
+ * `maxKeys` live records. So in each partition, a later part has only later records. The caller
+ * reads the whole topic again for each part, because a later record decides whether a record of the
+ * part is live.
  */
 export class LiveDeadLetters {
   readonly #maxKeys: number

@@ -8,10 +8,11 @@ import type { RetryPolicy } from './retry-tier.ts'
  * With `lifecycle.pauseKeepsWindow`, the retry window excludes this time.
  *
  * While its destination is paused, a delivery is deferred again and again. Each deferral writes a
- * retry record with the time of the deferral (`pausedAt`). When a process reads the record, it
- * moves the deadline by the time since `pausedAt`, and adds this time to `pausedFor`. Until
- * a delivery is due, it waits for its schedule and not for the end of the pause. So this time
- * counts towards the window.
+ * retry record with the time `pausedAt`, at which the paused time begins. This is the time of the
+ * deferral or, if the delivery is due later, the time at which it is due. Before the delivery is
+ * due, it waits for its schedule and not for the end of the pause, so this wait counts towards the
+ * window. When a process reads the record, it moves the deadline by the time since `pausedAt`, and
+ * adds the same time to `pausedFor`.
  */
 
 const { maxPausedTime, pausedPart } = flowLimits.deferral
@@ -33,9 +34,9 @@ export function beginPausedTime(
 
 /**
  * Returns the state of a delivery whose retry record is read again. If the delivery was deferred
- * because its destination was paused, the deadline moves by the whole time since the deferral. The
- * destination may have been resumed before the end of this time. After any other deferral, the
- * state stays unchanged.
+ * because its destination was paused, the deadline moves by the whole time since `pausedAt`, up to
+ * the maximum paused time. The deadline moves by the whole time even if the destination was resumed
+ * before the record was read. After any other deferral, the state stays unchanged.
  */
 export function endPausedTime(carried: DeliveryState, now: EpochMs): DeliveryState {
   if (carried.pausedAt === undefined) return carried

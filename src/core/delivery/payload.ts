@@ -79,8 +79,8 @@ const screenProperties = (message: Message): string =>
 function fold(object: string, name: 'name' | 'category', value: string | undefined): string {
   if (value === undefined) return object
   // Canonical JSON text writes a key in only one way. So if the text does not contain the key, the
-  // object does not have it. If only a nested object has the key, the object is parsed without
-  // need.
+  // object does not have it. If the text contains the key, perhaps only a nested object has it. So
+  // the object is then parsed.
   if (!object.includes(`"${name}":`)) return append(object, name, value)
   const { [name]: own, ...others } = JSON.parse(object) as Record<string, unknown>
   return own === undefined || own === null ? append(JSON.stringify(others), name, value) : object

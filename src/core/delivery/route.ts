@@ -40,8 +40,8 @@ export type Route =
       readonly destinations: readonly Destination[]
       /**
        * One drop for each destination of the event's source that does not get the event. A deletion
-       * may wait for the results of further destinations, which are no longer connected to the
-       * source: each of them has a drop too (`dropsOfDisconnected`). If the event has no
+       * may also wait for the results of destinations that are no longer connected to the source.
+       * Each of these destinations has a drop too (`dropsOfDisconnected`). If the event has no
        * destination at all, the list has a single drop with the reason `no_destination`.
        */
       readonly drops: readonly Drop[]

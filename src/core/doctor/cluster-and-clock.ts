@@ -70,9 +70,10 @@ export interface ClockReading {
 }
 
 /**
- * Differences between this machine's clock and the broker's clock, in milliseconds, from which the
- * check warns or fails. A small difference is only a warning: services and commands use the
- * machine's time only until a broker responds, and then the brokers' time.
+ * The check warns when this machine's clock and the broker's clock differ by at least
+ * `warnBeyondMs`, and fails when they differ by at least `failBeyondMs` (both in milliseconds). A
+ * small difference is only a warning, because services and commands use the machine's time only
+ * until a broker responds. Then they use the brokers' time.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000

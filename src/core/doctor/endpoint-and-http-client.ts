@@ -20,8 +20,9 @@ export type Dialled =
 
 const dayMs = 86_400_000
 /**
- * Days of validity below which a certificate gets a warning. Automatic renewal usually happens a
- * month before the expiry, so with fewer days it has probably failed.
+ * A certificate that is valid for fewer than this number of days gets a warning. Automatic renewal
+ * usually happens a month before the expiry. So when fewer days are left, the renewal has probably
+ * failed.
  */
 const warnWithinDays = 14
 
@@ -58,9 +59,9 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
 }
 
 /**
- * CPU time per delivery in µs, by HTTP client, with endpoints that respond after 20 ms. These are
- * rounded figures of an earlier measurement on another processor, so docs/performance has other
- * figures.
+ * CPU time per delivery in µs, by HTTP client, with endpoints that respond after 20 ms. The figures
+ * are rounded and come from an earlier measurement on another processor. So they differ from the
+ * figures in docs/performance.
  */
 const costs: Readonly<Record<DeliverySettings['transport'], number>> = { got: 170, undici: 60 }
 

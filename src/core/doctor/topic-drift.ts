@@ -70,9 +70,10 @@ const drift = (
 ): TopicDrift => ({ topic: name, kind, severity, detail })
 
 /**
- * Compares the number of partitions of a topic with the required number: that of the topic
- * `spec.partitionsAs`. If this topic is missing or is the compared topic itself, the required
- * number is `topics.partitions`. A topic without `partitionsAs` may have any number.
+ * Compares the number of partitions of a topic with the required number, which is the number of
+ * partitions of the topic `spec.partitionsAs`. If the topic `spec.partitionsAs` is missing, or is
+ * the compared topic itself, the required number is `topics.partitions`. A topic without
+ * `partitionsAs` may have any number of partitions.
  */
 function partitionDrift(
   spec: TopicSpec,

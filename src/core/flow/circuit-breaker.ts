@@ -12,8 +12,9 @@ interface EndedAttempt {
   readonly failed: boolean
   readonly wasProbe: boolean
   /**
-   * Whether the attempt shows if the endpoints work (see `isConclusive` in
-   * `attempt-conclusive-for-breaker.ts`). The circuit breaker ignores all other attempts.
+   * Whether the attempt is conclusive: it shows that the endpoints work, or that they fail (see
+   * `isConclusive` in `attempt-conclusive-for-breaker.ts`). The circuit breaker ignores all other
+   * attempts.
    */
   readonly isConclusive: boolean
 }
