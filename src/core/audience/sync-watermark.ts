@@ -17,11 +17,11 @@ export type SyncMode = (typeof syncModes)[number]
 export interface AudienceWatermark {
   /**
    * The lowest id of a full sync that is not cancelled. Inputs of cancelled syncs are ignored.
-   * Normally it is the id of the newest full sync of which an input was read. In two cases it is
-   * higher, which cancels this sync too:
-   * - An input of the sync was ignored: it is the id of the sync plus 1 (`afterLostInput`).
-   * - Any input could not be read: it is above the ids of all full syncs that began before this
-   *   event (`afterUnreadInput`).
+   * Normally `begun` is the id of the newest full sync of which an input was read. In two cases
+   * `begun` is higher, which cancels this sync too:
+   * - An input of the sync was ignored: `begun` is the id of the sync plus 1 (`afterLostInput`).
+   * - An input of any sync could not be read: `begun` is above the ids of all full syncs that began
+   *   before this event (`afterUnreadInput`).
    */
   readonly begun: SyncId
   /**

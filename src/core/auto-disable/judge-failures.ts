@@ -9,10 +9,10 @@ import type { SeenFailures } from './failure-counter.ts'
 export const minAttempts = 20
 
 /**
- * After a success, a process waits before it writes the next first failure to the config topic. The
- * wait is this time or, if that is shorter, a tenth of `disableAfter`. Without the wait, an
- * endpoint that fails sometimes would cause two records on the config topic every few seconds: one
- * for a failure, and one when the next success ends the failures.
+ * After a success, a process waits before it writes the first failure after this success to the
+ * config topic. The wait is this time or, if that is shorter, a tenth of `disableAfter`. Without
+ * the wait, an endpoint that fails sometimes would cause two records on the config topic every few
+ * seconds: one for a failure, and one when the next success ends the failures.
  */
 const maxWaitAfterSuccessMs = 60_000
 

@@ -92,8 +92,8 @@ export class FairQueue<Item extends FairQueueItem<Item>> {
   }
 
   #place(group: Group<Item>, first: Item): void {
-    // After a removal, `start` can be far below the virtual time. But `finish` must not be lower
-    // than the virtual time, because it becomes the virtual time, which never decreases.
+    // After a removal, `start` can be far below the virtual time. But `finish` becomes the virtual
+    // time, which never decreases. So `finish` must not be lower than the virtual time.
     group.finish = Math.max(group.start + first.cost, this.#virtualTime)
     group.order = this.#placed++
     this.#byFinish.add(group)

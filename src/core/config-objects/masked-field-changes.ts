@@ -82,8 +82,9 @@ const fingerprintAt = ({ fingerprints }: MaskedObject, path: Path): string | und
   fingerprints[formatPath(path)] ?? fingerprints[formatPath([...path, 0])]
 
 /**
- * Returns the document in which each list with exactly one secret is replaced by that secret,
- * because both forms mean the same and must not be returned as a change.
+ * Returns the document in which each list with exactly one secret is replaced by that secret. A
+ * list with one secret means the same as the secret alone, so this difference must not be returned
+ * as a change.
  */
 function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
   const secrets = secretsIn(kind, document)

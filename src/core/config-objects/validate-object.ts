@@ -26,7 +26,7 @@ export type Validated =
  * Checks one document, with its secrets in plain text, by the schema and the rules of the
  * configuration file. Rules about other objects are not checked: unique ids and write keys, and the
  * existence of the sources of a destination. The limits of `delivery` for a policy are not checked
- * either: they bind only a new policy (`planChange`).
+ * either. `planChange` checks them, because they apply only to a new or changed policy.
  */
 export function validateObject(
   kind: ObjectKind,

@@ -59,9 +59,9 @@ export interface Attempt {
 export type PermitFacts = Pick<Attempt, 'calls' | 'isHeldUpByOthers' | 'isHeldUpByWebhook'>
 
 /**
- * Whether an attempt failed, and a webhook was not called because other destinations, or earlier
- * requests to this webhook, held the permits that it needs. With these permits, the attempt might
- * have succeeded.
+ * Whether an attempt failed and lacked permits: a webhook was not called, because requests of other
+ * destinations or earlier requests to this webhook held the permits. With these permits, the
+ * attempt might have succeeded.
  */
 export const isWithoutPermit = ({ calls, isHeldUpByOthers, isHeldUpByWebhook = false }: PermitFacts): boolean =>
   (isHeldUpByOthers || isHeldUpByWebhook) && !calls.some(({ outcome }) => outcome === 'delivered')

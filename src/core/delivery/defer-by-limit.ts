@@ -50,9 +50,9 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
  * about the rate of the limit. The turn is not later than the end of the retry window, except for a
  * delivery that was never attempted.
  *
- * If `forMs` is 0, the turn of the delivery has just passed (see `msToTurn`). The delivery then
- * keeps this turn in its state. So the caller sees later when the turn is more than a minute old,
- * and calculates a new one.
+ * If `forMs` is 0, the turn of the delivery has just passed. The delivery then keeps this turn in
+ * its state. When the turn is more than a minute old, `msToTurn` no longer returns it, and the
+ * caller calculates a new one.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const notBefore = forMs === 0 ? carried.notBefore : dueOf(carried, forMs, now)

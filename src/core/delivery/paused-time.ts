@@ -35,8 +35,8 @@ export function beginPausedTime(
 /**
  * Returns the state of a delivery whose retry record is read again. If the delivery was deferred
  * because its destination was paused, the deadline moves by the whole time since `pausedAt`, up to
- * the maximum paused time. The deadline moves by the whole time even if the destination was resumed
- * before the record was read. After any other deferral, the state stays unchanged.
+ * the maximum paused time. This includes the time between a resume of the destination and the read
+ * of the record. After any other deferral, the state stays unchanged.
  */
 export function endPausedTime(carried: DeliveryState, now: EpochMs): DeliveryState {
   if (carried.pausedAt === undefined) return carried
