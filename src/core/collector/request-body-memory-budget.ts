@@ -81,7 +81,7 @@ const largePart = 0.75
  * client address form a group.
  *
  * A group may hold at most as many bytes as are still free in its part, so a single group gets at
- * most half of the part. If n groups hold or need memory in a part, the *fair share* of each of them
+ * most half of the part. If n groups hold or need memory in a part, the *fair share* of each group
  * is the size of the part, divided by n + 1. The *cost* of a body is its bytes times its age.
  *
  * A complete body also takes memory for its rejected messages. When the request is answered, only
