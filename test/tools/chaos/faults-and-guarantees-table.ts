@@ -127,7 +127,7 @@ export const matrix: readonly MatrixRow[] = [
 ]
 
 /**
- * Returns the duration of a soak, for example `30 minutes`. The text of its first additional figure
- * begins with the duration. Returns undefined if the soak was not run.
+ * Returns the duration of a soak, for example `30 minutes`, or undefined if the soak was not run.
+ * The duration is at the beginning of the first text in the field `measured` of the row.
  */
 const durationOf = ([row]: readonly Row[]): string | undefined => /^[\d.]+ minutes/.exec(row?.measured?.[0] ?? '')?.[0]

@@ -54,8 +54,9 @@ export interface FleetOptions {
   /** Environment variables for every process. */
   readonly env?: NodeJS.ProcessEnv | undefined
   /**
-   * For this time in ms, a process is started again if it ends before it is ready, as an
-   * orchestrator does. Default: 0, so it is not started again.
+   * How long, in ms, the fleet tries to start a process. If the process ends before it is ready,
+   * the fleet starts it again, as an orchestrator does. Default: 0, so the process is started only
+   * once.
    */
   readonly triesForMs?: number
   /** Starts one process. Default: a real child process. */

@@ -6,8 +6,9 @@ interface DeadLetter {
   readonly id: string | undefined
   readonly reason: string
   /**
-   * The position of the original record, the bytes of its value that the dead letter has, and the
-   * full length of the value. Absent if the dead letter is not truncated.
+   * The position of the original record, the number of bytes of the value in the dead letter, and
+   * the number of bytes of the value in the original record. Absent if the dead letter is not
+   * truncated.
    */
   readonly truncated?: {
     readonly partition: number
@@ -47,8 +48,9 @@ export interface DeadLettersEvidence {
 const truncatedBytes = 64 * 1_024
 
 /**
- * Judges whether the dead-letter topic has each invalid record with its reason, and nothing else.
- * After a kill, the topic may have a record twice with the same reason, under one key.
+ * Judges whether the dead-letter topic has a dead letter with the right reason for each invalid
+ * record, and no other dead letter. After a kill, the topic may have two dead letters of one
+ * record, with the same reason.
  */
 export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLettersEvidence): CheckResult {
   const isOf = ({ truncated }: DeadLetter, { partition, offset }: OversizedSent): boolean =>
@@ -95,8 +97,9 @@ export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLette
 }
 
 /**
- * Judges the dead letters of one record. Each must have the first 64 KiB of the value, or of the
- * compressed batch, and the full length.
+ * Judges the dead letters of one record. The value of each dead letter must have the first 64 KiB
+ * of the value of the record. If Hookline cannot decompress the record, it must have the first 64
+ * KiB of the compressed batch. Each dead letter must also state the full length.
  */
 function failuresOfTruncated(
   { partition, offset, bytes }: OversizedSent,

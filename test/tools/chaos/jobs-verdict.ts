@@ -132,8 +132,9 @@ function repetitions({ destinations, calls, injected, records, moved, patience, 
     const copies = new Map(deliveries.map(({ id }) => [id, written(targetOf({ id, destination }))]))
     return attributed({ deliveries, injected, copies, retried: moved, patience }).ours
   })
-  // Number of repeated requests that kills explain: all except those in `ours`. The count
-  // `inProgress` that `attributed` returns may also include requests for copies that jobs wrote.
+  // Number of repeated requests that kills explain: all repeated requests except those without a
+  // known cause (`ours`). The count `inProgress` of `attributed` is not used, because it may also
+  // include requests for copies that jobs wrote.
   const inProgress = beyond - ours.length
   const short = [...records].filter(([target, { events, due }]) => (requests.get(target) ?? 0) < events + due)
   const excess = sum(records, ({ copies, due }) => Math.max(0, copies - due))
@@ -166,8 +167,8 @@ function recoveryOf({ injected, limits, patience }: JobsEvidence) {
 }
 
 /**
- * Judges the order of messages at the destinations without jobs. At the others, a job may repeat a
- * message at any time.
+ * Judges the order of messages at the destinations without jobs. At a destination with jobs, a job
+ * may repeat a message at any time, so the order there is not judged.
  */
 function orderOf({ order, calls, injected, patience }: JobsEvidence) {
   const { pairs, possible, reversed } = judgeOrder({ ...order, calls, injected, patience })
@@ -196,11 +197,11 @@ function latestOf({ calls, limits, patience }: JobsEvidence) {
 }
 
 /**
- * Judges the ledger. Its field `difference` must be 0 whenever the ledger is complete. At the end,
- * the ledger must be complete, and its counts must equal those of the records in Kafka and of the
- * endpoints. Only killed dispatchers explain other counts: the next owner of a partition may have
- * written retry records again, and the ledger does not count requests that were made between the
- * last commit of a dispatcher and its kill.
+ * Judges the ledger. The field `difference` must be 0 whenever the ledger is complete. At the end,
+ * the ledger must be complete, and must count the same copies as the retry topics and the same
+ * deliveries as the endpoints. Only killed dispatchers explain other counts. The next owner of a
+ * partition may have written retry records again. And the ledger does not count the requests that a
+ * killed dispatcher made after its last commit.
  */
 function failuresOfLedger(evidence: JobsEvidence): readonly string[] {
   const { ledgers, finalLedger, admitted, records, calls, kills, patience } = evidence

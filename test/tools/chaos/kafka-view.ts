@@ -61,7 +61,8 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
   }
 
   /**
-   * Finds the partition of `__consumer_offsets` for the group. Its leader is the group coordinator.
+   * Finds the partition of `__consumer_offsets` for the group, and the node that leads this
+   * partition. This node is the group coordinator.
    */
   async function positionsOf(group: string): Promise<{ readonly partition: number; readonly node: number }> {
     const partitions = await leaders(positionsTopic)

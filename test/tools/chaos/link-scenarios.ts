@@ -4,8 +4,9 @@ import { httpSetup, kafkaOutageLimits, perWebhook, proxiedSetup, steady, times, 
 
 /**
  * Returns the number of seconds that the slow destination needs for its backlog after an outage.
- * The oldest event may be delivered last, because Hookline moves some of the waiting deliveries to
- * a retry topic. So a delivery may take as long as the outage plus this number of seconds.
+ * Hookline moves some of the waiting deliveries to a retry topic, so the oldest event may be the
+ * last one that is delivered. Its delivery may then take as long as the outage plus this number of
+ * seconds.
  */
 function drainSeconds(outageSeconds: number): number {
   const { processes, load } = proxiedSetup

@@ -50,7 +50,10 @@ export interface Posted {
   readonly answer: number | 'broken'
   /** `Retry-After` of the response. */
   readonly retryAfter: string | undefined
-  /** Ids of its messages, if the request was sent again after its connection had closed. */
+  /**
+   * Ids of the messages in the request. Undefined unless the sender sent the request again because
+   * the connection had closed.
+   */
   readonly sentAgain?: readonly string[]
 }
 
@@ -161,8 +164,8 @@ export class Ledger {
   }
 
   /**
-   * Returns the deliveries that their endpoint has rejected, each as `<destination> <message id>`.
-   * They must be in the dead-letter topic.
+   * Returns the deliveries that an endpoint has rejected, each as `<destination> <message id>`. The
+   * dead-letter topic must have all of these deliveries.
    */
   refused(): ReadonlySet<string> {
     return new Set(this.calls.filter(isRefusal).map(targetOf))
@@ -174,9 +177,9 @@ export class Ledger {
   }
 
   /**
-   * Waits until, for each of `keys`, a delivery with this key (`keyOf`) has arrived since `from`.
-   * Resolves with the time of the delivery that had the last missing key, or with undefined after
-   * `patienceMs`.
+   * Waits until each of `keys` has been seen. A key is seen when a delivery for which `keyOf`
+   * returns this key has arrived since `from`. Resolves with the time at which the last key was
+   * seen, or with undefined after `patienceMs`.
    */
   seen(
     keys: ReadonlySet<string>,

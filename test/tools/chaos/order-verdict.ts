@@ -2,8 +2,8 @@ import type { Injected } from './delivery-verdict.ts'
 import { type Call, statusOf, targetOf } from './message-ledger.ts'
 
 /**
- * Position of a message on the events topic. If the topic has several copies, it is the position of
- * the first one.
+ * Position of a message on the events topic. If the topic has several copies of the message, it is
+ * the position of the first copy.
  */
 export interface Place {
   readonly partition: number
@@ -73,9 +73,10 @@ export const signalMs = 250
 export function judgeOrder(evidence: OrderEvidence): OrderFindings {
   const { places, destinations, retried, patience } = evidence
   const { firsts, counts } = requestsByTarget(evidence)
-  // Whether to exclude the message, because its first request at the receiver says nothing about
-  // the order. There are two cases: the message was deferred before its first attempt, or fewer
-  // requests arrived than Hookline made, so the first attempt may not have arrived.
+  // Whether to exclude the message from the check of the order. There are two cases. In the first,
+  // the message was deferred before its first attempt. In the second, fewer requests arrived at the
+  // receiver than Hookline made, so the first request that arrived may not be that of the first
+  // attempt.
   const isMoved = (target: string): boolean => {
     const { minAttempts, maxAttempts } = retried.get(target) ?? { minAttempts: 1, maxAttempts: 0 }
     return minAttempts === 0 || (counts.get(target) ?? 0) <= maxAttempts
@@ -107,10 +108,10 @@ export function judgeOrder(evidence: OrderEvidence): OrderFindings {
 
 /**
  * Returns the request of the first attempt of each message, and the number of requests of each
- * message, by target. The first attempt is normally the first request. But a request that was in
- * progress when its process was killed or frozen does not count if another process has repeated the
- * request: the new owner of the partition cannot see how long the frozen process keeps its
- * connection open.
+ * message, by target. The first attempt is normally the first request. There is one exception. A
+ * process may be killed or frozen while the first request is in progress, and another process may
+ * repeat this request. Then the repeated request counts as the first attempt. The reason is that
+ * the new owner of the partition cannot see how long a frozen process keeps its connection open.
  */
 function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>

@@ -5,12 +5,16 @@ import { allPartitions, now, onPartitions, ownedBy } from './recovery-condition.
 import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** Time limit for a continued process to get partitions and deliver again, in ms. */
+/**
+ * Time limit, in ms. After SIGCONT, a process must get partitions and deliver again within this
+ * time.
+ */
 const returnMs = 60_000
 
 /**
- * The processes that own partitions, oldest first. After a fault of a process without partitions,
- * the recovery would end immediately, and the fault would prove nothing.
+ * The processes that own partitions, oldest first. Faults affect only these processes. If a fault
+ * affected a process without partitions, no partition would have to recover, and the fault would
+ * prove nothing.
  */
 const owners = (world: World): Member[] => world.fleet.members().filter(({ name }) => ownedBy(world, name).length > 0)
 

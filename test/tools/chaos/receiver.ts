@@ -37,8 +37,9 @@ export interface Receiver {
   inspect(destination: string, inspection: Inspection): void
   /**
    * Treats the webhooks of a destination as one endpoint, because a message is delivered as soon as
-   * one of them accepts it. When the second and further webhooks get a message for the first time,
-   * the ledger leaves out these requests, because they are not repetitions.
+   * one of them accepts it. Each webhook gets its own request for a message. The ledger records
+   * only the first of these requests, because the others are not repetitions. It also records each
+   * request that a webhook gets again.
    */
   merge(destination: string): void
   close(): Promise<void>

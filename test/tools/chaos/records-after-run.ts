@@ -53,8 +53,9 @@ export async function deadLetters({ installation }: World): Promise<ReadonlyMap<
 /** Records of the retry topics. */
 export interface Retries {
   /**
-   * Targets of the records whose offsets the consumer group of the retry topics has not committed.
-   * A committed record is processed, so it does not explain a missing delivery.
+   * Targets of the records that still wait: the consumer group of the retry topics has not
+   * committed their offsets. A record whose offset is committed has been processed, so this record
+   * does not explain a missing delivery.
    */
   readonly waiting: ReadonlySet<string>
   /** All records that were written to the retry topics, by `<destination> <message id>`. */

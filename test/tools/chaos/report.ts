@@ -175,7 +175,8 @@ export function table(rows: readonly Row[]): readonly string[] {
 
 /**
  * Computes a cell of the summary table, which has a row for each kind of fault. `rows` has the
- * results of the fault's scenarios that were run. `of` is the number of all its scenarios.
+ * results of the scenarios of this fault that were run. `of` is the number of all scenarios of this
+ * fault.
  */
 type MatrixCell = (rows: readonly Row[], of: number) => string | number
 

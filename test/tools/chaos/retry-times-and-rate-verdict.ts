@@ -116,9 +116,10 @@ const inWords = ({ id, number, late }: Retry): string =>
 const seconds = (ms: number): string => (Math.round(ms / 10) / 100 + 0).toFixed(2)
 
 /**
- * Returns the maximum number of concurrent requests. A request without an end stays in progress. If
- * a request times out, Hookline may begin the next one before the endpoint sees the end of the
- * first one. So a request without a response counts as ended `lateMs` earlier.
+ * Returns the maximum number of concurrent requests. A request whose end was not seen counts as in
+ * progress until the end of the run. When a request times out, Hookline may begin the next request
+ * before the endpoint sees the end of the first one. So the end of a request without a response
+ * counts `lateMs` earlier.
  */
 function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   const steps = calls

@@ -46,7 +46,7 @@ const usualCalmMs = { from: 1_000, to: 3_000 }
 const warmUpMs = 60_000
 /**
  * Time limit in ms for a recovery, and for the remaining deliveries at the end. Deliveries that
- * have not arrived after it count as missing.
+ * have not arrived within this limit count as missing.
  */
 export const giveUpMs = 180_000
 

@@ -126,7 +126,8 @@ export interface ChangesScenario extends Scenario {
     /** Range of the wait from the start of the changes to the fault, in ms. */
     readonly faultAfterMs: { readonly from: number; readonly to: number }
     /**
-     * Number of events per second for the destinations that change. Each of them gets every event.
+     * Number of events per second for the destinations that change. Each destination gets every
+     * event.
      */
     readonly eventsPerSecond: number
   }
@@ -151,8 +152,8 @@ export interface AudienceScenario {
   /** Maximum number of membership updates per second and process. */
   readonly emitPerSecond: number
   /**
-   * Destinations of the audience, each with the percentage of its requests that get a 503 and its
-   * response time.
+   * Destinations of the audience. `failingPercent` is the percentage of the requests to which the
+   * endpoint responds with 503. `latencyMs` is the response time of the endpoint.
    */
   readonly destinations: readonly {
     readonly id: string
@@ -181,8 +182,8 @@ export interface AudienceScenario {
 /**
  * A fault of an audience scenario.
  * - `kill`: SIGKILL of any process; another one starts.
- * - `link`: impairs the link between Kafka and the audiences process behind the proxy, for longer
- *   than the session of the process.
+ * - `link`: impairs the link between Kafka and the audiences process behind the proxy. The fault
+ *   lasts longer than the session timeout, so the process loses its session.
  * - `restart`: SIGTERM to every audiences process; the new processes restore the memberships from
  *   the topic.
  */

@@ -9,8 +9,8 @@ export interface Chance {
 }
 
 /**
- * Makes the random numbers of one scenario. Each name has its own sequence per seed, so a scenario
- * that runs alone gets the same faults as in a full run.
+ * Makes the random numbers of the scenario `name`. The numbers depend only on the seed and the
+ * name. So a scenario gets the same faults when it runs alone and when all scenarios run.
  */
 export function createChance(seed: number, name: string): Chance {
   let state = createHash('sha256').update(`${seed} ${name}`).digest().readUInt32LE()

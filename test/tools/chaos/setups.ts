@@ -29,8 +29,8 @@ const fiftiethFailsOnce: Script = (id, call) => (call === 1 && Number(id.slice(2
 export const withRetries = [crm, { id: 'moody', latencyMs: 150, script: fiftiethFailsOnce }] as const
 
 /**
- * Setting with which the limits per webhook apply before the limit per host. All endpoints are on
- * one host.
+ * Setting with a very high limit per host. All endpoints are on one host. With the default limit
+ * per host, requests could reach this limit before they reach the limits per webhook.
  */
 export const oneHost = { perHost: 1_000 } as const
 
@@ -44,8 +44,8 @@ export const standardSetup = {
   load: { perSecond: 250, seconds: 20 },
 } as const
 /**
- * Limits after a process of a group dies. Its session lasts 6 s, and other processes own its
- * partitions soon after that.
+ * Limits for a scenario in which a process of a consumer group dies. The session of the dead
+ * process lasts for another 6 s. Soon after that, other processes own its partitions.
  */
 export const takeoverLimits = { recoveryMs: 10_000, pauseMs: 1_500, latestMs: 40_000 } as const
 

@@ -59,9 +59,9 @@ export interface OverflowTopic {
 }
 
 /**
- * Id of the destination whose endpoint fails. A message without a successful request to this
- * destination counts as waiting for the topic that rejects records. So its requests must not fail
- * for any other reason.
+ * Id of the destination whose endpoint fails. If a message has no successful request to this
+ * destination, the check assumes that the message waits for the topic that rejects records. So
+ * requests to this destination must not fail for any other reason.
  */
 const failing = 'moody'
 const metricTimeoutMs = 30_000

@@ -78,9 +78,10 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
 }
 
 /**
- * Returns the arguments of `go build` for what to build and where to write it. If `goMod` has a
- * list of tools, Go writes them to the directory `path`. Otherwise, Go writes one program to the
- * file `path`: the only tool, or the package if `goMod` has no tool.
+ * Returns the arguments of `go build` that select the programs and their output path. If `goMod`
+ * has a list of tools, Go writes all of these tools to the directory `path`. Otherwise, Go writes
+ * one program to the file `path`: the only tool, or the package in the directory if `goMod` has no
+ * tool.
  */
 export function targetOf(goMod: string, path: string): readonly string[] {
   if (/^tool \(/m.test(goMod)) return ['-o', `${path}/`, 'tool']

@@ -12,7 +12,10 @@ const run = promisify(execFile)
 export interface ImageContent {
   /** Name and tag: `hookline.test/pause:1`. */
   readonly name: string
-  /** A directory that is the file system of the image. All its files become files of root. */
+  /**
+   * Path of the directory that becomes the root file system of the image. In the image, all files
+   * belong to the user root.
+   */
   readonly root: string
   /** Fields of the image configuration (OCI), such as `Entrypoint` and `User`. */
   readonly config: Readonly<Record<string, unknown>>

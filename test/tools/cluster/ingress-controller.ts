@@ -8,8 +8,8 @@ const metadata = { name, namespace: ingressNamespace }
 const labels = { app: name }
 
 /**
- * The settings of Traefik. They are those of its Helm chart, except that it opens only the port for
- * TLS.
+ * The settings of Traefik. They are the same as in the Helm chart of Traefik, except that clients
+ * can reach Traefik only through the port for TLS.
  */
 const args = [
   '--entryPoints.websecure.address=:8443',

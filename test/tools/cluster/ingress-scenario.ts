@@ -85,7 +85,8 @@ async function replaceBehindIngress(on: Installation): Promise<Done> {
   const held = await holdRequests(on)
   const console = await useConsole(`https://${operatorHost}`, destination)
   const log = `${inIngress} logs deployment/traefik --tail=-1`
-  // Traefik also logs a 502 for each unfinished request of `holdRequests`, from another address.
+  // The pattern selects requests from `machineAddress`, because Traefik also logs a 502 for each
+  // unfinished request of `holdRequests`. Those requests come from another address.
   const gateway = (await on.shell(`${log} | grep -E '^${machineAddress} .*HTTP/[0-9.]+" 50[24] ' || true`))
     .split('\n')
     .filter(line => line !== '')
@@ -173,9 +174,10 @@ async function guessKeys(on: Installation, operator: IngressClient): Promise<Res
 const forged = (number: number) => ({ 'x-forwarded-for': `198.51.100.${number}` })
 
 /**
- * Begins more requests from another address than both collectors permit for one address, each with
- * another false X-Forwarded-For. Traefik logs the responses of the collectors, but sends them only
- * after the body of the request.
+ * Begins requests from another address, each with another false X-Forwarded-For, and does not
+ * finish them. Their number exceeds the limit for one client address, summed over both collectors.
+ * So the collectors must refuse some of them. Traefik sends the response of a collector only after
+ * the body of the request, so this function counts the responses in the log of Traefik.
  */
 async function holdRequests(on: Installation): Promise<Result> {
   const agent = await ingressAgent(on, clientAddress)

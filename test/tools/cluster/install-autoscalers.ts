@@ -77,7 +77,7 @@ interface Overlay {
 
 /**
  * Applies a directory of manifests with kustomize, which kubectl contains, and waits until the
- * programs are ready. Removes what it has applied after an error.
+ * programs are ready. After an error, removes the manifests that it has applied.
  */
 export async function apply(
   shell: Installation['shell'],

@@ -94,8 +94,8 @@ const kubeletConfiguration = (directory: string): object => ({
   resolvConf: join(directory, 'resolv.conf'),
   containerRuntimeEndpoint: `unix://${directory}/containerd.sock`,
   volumePluginDir: join(directory, 'plugins'),
-  // The disk of the volumes (`nodefs`) has the default limit. The disk of the images is one of this
-  // machine, which may be almost full.
+  // The limit for the disk of the volumes (`nodefs`) is the default. The limit for the disk of the
+  // images is lower, because the images are on a disk of this machine, which may be almost full.
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '1%' },
   // How long the kubelet reports DiskPressure after the disk has space again, by default five
   // minutes. Kubernetes schedules no pod in this time.

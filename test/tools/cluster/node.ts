@@ -98,8 +98,9 @@ export async function createNetwork(): Promise<void> {
     ['link', 'set', cable, 'up'],
     ['-n', namespace, 'address', 'add', `${nodeAddress}/24`, 'dev', 'eth0'],
     ['-n', namespace, 'link', 'set', 'eth0', 'up'],
-    // The system looks up the route of a packet to a Service before the rules of kube-proxy replace
-    // its address. Without a route, the system would not send the packet.
+    // When a pod sends a packet to a Service, the system first looks up a route for the address of
+    // the Service. Only then do the rules of kube-proxy replace this address by that of a pod.
+    // Without a route, the system would not send the packet.
     ['-n', namespace, 'route', 'add', serviceAddresses, 'via', machineAddress],
     ['-n', namespace, 'route', 'add', publicAddress, 'via', machineAddress],
     ...[serviceAddresses, podAddresses].map(block => ['route', 'add', block, 'via', nodeAddress]),
@@ -183,7 +184,8 @@ async function isReady({ api }: ControlPlane): Promise<boolean> {
 /** Removes the control groups that the kubelet created, children first. */
 async function removeCgroups(): Promise<void> {
   const roots = [cgroups, ...(await readdir(cgroups)).map(name => join(cgroups, name))]
-  // Several names may lead to one hierarchy: `cpu` and `cpuacct` to `cpu,cpuacct`.
+  // Several names may be links to the same hierarchy of control groups. For example, `cpu` and
+  // `cpuacct` may lead to `cpu,cpuacct`.
   const groups = roots.map(root => join(root, 'kubepods')).filter(existsSync)
   for (const pods of new Set(groups.map(path => realpathSync(path)))) {
     const inside = await readdir(pods, { recursive: true, withFileTypes: true })

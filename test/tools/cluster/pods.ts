@@ -10,8 +10,9 @@ export interface Pod {
   /** How often the kubelet has restarted its container. */
   readonly restarts: number
   /**
-   * Why the container ended before its last restart, for example `OOMKilled`, and when, in ms since
-   * 1970.
+   * The end of the container before its last restart. `reason` is the cause, for example
+   * `OOMKilled`, and `at` is the time in ms since 1970. Undefined if the container was not
+   * restarted.
    */
   readonly lastEnd: { readonly reason: string; readonly at: number } | undefined
 }
@@ -70,8 +71,8 @@ export function restartsBetween(before: readonly Pod[], after: readonly Pod[]): 
 }
 
 /**
- * Finds the process of a pod's container on this machine. Its environment has the name of the pod.
- * @throws when there is none
+ * Finds the process of a pod's container on this machine: the process of Hookline whose environment
+ * has the name of the pod. @throws when this machine has no matching process
  */
 export async function processOf(pod: string): Promise<number> {
   for (const id of await readdir('/proc')) {

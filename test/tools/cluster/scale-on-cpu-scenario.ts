@@ -16,8 +16,9 @@ const maxReplicas = 3
 /** CPU use, relative to the request, above which a collector is added: the default of the chart. */
 const targetShare = 0.7
 /**
- * With the CPU request of this scenario, one collector is enough up to this factor times the CPU
- * use of all collectors before the additional load.
+ * The scenario measures the CPU use of all collectors before the additional load. It then sets the
+ * CPU request so that one collector is enough until the CPU use exceeds the measured use multiplied
+ * by this factor.
  */
 const useOfOne = 1.2
 /** Shortens the wait before a pod is removed, which is five minutes by default. */

@@ -51,8 +51,8 @@ export const configOf =
 export const services = ['collector', 'dispatcher', 'audiences']
 
 /**
- * Runs a step of a scenario with an autoscaler. Adds to an error of the step the state of the
- * autoscalers, and the end of the logs of the programs in `namespace`.
+ * Runs a step of a scenario with an autoscaler. If the step fails, adds two details to the error:
+ * the state of the autoscalers, and the end of the logs of the programs in `namespace`.
  */
 export async function withLogs<T>(
   { shell }: Pick<Installation, 'shell'>,

@@ -23,9 +23,9 @@ export interface PluginOptions {
 }
 
 /**
- * Starts kube-router on the node, only with the part that enforces network policies. Resolves, when
- * it runs, with a function that stops it and removes its rules.
- * @throws with the end of its log
+ * Starts kube-router on the node. Only its part that enforces network policies is active. Resolves
+ * when kube-router is ready. The result is a function that stops kube-router and removes its rules.
+ * @throws with the end of the log of kube-router
  */
 export async function startNetworkPlugin(options: PluginOptions): Promise<() => Promise<void>> {
   const { plane, packages, directory, networkNamespace } = options
@@ -71,8 +71,10 @@ export async function startNetworkPlugin(options: PluginOptions): Promise<() => 
 
 /**
  * The environment in which kube-router finds the programs of the packages. The package of iptables
- * has one program, `xtables-nft-multi`, for all of these names. At an installation, Debian creates
- * links with these names. This function creates the links in `links`.
+ * has only the program `xtables-nft-multi`. Under the names `iptables`, `iptables-save` and
+ * `iptables-restore`, this program does the work of these commands. Debian creates links with these
+ * names when it installs the package. This package is only unpacked, so this function creates the
+ * links, in the directory `links`.
  */
 async function environment(packages: string, links: string): Promise<NodeJS.ProcessEnv> {
   await mkdir(links, { recursive: true })

@@ -110,9 +110,10 @@ export function judge(evidence: Evidence): Figures {
 }
 
 /**
- * Returns how often the collector accepted each message that was sent again: the number of
- * different marks of its deliveries. A mark is the time at which the collector received the
- * message. Some destinations have other marks, so marks are compared only within a destination.
+ * Returns how often the collector accepted each message that was sent again. The requests to an
+ * endpoint have a mark: the time at which the collector received the message. So the number of
+ * different marks at one destination is the number of times that the message was accepted. Some
+ * destinations have other marks, so marks of different destinations are not compared.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))

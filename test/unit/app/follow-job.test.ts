@@ -35,8 +35,9 @@ class FastClock extends ManualClock {
 }
 
 /**
- * Creates a replay through a server that responds to the requests as `responses` do, in this order,
- * and to all further requests as the last one does. `keys` are their idempotency keys.
+ * Creates a replay through a server. The server handles the nth request with the nth function of
+ * `responses`, and all further requests with the last function. `keys` are the idempotency keys of
+ * the requests.
  */
 async function createReplay(responses: readonly Respond[], signal?: AbortSignal, cancel?: string) {
   const keys: unknown[] = []

@@ -4,7 +4,10 @@ import { handleStopSignals } from '../../../src/app/stop-signal.ts'
 
 class FakeProcess extends EventEmitter {
   readonly pid: number
-  /** How the process ended: an exit code, or a signal that has its default action. */
+  /**
+   * How the process ended: an exit code, or the name of a signal. A signal ends the process when it
+   * has no listener.
+   */
   readonly ends: (number | string)[] = []
 
   constructor(pid: number) {

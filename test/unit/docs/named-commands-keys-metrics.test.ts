@@ -27,8 +27,8 @@ const typedIn = (page: Page): readonly (readonly string[])[] => {
 }
 
 /**
- * The words after a program in the places where it is run: at the beginning, after `npx`, or after
- * the `--` of another program.
+ * The words after the name of a program, if a command line runs the program. The name is then at
+ * the beginning of the line, or after `npx`, `exec`, `--` or environment variables.
  */
 function wordsAfter(program: string, words: readonly string[]): readonly string[] | undefined {
   const at = words.findIndex(
@@ -145,8 +145,8 @@ interface Node {
 const schema = configurationJsonSchema() as Node
 
 /**
- * The schemas of a value: its own schema, that of its entries if it is a list, and its
- * alternatives.
+ * The schemas that apply to a value: the schema itself, its alternatives, and, for a list, the
+ * schema of the entries.
  */
 const schemasOf = (node: Node): readonly Node[] => [
   node,

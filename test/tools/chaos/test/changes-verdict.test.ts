@@ -17,8 +17,8 @@ const call = (destination: string, mark: string | undefined, id = 'm-1') => ({ i
 const last = (destination: string, mark: string, partition: number) => ({ destination, mark, partition })
 
 /**
- * The tries of `a`: one with a 200, one without a known result whose change is in force, and one
- * with a 412.
+ * Three tries to change the destination `a`. The first got a 200. The result of the second is
+ * unknown, but its change is in force. The third got a 412.
  */
 const tries = [attempt('1-1', 'acknowledged', 2), attempt('2-2', 'unknown'), attempt('2-3', 'refused')]
 const records = [

@@ -110,8 +110,9 @@ describe('the ledger of a chaos run', () => {
     let turns = 0
     const settled = ledger.settled(['crm'], 60_000).then(() => 'settled')
     while ((await Promise.race([settled, setImmediate('a turn')])) === 'a turn') turns += 1
-    // `settled` has three loops: over the events, the requests and the deliveries, here the same
-    // number of each. Each loop yields after 10,000 items, but need not yield after its last items.
+    // `settled` has three loops: over the events, over the requests and over the deliveries. In
+    // this test, each of the three lists has 50,000 items. Each loop yields after every 10,000
+    // items, except perhaps after its last items.
     expect(turns).toBeGreaterThanOrEqual((3 * events) / 10_000 - 3)
   })
 })

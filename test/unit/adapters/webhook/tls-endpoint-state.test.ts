@@ -68,7 +68,8 @@ describe('a TLS session', () => {
     const { connect, resume, pass } = knownEndpoints()
     connect().trust()
     pass(1_800_000)
-    // A resumed session gets a new ticket. The hour still begins at the check of the certificate.
+    // The handshake resumes the session, and the session gets a new ticket. But the certificate is
+    // not checked again, so the hour still begins at the first handshake.
     connect(true).trust()
     pass(1_800_000)
     expect(resume()).toBe(session)

@@ -57,8 +57,8 @@ describe('a kept connection is checked before it is reused', () => {
     })
     const post = caller()
     expect(await post(target.url())).toEqual(answered(200))
-    // `act` and `post` run in the same timer callback. Node reads sockets after it. So the request
-    // starts before the connection has received the data of the peer.
+    // `act` and `post` run in the same timer callback. Node reads sockets only after the callback.
+    // So the request starts before the connection has received the data of the peer.
     const result = new Promise<CallResult>(end => {
       processClock.after(durationMs(1), () => {
         act(first as Peer)

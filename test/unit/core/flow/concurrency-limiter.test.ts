@@ -103,8 +103,8 @@ describe('ConcurrencyLimiter', () => {
             limiter.acquire(newShare(), permits)
             held[index] = (held[index] ?? 0) + 1
           }
-      // The first destination had the host to itself only for one request, so it has no more
-      // permits (slots for concurrent requests) than the others.
+      // Only before its second request was the first destination the only one with requests to the
+      // host. So it got no more permits (slots for concurrent requests) than the others.
       expect(Math.max(...held)).toBe(each)
       expect(limiter.hasPermit(rooms[count] as PermitShares)).toBe(true)
     })

@@ -11,8 +11,9 @@ import {
 const kindOf = (ip: string, allow: readonly string[] = []) => classifyAddress(ip, parseAllow(allow)).kind
 
 /**
- * The first and the last address of each range. `outside` has the addresses directly before and
- * after the range that are public.
+ * The first and the last address of each range. `outside` has the neighbours of the range: the
+ * address directly before it and the address directly after it. A neighbour that is not public is
+ * left out.
  */
 const edges: readonly (readonly [range: string, first: string, last: string, outside: readonly string[]])[] = [
   ['"this network", 0.0.0.0/8', '0.0.0.0', '0.255.255.255', ['1.0.0.0']],

@@ -114,7 +114,8 @@ describe('syncs', () => {
     }
     harness.write(ended(1))
     await harness.advance(1)
-    // The service lets other work run twice at the end of the sync, and twice in the removal.
+    // The service yields to other work four times: twice while it processes the end of the sync,
+    // and twice while it removes users.
     expect(turns).toBe(4)
   })
 
@@ -209,7 +210,8 @@ describe('inputs that cannot be decoded', () => {
     harness.log.unwritable.add(memberships)
     harness.log.write(audienceInput, Buffer.from('no input'), 'ann')
     await harness.advance(1)
-    // The first write of each watermark has failed: no watermark waits for another one.
+    // The first write of all three watermarks has failed. So the service did not wait for the write
+    // of one watermark before it began the next.
     expect(harness.count(`produceFailures{${memberships}}`)).toBe(3)
   })
 

@@ -68,8 +68,9 @@ describe('short work', () => {
 
 describe('sources whose requests wait at the same time', () => {
   /**
-   * Functions that request turns and short work. `in` returns the names of those that the sources
-   * get in this number of iterations of the event loop, in order.
+   * Functions that request turns (`turns`) and short work (`shortWork`). `in` waits for a number of
+   * iterations of the event loop. It returns the requests that were granted in this time, in order,
+   * each as `<source> <number>`.
    */
   function recorded() {
     const { next, short } = createFairTurns(new ManualClock())

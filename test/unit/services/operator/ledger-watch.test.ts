@@ -20,7 +20,10 @@ const viewWith = (difference: number | undefined, more: Partial<LedgerView> = {}
   ...more,
 })
 
-/** Runs a reading for each view, and returns the values of the metrics and the log lines. */
+/**
+ * Lets the watch read the ledger once for each of `views`. Each read returns the next view, or
+ * fails if the view is an error. Returns the values of the metrics and the log lines.
+ */
 async function watched(views: readonly (LedgerView | Error)[]) {
   const clock = new ManualClock()
   const logger = new RecordingLogger()

@@ -8,7 +8,10 @@ import { createManageObjects } from '../../../../src/services/operator/manage-ob
 import { configTopic, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
 import { destinationDocument, secondKey } from '../../../support/config-objects/example-objects.ts'
 
-/** A process that excludes the destination `crm`, because it does not have the key of its secrets. */
+/**
+ * A process that excludes the destination `crm`, because it has another encryption key than the one
+ * that encrypted the secrets of `crm`.
+ */
 async function excluded() {
   const { harness, process, change } = await oneOperator()
   await change(destinationDocument())

@@ -10,8 +10,8 @@ import { noStatusView } from '../../../support/operator/no-status-view.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 /*
- * Tests of 11 concurrent requests for a status: ten of a destination each, and one of the
- * installation.
+ * Tests of 11 concurrent status requests: ten requests for the status of one destination each, and
+ * one request for the status of the installation.
  */
 
 /**

@@ -178,8 +178,8 @@ describe('the steps of a deletion', () => {
 
 describe('a deletion that is repeated after a crash', () => {
   // The deletion writes seven records in this order: two audience inputs, one status record and
-  // four delete messages. The test leaves out 4 acknowledgements, because 5 is the same case: a
-  // crash between delete messages.
+  // four delete messages. 4 acknowledgements are not tested, because 4 and 5 test the same: a crash
+  // between two delete messages.
   it.each([0, 1, 2, 3, 5, 6])('writes the same under the same ids after %i acknowledgements', async writes => {
     const { work } = await begin(request, undefined, writes)
     void work

@@ -7,7 +7,7 @@ import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../../support/telemetry/recording-logger.ts'
 
-/** A partition of a topic that its consumer owns, with position 0 and without a commit. */
+/** A partition that the consumer owns. The position is 0, and no offset is committed. */
 export const owned = (partition: number, more: Partial<OwnedPartition> = {}): OwnedPartition => ({
   ...{ topic: 'topic', partition, next: 0, paused: false, isRevoking: false, committed: undefined, ...more },
 })

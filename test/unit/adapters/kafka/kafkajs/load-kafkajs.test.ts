@@ -5,7 +5,7 @@ import { decodeRecordSet } from './record-batches.ts'
 
 /*
  * Shows that `loadKafkajs` replaces files of kafkajs before other files of kafkajs load the
- * originals. In the case of each test, the original behaves differently from the patch.
+ * originals. Each test uses an input for which the original file and the patch behave differently.
  */
 
 type Headers = Readonly<Record<string, string | undefined>>
