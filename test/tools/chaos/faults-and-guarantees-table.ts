@@ -128,6 +128,6 @@ export const matrix: readonly MatrixRow[] = [
 
 /**
  * Returns the duration of a soak, for example `30 minutes`, or undefined if the soak was not run.
- * The duration is at the beginning of the first text in the field `measured` of the row.
+ * The first additional figure of the soak (`measured`) is a text that begins with the duration.
  */
 const durationOf = ([row]: readonly Row[]): string | undefined => /^[\d.]+ minutes/.exec(row?.measured?.[0] ?? '')?.[0]

@@ -6,8 +6,9 @@ interface DeadLetter {
   readonly id: string | undefined
   readonly reason: string
   /**
-   * The position of the original record, the number of bytes of the value in the dead letter, and
-   * the number of bytes of the value in the original record. Absent if the dead letter is not
+   * The position of the original record, the number of bytes in the dead letter (`keptBytes`), and
+   * the full number of bytes (`originalBytes`). The bytes are those of the value of the record, or
+   * of the compressed batch if Hookline cannot decompress it. Absent if the dead letter is not
    * truncated.
    */
   readonly truncated?: {
@@ -97,9 +98,10 @@ export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLette
 }
 
 /**
- * Judges the dead letters of one record. The value of each dead letter must have the first 64 KiB
- * of the value of the record. If Hookline cannot decompress the record, it must have the first 64
- * KiB of the compressed batch. Each dead letter must also state the full length.
+ * Judges the dead letters of one record. Each dead letter must have the first 64 KiB of the value
+ * of the record, and must state the full length of this value. If Hookline cannot decompress the
+ * batch of the record, each dead letter has the first 64 KiB and the full length of the compressed
+ * batch instead.
  */
 function failuresOfTruncated(
   { partition, offset, bytes }: OversizedSent,

@@ -198,10 +198,10 @@ function latestOf({ calls, limits, patience }: JobsEvidence) {
 
 /**
  * Judges the ledger. The field `difference` must be 0 whenever the ledger is complete. At the end,
- * the ledger must be complete, and must count the same copies as the retry topics and the same
- * deliveries as the endpoints. Only killed dispatchers explain other counts. The next owner of a
- * partition may have written retry records again. And the ledger does not count the requests that a
- * killed dispatcher made after its last commit.
+ * the ledger must be complete. It must then count as many copies as the retry topics have, and as
+ * many deliveries as the endpoints accepted. Only killed dispatchers explain other counts. The next
+ * owner of a partition may have written retry records again. And the ledger does not count the
+ * requests that a killed dispatcher made after its last commit.
  */
 function failuresOfLedger(evidence: JobsEvidence): readonly string[] {
   const { ledgers, finalLedger, admitted, records, calls, kills, patience } = evidence

@@ -152,7 +152,10 @@ export class Ledger {
     return call
   }
 
-  /** Returns the first text that was equal to `name`, so that each name is stored once. */
+  /**
+   * Returns the stored text that equals `name`. If there is none, stores `name`. So each name is
+   * stored once.
+   */
   #oneText(name: string): string {
     const known = this.#names.get(name) ?? name
     this.#names.set(known, known)

@@ -6,8 +6,8 @@ import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
 /**
- * Time limit, in ms. After SIGCONT, a process must get partitions and deliver again within this
- * time.
+ * Time limit for a process after SIGCONT, in ms. Within this time, the process must get partitions
+ * and deliver again.
  */
 const returnMs = 60_000
 

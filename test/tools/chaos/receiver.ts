@@ -38,8 +38,8 @@ export interface Receiver {
   /**
    * Treats the webhooks of a destination as one endpoint, because a message is delivered as soon as
    * one of them accepts it. Each webhook gets its own request for a message. The ledger records
-   * only the first of these requests, because the others are not repetitions. It also records each
-   * request that a webhook gets again.
+   * only the first of these requests, because the others are not repetitions. If a webhook gets the
+   * message again, the ledger also records this request.
    */
   merge(destination: string): void
   close(): Promise<void>

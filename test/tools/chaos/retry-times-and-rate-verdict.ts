@@ -118,8 +118,8 @@ const seconds = (ms: number): string => (Math.round(ms / 10) / 100 + 0).toFixed(
 /**
  * Returns the maximum number of concurrent requests. A request whose end was not seen counts as in
  * progress until the end of the run. When a request times out, Hookline may begin the next request
- * before the endpoint sees the end of the first one. So the end of a request without a response
- * counts `lateMs` earlier.
+ * before the endpoint sees the end of the first one. So a request without a response counts as if
+ * it had ended `lateMs` earlier.
  */
 function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   const steps = calls

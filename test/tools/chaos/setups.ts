@@ -45,7 +45,7 @@ export const standardSetup = {
 } as const
 /**
  * Limits for a scenario in which a process of a consumer group dies. The session of the dead
- * process lasts for another 6 s. Soon after that, other processes own its partitions.
+ * process ends up to 6 s later. Soon after that, other processes own its partitions.
  */
 export const takeoverLimits = { recoveryMs: 10_000, pauseMs: 1_500, latestMs: 40_000 } as const
 

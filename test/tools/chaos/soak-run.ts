@@ -125,8 +125,8 @@ function loadFrom({ cluster, installation, ledger }: World, first: number, perSe
 }
 
 /**
- * Measures how many events per second the processes deliver to all destinations, while more events
- * wait than they can deliver.
+ * Measures how many events per second the processes deliver to all destinations. During the
+ * measurement, the load is higher than the processes can deliver.
  */
 async function capacityOf(world: World, destinations: readonly string[]): Promise<number> {
   const { ledger, patience } = world

@@ -52,9 +52,9 @@ const poisoned = recordLoad(number => {
 const hotUser = 'user-hot'
 const hotPartition = partitionFor(Buffer.from(hotUser), partitions)
 /**
- * Load in which one user has 40 % of all events: 100 events per second. Hookline sends the requests
- * for one user to a destination one after another, so it cannot deliver these events as fast as
- * they arrive.
+ * Load in which one user has 40 % of all events: 100 events per second. Hookline sends the events
+ * of one user to a destination one after another, so it cannot deliver these events as fast as they
+ * arrive.
  */
 const hotKey = recordLoad(number => ({ userId: number % 5 < 2 ? hotUser : userIdOf(number) }))
 const hotPerSecond = 250

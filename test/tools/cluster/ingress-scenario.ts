@@ -175,9 +175,10 @@ const forged = (number: number) => ({ 'x-forwarded-for': `198.51.100.${number}` 
 
 /**
  * Begins requests from another address, each with another false X-Forwarded-For, and does not
- * finish them. Their number exceeds the limit for one client address, summed over both collectors.
- * So the collectors must refuse some of them. Traefik sends the response of a collector only after
- * the body of the request, so this function counts the responses in the log of Traefik.
+ * finish them. The number of these requests is higher than both collectors together permit for one
+ * address, so the collectors must refuse some of them. Traefik sends a response of a collector only
+ * after the body of the request, but logs the response. So this function counts the responses in
+ * the log.
  */
 async function holdRequests(on: Installation): Promise<Result> {
   const agent = await ingressAgent(on, clientAddress)

@@ -137,15 +137,18 @@ async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promi
   return { kafka: jars.directory, registry: registry.home }
 }
 
-/** The webhook of a destination of the test. A header of its requests has the name of the pod. */
+/**
+ * The webhook of a destination of the test. A header of each request has the name of the pod that
+ * sends the request.
+ */
 export const webhooksOf = (receiver: Pick<Receiver, 'url'>, destination: string): readonly object[] => [
   { id: 'main', url: receiver.url(destination), headers: { [processHeader]: `\${HOSTNAME}` } },
 ]
 
 /**
  * Returns the values of docs/how-to/deploy-on-kubernetes.md, changed for this cluster: the image in
- * the node, one broker, the path of the schema registry's API, and endpoints on this machine. Each
- * request to an endpoint has the name of its pod in a header.
+ * the node, one broker, the path of the schema registry's API, and endpoints on this machine. A
+ * header of each request to an endpoint has the name of the pod that sends the request.
  */
 function valuesFor(values: PageValues, receiver: Receiver): Values {
   const { config } = values

@@ -37,8 +37,9 @@ export async function publish(root: string, fresh: readonly PublishedRow[], scen
 }
 
 /**
- * Returns the new text of each file that contains or shows rows, by path. `texts` has the new texts
- * of pages that another generator has already changed. They are used in place of the files.
+ * Returns the new text of each file that contains or shows rows, by path. Another generator may
+ * already have changed pages. `texts` has the new texts of these pages, which this function uses
+ * instead of the files.
  */
 export async function publishedFiles(
   root: string,

@@ -59,7 +59,7 @@ export async function enableKeda(on: Installation): Promise<Values> {
   return before
 }
 
-/** Waits for the ScaledObject of the chart, and shortens the time until it removes a pod. */
+/** Waits for the ScaledObject of the chart, and shortens the wait before KEDA removes a pod. */
 async function quickenScaledObject({ rolledOut, shell }: Installation): Promise<void> {
   await rolledOut()
   await shell(`${inHookline} wait --for=condition=Ready ${object} --timeout=120s`)

@@ -110,10 +110,11 @@ export function judge(evidence: Evidence): Figures {
 }
 
 /**
- * Returns how often the collector accepted each message that was sent again. The requests to an
- * endpoint have a mark: the time at which the collector received the message. So the number of
- * different marks at one destination is the number of times that the message was accepted. Some
- * destinations have other marks, so marks of different destinations are not compared.
+ * Returns how often the collector accepted each message that was sent again. Each request to an
+ * endpoint has a mark: the time at which the collector received the message. So the number of
+ * different marks of a message at one destination is the number of times that the collector
+ * accepted the message. Some destinations have other marks, so marks of different destinations are
+ * not compared.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))

@@ -27,7 +27,7 @@ export const nothingWrong: Evidence = {
   problems: [],
 }
 
-/** Evidence and the expected verdict: some of its figures, and all of its failures. */
+/** Evidence, and the verdict that is expected for it: some figures, and all failures. */
 export interface Case {
   readonly name: string
   readonly evidence: Partial<Evidence>

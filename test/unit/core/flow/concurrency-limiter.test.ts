@@ -103,8 +103,9 @@ describe('ConcurrencyLimiter', () => {
             limiter.acquire(newShare(), permits)
             held[index] = (held[index] ?? 0) + 1
           }
-      // Only before its second request was the first destination the only one with requests to the
-      // host. So it got no more permits (slots for concurrent requests) than the others.
+      // At the first request of the first destination, no other destination had requests to the
+      // host. At all later requests, several destinations shared the permits (slots for concurrent
+      // requests). So the first destination got no more permits than the others.
       expect(Math.max(...held)).toBe(each)
       expect(limiter.hasPermit(rooms[count] as PermitShares)).toBe(true)
     })

@@ -178,8 +178,8 @@ describe('the steps of a deletion', () => {
 
 describe('a deletion that is repeated after a crash', () => {
   // The deletion writes seven records in this order: two audience inputs, one status record and
-  // four delete messages. 4 acknowledgements are not tested, because 4 and 5 test the same: a crash
-  // between two delete messages.
+  // four delete messages. The case of 4 acknowledgements is left out, because it is the same as the
+  // case of 5: a crash between two delete messages.
   it.each([0, 1, 2, 3, 5, 6])('writes the same under the same ids after %i acknowledgements', async writes => {
     const { work } = await begin(request, undefined, writes)
     void work
