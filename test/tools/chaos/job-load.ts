@@ -55,7 +55,7 @@ const settledMs = 3_000
 const jobLimitMs = 600_000
 
 /**
- * Creates a job, and resolves with it when it has ended.
+ * Creates a job. Resolves with the job when the job has ended.
  * @throws when a request fails, or when the job has not ended in time
  */
 export async function endedJob(ask: AskOperators, path: string, body: object): Promise<EndedJob> {

@@ -5,8 +5,8 @@ import type { JobsScenario } from './scenario.ts'
 import { crm, httpSetup, steady, times } from './setups.ts'
 
 /**
- * Duration of a phase of the endpoint, in ms. In one phase it rejects every request, in the next
- * one it accepts every request.
+ * In one phase, the endpoint rejects every request. In the next phase, it accepts every request.
+ * This is the duration of a phase, in ms.
  */
 const periodMs = 10_000
 const refusesAtTimes: Script = () => (Math.floor(performance.now() / periodMs) % 2 === 0 ? 400 : 200)

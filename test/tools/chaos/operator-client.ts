@@ -58,8 +58,8 @@ export interface Answer {
 }
 
 /**
- * Sends a request once. `url` is that of the operator process. Resolves with undefined when the
- * process ends before it has responded.
+ * Sends a request once to the operator process at `url`. Resolves with undefined when the process
+ * ends before it has responded.
  */
 export async function answerOf(url: string, request: OperatorRequest): Promise<Answer | undefined> {
   const { method = 'GET', path, body, idempotencyKey, ifMatch } = request

@@ -115,9 +115,9 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     examine: async (world, injected) =>
       combineResults([
         moving(world, injected, prompt, [{ what: 'the other partitions', partitions: allBut(hotPartition) }]),
-        // The events of the user `user-hot` wait, and so do the records of other users that follow
-        // them. So the check has no limit for their latency (`share: 0`), but the partition must
-        // keep delivering.
+        // The events of the user `user-hot` wait. In the same partition, the records of other users
+        // that follow these events wait too. So the check has no limit for the latency of this
+        // partition (`share: 0`), but the partition must keep delivering.
         moving(world, injected, { ...prompt, share: 0 }, [
           { what: "the hot user's partition", partitions: new Set([hotPartition]) },
         ]),

@@ -3,9 +3,10 @@ import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts
 
 /*
  * Program that writes compressed batches to the events topic, and sends their offsets to its
- * parent. It is a process of its own, because it encodes hundreds of MB, which blocks an event loop
- * for seconds. The endpoints, which are in the parent, could not respond in that time. Its priority
- * is low, because a real producer does not take CPU time from Hookline.
+ * parent. The endpoints are in the parent. The program is a separate process, because it encodes
+ * hundreds of MB, which blocks an event loop for seconds. In the parent, this would stop the
+ * responses of the endpoints. The priority of the program is low, because a real producer does not
+ * take CPU time from Hookline.
  */
 
 /** Command line argument, as JSON. */

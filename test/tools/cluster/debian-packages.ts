@@ -9,7 +9,10 @@ import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/make-once-
 const run = promisify(execFile)
 const downloadTimeoutMs = 5 * 60_000
 
-/** Packages with the programs of the node that are not part of Kubernetes, and their libraries. */
+/**
+ * Packages with the programs of the node, and with the libraries of these programs. The programs of
+ * Kubernetes are not among them.
+ */
 const names: readonly string[] = [
   ...['containerd', 'runc', 'containernetworking-plugins', 'nftables'],
   ...['libnftables1', 'libnftnl11', 'libmnl0', 'libjansson4', 'libedit2', 'libbsd0', 'libseccomp2'],

@@ -61,9 +61,10 @@ export async function startMessageLoad(target: Target, perSecond: number): Promi
 }
 
 /**
- * Whether a reused connection closed before any response. Usually the server closed it while it was
- * idle. HTTP/1.1 cannot avoid this when both sides act at the same time, so HTTP clients and SDKs
- * send the request again. A server that dies while it handles the request looks the same.
+ * Whether a reused connection closed before any response. Usually, the server closed the connection
+ * because it was idle, and the client began a request in the same moment. HTTP/1.1 cannot avoid
+ * this, so HTTP clients and SDKs send the request again. A server that dies while it handles the
+ * request looks the same.
  */
 const wasClosedBefore = ({ reusedSocket }: ClientRequest, { code = '' }: NodeJS.ErrnoException): boolean =>
   reusedSocket && ['ECONNRESET', 'EPIPE'].includes(code)

@@ -5,7 +5,10 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import { hostScript } from '../../support/client/kafkajs-unchanged-script.ts'
 
-/* These tests run in child processes, because jest has a module registry of its own. */
+/*
+ * These tests check the modules in the cache of Node. They run in child processes, because jest
+ * replaces this cache by a module registry of its own.
+ */
 
 const root = resolve(import.meta.dirname, '../../..')
 const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/load-kafkajs.ts')).href

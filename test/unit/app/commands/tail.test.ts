@@ -40,7 +40,7 @@ const records = (...values: (string | null)[]): LogRecord[] =>
   }))
 const all = records(...[delivered, retried, givenUp].map(facts => encodeAttempt(facts, at)))
 
-/** Runs `tail` on these attempts and interrupts the command after the last one. */
+/** Runs `tail` on these attempts and interrupts the command after the last attempt. */
 async function tail(
   argv: readonly string[],
   given: { handed?: readonly LogRecord[]; fails?: Error; file?: string } = {},

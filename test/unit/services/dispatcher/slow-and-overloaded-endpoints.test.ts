@@ -217,7 +217,7 @@ it.each([
     })
     for (let index = 0; index < 2_500; index++)
       harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
-    // Until its requests reach their timeout, the endpoint that hangs holds 28 of the 32 permits.
+    // The endpoint that hangs holds 28 of the 32 permits until its requests time out.
     await harness.advance(4_900)
     expect(harness.count('deliveries{crm,deferred}')).toBeGreaterThan(900)
     for (const id of ['erp', 'app']) {
