@@ -54,19 +54,20 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  // The cost of a retry record does not depend on the HTTP client. The figures are those with the
-  // client that needs the least CPU time for a request, because this time distorts the cost.
+  // A retry record costs the same with every HTTP client. The bench measures this cost as a
+  // difference: it subtracts the CPU time of the attempts. The result is most exact with undici,
+  // the client whose attempts need the least CPU time.
   const [cheapest, retried] = [variantOf.delivery('hookline undici', 20), variantOf.retries('hookline undici')]
   const ofReference = measured('retries', retried, 'CPU of a retry, relative to a delivery of the reference loop')
   const [collected, restored] = [variantOf.collector('hookline', 20), variantOf.audiences(1_000_000)]
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // `ofReference` is a ratio: the CPU time of a retry record, divided by the CPU time of a
-    // delivery of the reference loop (the minimal program that `make bench` measures beside
-    // Hookline). The ratio is multiplied by the CPU time of the reference loop in the row
-    // `delivery`, because all costs must be of the machine that measured this row. The row has the
-    // CPU time as deliveries per CPU second.
+    // `ofReference` is the CPU time of a retry record, divided by the CPU time of a delivery of the
+    // reference loop (the minimal program that `make bench` measures beside Hookline). All costs
+    // must be of the machine that measured the row `delivery`. So the ratio is multiplied by the
+    // CPU time of the reference loop in this row. The row has this CPU time as deliveries per CPU
+    // second.
     retryWriteMicros: (ofReference * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', retried, 'size of the record in the retry topic'),
     retryRecordBytes: measured('retries', retried, 'size of the record in the retry topic'),

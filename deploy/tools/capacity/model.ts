@@ -64,8 +64,8 @@ export interface Plan {
   readonly brokers: {
     /**
      * MB per second that are written to the brokers while no endpoint fails, including replication.
-     * The brokers send the same amount: once to the dispatchers, and once to each replica beyond the
-     * first.
+     * The brokers send as many MB per second, because they send each record once to the
+     * dispatchers, and once to each replica beyond the first.
      */
     readonly inMb: number
     readonly diskTb: number
@@ -137,9 +137,10 @@ export function planFor(load: Load, coefficients: Coefficients, choices: Assumpt
 const atLeastTwo = (processes: number): number => Math.max(2, Math.ceil(processes))
 
 /**
- * Number of dispatchers. A process uses at most one core. A process has one permit for each
- * concurrent request. One destination gets only a part of the permits, so the model counts half of
- * them as usable.
+ * Number of dispatchers. It depends on the CPU time, because a process uses at most one core. It
+ * also depends on the concurrent requests, because each of them needs one permit of a process. One
+ * destination may use only a part of the permits of a process, so the model counts only half of
+ * them.
  */
 function dispatchersFor(
   { cores, outageCores, calls }: { readonly cores: number; readonly outageCores: number; readonly calls: number },

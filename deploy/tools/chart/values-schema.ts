@@ -134,8 +134,9 @@ interface ConfigurationSchema {
 }
 
 /**
- * Replaces look-aheads in the patterns of a schema, because Helm's regular expressions do not
- * support them. A forbidden beginning becomes a separate `not`.
+ * Removes look-aheads from the patterns of a schema, because Helm's regular expressions do not
+ * support them. For a pattern that begins with `(?!…)`, the schema gets a separate `not` with the
+ * beginning that the look-ahead forbids.
  */
 function withoutLookAhead(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutLookAhead)

@@ -115,7 +115,7 @@ function variableJson({ name, label, of }: Variable): VariableModel {
     hide: 0,
     multi: true,
     includeAll: true,
-    // This value also matches series without the label: not every Prometheus sets a namespace.
+    // `.*` also matches series without this label: not every Prometheus sets the label `namespace`.
     allValue: '.*',
     current: { text: ['All'], value: ['$__all'], selected: true },
   }

@@ -33,8 +33,8 @@ export interface Component {
 /**
  * Creates the CycloneDX 1.5 document of all packages that are installed without development
  * packages. The same lockfile gives the same bytes, because the document contains no time and no
- * random value. `npm sbom` is not used: it omits a package if a development package uses another
- * version of it.
+ * random value. `npm sbom` is not used, because it omits a package if a development package uses
+ * another version of the same package.
  */
 export function billOfMaterials({ packages }: Lockfile) {
   const installed = Object.entries(packages).filter(([path, { dev, link }]) => isThirdParty(path) && !dev && !link)

@@ -7,8 +7,9 @@ import { clusterMetadata } from './request-cluster-metadata.ts'
 import { newId } from './server-properties.ts'
 
 /**
- * Time limit for a start. Three nodes need 3 s on an idle machine. A restarted node waits longer:
- * the controller accepts it only when the session from before the restart has expired.
+ * Time limit for a start. Three nodes need 3 s on an idle machine. A restarted node needs longer,
+ * because its session from before the restart must first expire. Only then does the controller
+ * accept the node again.
  */
 const readyTimeoutMs = 180_000
 
@@ -74,7 +75,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     brokers: nodes.map(({ address }) => address),
     proxiedBrokers: nodes.map(({ address, proxied }) => (proxied ? `127.0.0.1:${proxied.listen}` : address)),
     async close() {
-      // Kill the nodes. Without a quorum they would not stop, and their data is not needed.
+      // A node does not stop after SIGTERM while there are too few nodes for a quorum. So the nodes
+      // are killed. Their data is not needed.
       await Promise.all(nodes.map(node => node.kill()))
       await rm(dataDir, { recursive: true, force: true })
     },

@@ -1,14 +1,14 @@
 import { type CallType, messageTypes } from '../../../src/core/message/message.ts'
 
 /**
- * Number of messages of each type from the source `web`. Its destinations cover all kinds of
- * results of a first attempt.
+ * Number of messages of each type from the source `web`. The destinations that get the messages of
+ * `web` cover all kinds of results of a first attempt.
  */
 export const webMessagesOfEachType = 50
 /**
- * Types of the messages from the source `app`, one message of each type. The `flaky` destination
- * fails each of them twice. With only four messages, these failures do not open its circuit
- * breaker.
+ * Types of the messages from the source `app`, one message of each type. At the destination
+ * `flaky`, the first two attempts of each message fail. With only four messages, these failures do
+ * not open the circuit breaker of `flaky`.
  */
 export const appTypes: readonly CallType[] = ['identify', 'track', 'page', 'screen']
 
@@ -30,7 +30,7 @@ export const web: DemoSource = {
   messages: webMessagesOfEachType * messageTypes.length,
 }
 export const app: DemoSource = { id: 'app', writeKey: 'demo-app-key', messages: appTypes.length }
-/** A source without messages. The members of the audience are its users; one user is deleted. */
+/** A source that sends no messages. One of its users, a member of the audience, is deleted. */
 export const shop: DemoSource = { id: 'shop', writeKey: 'demo-shop-key', messages: 0 }
 
 /** A destination with the behaviour of its endpoints and the expected result of each message. */

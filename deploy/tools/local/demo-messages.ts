@@ -59,8 +59,8 @@ function demoCall(source: DemoSource, type: CallType, index: number): DemoCall {
 }
 
 /**
- * The users of the deletion request, which creates one delete message for each. They send no
- * messages, because messages of deleted users would be dropped.
+ * The users of the deletion request, which creates one delete message for each user. The demo sends
+ * no other messages of these users, because Hookline would drop messages of deleted users.
  */
 export const deletedUsers: readonly string[] = Array.from(
   { length: webMessagesOfEachType },

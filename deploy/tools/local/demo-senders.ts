@@ -45,7 +45,10 @@ export async function sendAll(to: Entrances, print: (line: string) => void): Pro
   return { collector: sent(clients.web) + sent(clients.app), kafka: sent(clients.straight), deletion }
 }
 
-/** Clients of `web` and `app` with their write keys, and one of `web` with the Kafka transport. */
+/**
+ * Creates three clients: one for `web` and one for `app`, which send to the collector with the
+ * write keys, and a second one for `web`, which uses the Kafka transport.
+ */
 function createClients({ collector: endpoint, brokers, registry, topicPrefix }: Entrances) {
   const onFailure = ({ reason, code, detail, messageIds }: Failure): void => {
     throw new Error(`${messageIds.length} messages not delivered: ${reason} (${code}). ${detail}`)

@@ -1,6 +1,6 @@
 /**
- * The result of one option: the service, or why the option is unavailable and how to change that.
- * An option is one way to get a service, for example Kafka in a container.
+ * The result of trying one option, which is a way to get a service, for example Kafka in a
+ * container. The result is the service, or why the option is unavailable and how to change that.
  */
 export type Availability<T> =
   | { readonly kind: 'available'; readonly value: T }

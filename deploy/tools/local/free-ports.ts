@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * The range from which free ports are chosen. It is below the ephemeral ports of Linux and macOS,
- * so the operating system does not give a port to another program during a restart.
+ * The range from which free ports are chosen. It is below the ephemeral ports of Linux and macOS.
+ * So the operating system does not give the port of a restarting server to another program.
  */
 const lowest = 15_000
 const highest = 32_000

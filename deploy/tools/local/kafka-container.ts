@@ -155,7 +155,8 @@ async function define({ image, port, dataDir, properties }: KafkaContainerOption
 }
 
 /**
- * Waits for Kafka. testcontainers waits only for the port, which Docker opens before Kafka does.
+ * Waits until Kafka responds. testcontainers waits only until the port is open, and Docker opens
+ * the port before Kafka listens on it.
  */
 async function untilItAnswers(host: string, port: number, ended: Promise<string>): Promise<void> {
   const over = { how: '' }

@@ -49,9 +49,10 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
-    // Before the first response of a broker, this function returns `undefined`, so that the
-    // transport does not correct timestamps. Until that response, `clock` ignores steps of the
-    // machine's clock, so a correction by `clock` would change correct timestamps.
+    // The transport corrects timestamps if this time differs from that of `clock`. Before the first
+    // response of a broker, `clock` ignores steps of the machine's clock. After a step, the two
+    // times would differ, and correct timestamps would be changed. So until that response, this
+    // function returns `undefined`, and the transport corrects nothing.
     machineTime: () => (processTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })

@@ -27,8 +27,8 @@ export interface QueueOptions {
   /** Maximum number of retries of one request. Default 10. */
   readonly maxRetries?: number | undefined
   /**
-   * Maximum time in milliseconds for which a process that has nothing else to do stays alive to
-   * send queued messages. Default 10000.
+   * Maximum time in milliseconds for which the client keeps a process alive to send queued messages
+   * when the process has nothing else to do. Default 10000.
    */
   readonly exitTimeoutMs?: number | undefined
   /** Maximum messages in the queue. Default 50000. */
@@ -128,7 +128,7 @@ export function settingsOf(writeKey: string, options: AnalyticsOptions): Setting
 export const isOverTransport = (given: unknown): given is TransportOptions =>
   typeof given === 'object' && given !== null && 'transport' in given
 
-/** Validates the settings of a client with its own transport. @throws ConfigError */
+/** Validates the settings of a client with the option `transport`. @throws ConfigError */
 export function transportSettingsOf(options: TransportOptions): QueueSettings {
   rejectUnknown(options, transportNames)
   const { transport } = options as { transport: Partial<Transport> | undefined }

@@ -16,8 +16,8 @@ import type { RejectedMessage, SendResult } from './transport.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
 /**
- * Number of queued batches of `size` messages above which the client sends batches of the maximum
- * size, so that it empties the queue faster.
+ * If the queue has more messages than fit into this number of batches of `size` messages, the
+ * client sends batches of the maximum size, to empty the queue faster.
  */
 const catchUpBatches = 10
 
@@ -86,8 +86,8 @@ export class Sender {
   }
 
   assertOpen(): void {
-    // At its time limit, `drain` fails all messages. A listener that queues them again would extend
-    // `drain`.
+    // When the time limit of `drain` is over, `drain` reports all messages as failed. A listener
+    // that queues these messages again would extend `drain`, so calls throw during the reports.
     if (this.#closed || this.#reporting === 'out_of_time') throw new Closed()
   }
 

@@ -60,9 +60,10 @@ export class WaitingCallers {
 }
 
 /**
- * Returns whether a flush is done, and resolves its promise then. When all messages up to `upTo`
- * have a result, `upTo` is raised once, to the newest message at that time. It is raised only once,
- * because otherwise a flush would never end in a program that queues messages all the time.
+ * Returns whether a flush is done and, if it is, resolves its promise. When all messages up to
+ * `upTo` have a result, `upTo` is raised once, to the newest message at that time. It is raised
+ * only once, because otherwise a flush would never end in a program that queues messages all the
+ * time.
  */
 function isOver(flush: Flush, oldest: number, lastPlace: number): boolean {
   if (flush.upTo >= oldest) return false

@@ -195,8 +195,8 @@ async function referencesOf(
 }
 
 /**
- * Compiles the schemas in this order, because each may use named types of the earlier ones. Returns
- * the last.
+ * Compiles the schemas in the order of the list, because each schema may use named types of the
+ * earlier ones. Returns the last schema.
  */
 function compiled(schemas: readonly string[]): FoundSchema {
   try {
@@ -216,8 +216,8 @@ const hasStatus =
     statuses.includes(status)
 
 /**
- * Whether a response with status 400 has no `message` of a registry. A proxy has probably sent it,
- * so it says nothing about the request.
+ * Whether a response has status 400 but not the `message` that a registry sends with this status. A
+ * proxy has probably sent the response, so the response says nothing about the request.
  */
 const isFromProxy = ({ status, body }: RegistryResponse): boolean => status === 400 && body['message'] === undefined
 

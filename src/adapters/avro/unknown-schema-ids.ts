@@ -55,7 +55,7 @@ export class UnknownSchemaIds {
   noteKnown(id: number): void {
     this.#until.delete(id)
     // The registry now has a new schema, so the next new id may begin another wait. Random ids of
-    // values that are not Avro never become known, so they cannot cause this.
+    // values that are not Avro never become known, so they cannot begin another wait.
     if (id > this.#highestKnown) this.#waitBegan = Number.NEGATIVE_INFINITY
     this.#highestKnown = Math.max(this.#highestKnown, id)
   }

@@ -56,8 +56,8 @@ const readingsKept = 5
  * brokers, with which they stamp records.
  *
  * Between two reports, the time follows the wall clock of the machine: smooth adjustments, steps of
- * up to 1 s, and suspensions of the machine. It does not follow larger steps: one of an hour would
- * make retries an hour early or late.
+ * up to 1 s, and suspensions of the machine. The time does not follow larger steps of the wall
+ * clock. For example, a step of one hour would make retries an hour early or late.
  */
 export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClock {
   const { wall, monotonic } = sources
@@ -136,8 +136,8 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   const slept = (elapsed: number): number => uptime() - elapsed - suspended
 
   /**
-   * Follows a step that equals the time for which the machine was suspended, because the monotonic
-   * clock did not count that time.
+   * Follows a step of the wall clock if the step equals the time for which the machine was
+   * suspended. The monotonic clock did not count this time.
    */
   function follow(sleptMs: number, step: number, tolerance: number): void {
     if (Math.abs(step - sleptMs) > tolerance) return
@@ -163,9 +163,10 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
  * Creates a clock in milliseconds that never goes backwards and continues while the machine is
  * suspended.
  *
- * It detects a suspension by a jump of the wall clock, whether the machine slept or a hypervisor
- * paused it. A wall clock that is set forward looks the same, so this clock goes forward then too.
- * This is safe for leases: they end too early, never too late.
+ * The wall clock jumps forward both when the machine sleeps and when a hypervisor pauses the
+ * machine. By this jump, the created clock detects the suspension. A wall clock that is set forward
+ * also jumps, so the created clock goes forward in this case too. This is safe for leases: they end
+ * too early, never too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

@@ -29,9 +29,10 @@ export interface Reduced {
  * added too.
  *
  * An audience, the canary or the notices may name an id that still has no destination. Validation
- * would refuse this id, so a placeholder with the id is added. With a config topic, none is added:
- * the topic may have the destination, and a placeholder would replace it. The named ids are read
- * from `wellFormed`. In `configFiles.input`, a list from an environment variable is still one text.
+ * would refuse this id, so a placeholder with the id is added. With a config topic, the destination
+ * may be in the topic, and a placeholder would replace it. So in this case no placeholder is added.
+ * The named ids are read from `wellFormed` and not from `configFiles.input`, in which a list from
+ * an environment variable is still one text.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -68,17 +69,17 @@ export function withoutFiles(
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
   // The number of excluded files. The configuration names each id in `missing`, but no readable
-  // file has its destination, so each id counts as one more excluded file. If an unusable file has
-  // no readable id (`unnamed`), that file may have the missing destination, and `bad` already
-  // counts it.
+  // file has a destination with this id. So each id counts as one more excluded file. The
+  // exception: if an unusable file has no readable id (`unnamed`), the missing destination may be
+  // in that file, which `bad` already counts.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
 /**
- * Reports each usable file that has the id of a file in another directory, if that other file is
- * now unusable or cannot be read. The other file had the id when it was last valid, and its
- * destination keeps the id.
+ * Reports each usable file whose destination has an id that already belongs to a file in another
+ * directory. That other file had the id when it was last valid. Now it is unusable or cannot be
+ * read, but its last valid destination stays in use and keeps the id.
  */
 export function takenIds(
   configFiles: ConfigFiles,

@@ -85,10 +85,10 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
         return found
       })
       if (content !== changed) return content
-      // The directory has changed, so its files are not used now. The digests of its listed files
-      // are computed nevertheless. So a renamed file does not count as new in the next snapshot,
-      // and appears under its new name when its old name disappears. The digests of the secrets
-      // that the files name are copied from the earlier snapshot.
+      // The directory has changed, so its files are not used in this snapshot. The digests of its
+      // listed files are computed nevertheless. Otherwise, a renamed file would count as new in the
+      // next snapshot, in which its old name is no longer listed. The digests of the secrets that
+      // the files name are copied from the earlier snapshot.
       const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
       const isListed = (file: string): boolean =>
         names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))
@@ -187,14 +187,14 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
 const timeLimitMs = 5_000
 
 /**
- * Maximum number of reads that exceed the time limit and still block a thread. Node has four threads
- * for files, and deliveries need the last one to resolve names and to decompress.
+ * Maximum number of reads that exceed the time limit and still block a thread. Node has four
+ * threads for files. Deliveries need the fourth one to resolve names and to decompress.
  */
 const maxBlockingReads = 3
 /**
  * The paths of the reads that exceed the time limit and still block a thread. For a read in a
- * `destinationsFrom` directory, this is the path of the directory. Nothing at these paths is read
- * until the read ends, so that one disk of one team blocks only one thread.
+ * `destinationsFrom` directory, this is the path of the directory. Until the read ends, no other
+ * read at this path begins. So if the disk of one team does not respond, it blocks only one thread.
  */
 const blocking = new Set<string>()
 

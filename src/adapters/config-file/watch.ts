@@ -18,21 +18,22 @@ export interface ConfigWatch {
 
 /**
  * Minimum time between two checks. With thousands of files, a check takes some tenths of a second.
- * The time until the next check is then longer, so that the checks take at most a tenth of the time:
- * `pausePerCheck` times the duration of the last check, but at most `maxIntervals` intervals.
+ * So that the checks take at most a tenth of the time, the watch then waits longer until the next
+ * check: `pausePerCheck` times the duration of the last check, but at most `maxIntervals`
+ * intervals.
  *
- * A change is applied at the second check that sees it. After the first one, the watch waits for one
- * interval. So a change applies after at most four intervals plus the time of two checks.
+ * The check that first sees a change does not apply it. One interval later, a second check applies
+ * the change. So a change applies after at most four intervals plus the time of two checks.
  */
 const defaultInterval = durationMs(1_000)
 const pausePerCheck = 10
 const maxIntervals = 3
 
 /**
- * If this number of consecutive checks find changed files, the watch no longer waits until all files
- * are the same in two checks. It applies the files that are the same in the last two checks, and
- * treats the others as unreadable. So files that change all the time do not block other changes. It
- * continues to do so until a check finds that all files are the same.
+ * If this number of consecutive checks find changed files, the watch no longer waits until all
+ * files are the same in two checks. It applies the files that are the same in the last two checks,
+ * and treats the others as unreadable, until a check finds that all files are the same. So files
+ * that change all the time do not block changes of other files.
  */
 const maxChangedChecks = 3
 
@@ -50,7 +51,10 @@ export function watchConfigFile(watch: {
   readonly env: Environment
   /** The settings with which the process started. The first check compares the files with them. */
   readonly start: Loaded
-  /** Changes the settings of each later load, as the caller has changed those of `start`. */
+  /**
+   * Changes the settings of each later load. The caller has changed those of `start` in the same
+   * way.
+   */
   readonly override?: (settings: Settings) => Settings
   /** The services whose referenced files, such as secrets, are read. Defaults to all services. */
   readonly services?: ReadonlySet<ServiceName>
@@ -91,8 +95,9 @@ export function watchConfigFile(watch: {
   /** Number of consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
   /**
-   * Whether the next check decides about a change. That check follows after `interval`, without a
-   * longer pause.
+   * Whether the next check decides about a finding of the last check: whether to apply a change, or
+   * whether to report a problem. The next check then begins after `interval`, without a longer
+   * pause.
    */
   let isPending = false
 
@@ -107,8 +112,9 @@ export function watchConfigFile(watch: {
       handle(seen.result)
     } catch (error) {
       changedChecks = 0
-      // If the load has failed, the previous result must be handled again when its content is
-      // restored. This ends the report of the error.
+      // If the load has failed, `seen` still has the result of the previous load. When the files
+      // have that content again, a check must handle this result again, to end the report of the
+      // error.
       seen.handled = isLoaded
       reportBug(error)
     }
@@ -125,8 +131,8 @@ export function watchConfigFile(watch: {
   }
 
   /**
-   * Reports an unexpected error, which is a bug, like an invalid file. The content of a file of one
-   * team may cause the error, and must not end the processes that all teams use.
+   * Reports an unexpected error in the same way as an invalid file. The error is a bug that the
+   * content of one team's file may cause. The processes must continue, because all teams use them.
    */
   function reportBug(error: unknown): void {
     if (!isBugReported) watch.onRefused([problemOfBug(path)], framesOf(error))
@@ -200,10 +206,11 @@ function repeatChecks({
 }
 
 /**
- * Returns a function that selects which problems of a result are reported. While other files change
- * all the time, a file that changes once counts as unreadable in one check, and is applied at the
- * next check. So a problem of a partial result is reported only if the previous result has it too,
- * and only once. `isIncomplete` is true if a problem waits for the next result.
+ * Returns a function that selects which problems of a result are reported. A result is partial
+ * while some files change all the time. In a partial result, a file that changes once counts as
+ * unreadable, and is applied at the next check. So a problem of a partial result is reported only
+ * if the previous result has the same problem, and only once. `isIncomplete` is true if a problem
+ * is not reported yet and waits for the next result.
  */
 function createProblemFilter() {
   let lastProblems: readonly string[] = []

@@ -136,8 +136,8 @@ export class BodyBuffer {
    */
   free(): void {
     for (const part of this.#parts.splice(0)) {
-      // A buffer that shares its memory with others must not be freed: Node may allocate the buffer
-      // of `concat` in its pool.
+      // A buffer that shares its memory with other buffers must not be freed. The result of
+      // `Buffer.concat` can be in the pool that Node uses for small buffers.
       const isAlone = part.length === part.buffer.byteLength
       if (isAlone && part !== this.#piece) (part.buffer as ArrayBuffer).transfer(0)
     }

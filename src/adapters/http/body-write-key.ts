@@ -12,8 +12,8 @@ export interface WriteKeySearch {
    */
   readonly limit: number
   /**
-   * Call it with the body as it grows. If this method returns a response, the caller must refuse
-   * the request with this response.
+   * Call this method whenever more bytes of the body have arrived. If it returns a response, the
+   * caller must refuse the request with this response.
    */
   onBytes(body: Pick<BodyBuffer, 'length' | 'beginning'>): HttpResponse | undefined
 }

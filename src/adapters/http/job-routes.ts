@@ -69,7 +69,8 @@ export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
 }
 
 /**
- * Whether responses to this key show the user ids of a job. Only the role `operate` may see them.
+ * Whether responses to requests with this key show the user ids of a job. Only the role `operate`
+ * may see user ids.
  */
 const isFullFor = ({ role }: Asked['key']): boolean => role === 'operate'
 

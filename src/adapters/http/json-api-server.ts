@@ -36,8 +36,8 @@ interface Deps {
 
 export interface HttpServer {
   /**
-   * The application to add routes to. Their handlers respond with `send` and read the body from
-   * `request.raw`.
+   * The application to which the caller adds routes. The handlers of the routes respond with `send`
+   * and read the body from `request.raw`.
    */
   readonly app: FastifyInstance
   readonly connections: Connections

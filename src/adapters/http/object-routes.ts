@@ -33,8 +33,9 @@ const paths = {
 } as const
 
 /**
- * Adds the routes for destinations, sources, changes and status. The audit log names each change
- * after its method or its path, for example `patch_destination` or `rotate_secret`.
+ * Adds the routes for destinations, sources, changes and status. In the audit log, the name of a
+ * change comes from the method or the path of the request, for example `patch_destination` or
+ * `rotate_secret`.
  */
 export function addObjectRoutes({ guard, app, ...deps }: Deps): void {
   const handlers = { ...createObjectHandlers(deps), ...createChangeHandlers(deps) }

@@ -33,7 +33,7 @@ interface State extends Connection {
 
 /**
  * Removes `onBodyAborted` from the connection when the body was read. If a pipelined request has
- * already set its own function, that function stays.
+ * already set another function, that function stays.
  */
 export function endBody(connection: Connection, onBodyAborted: Connection['onBodyAborted']): void {
   if (connection.onBodyAborted === onBodyAborted) connection.onBodyAborted = undefined
@@ -56,9 +56,10 @@ export interface Connections {
    */
   staysAfter(request: IncomingMessage): boolean
   /**
-   * Makes each connection close after its next response. After `limits.lastCall`, the time in which
-   * clients notice the stop, new connections are closed. Resolves when all requests that have
-   * arrived are parsed. If the server never had a connection, it resolves immediately.
+   * Makes each connection close after its next response. For the time `limits.lastCall`, in which
+   * clients notice the stop, new connections are still accepted. After this time, new connections
+   * are closed. Resolves when all requests that have arrived are parsed. If the server never had a
+   * connection, it resolves immediately.
    */
   closeAfterNextResponse(): Promise<void>
   /** Closes connections without a request in progress, and without data that waits to be parsed. */
@@ -103,9 +104,10 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      // The body of the current request will not be complete. Its handler may not have started to
-      // read the body, if the head arrived together with invalid data. `setImmediate` lets the
-      // handler start first. Otherwise `breakOff` would close the connection without a response.
+      // The body of the current request will not be complete. If invalid data arrived together with
+      // the head, the handler of this request may not have started to read the body. `setImmediate`
+      // lets the handler start first. Otherwise `breakOff` would close the connection without a
+      // response.
       else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
       // While requests are in progress, no response is sent for the error. Their next response
       // closes the connection (`isLast`).
@@ -113,8 +115,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     })
     server.on('connect', (_request, socket: Socket) => {
       // After CONNECT, Node no longer tracks the connection, and would not close it after an error
-      // or after `limits.silence`. So the connection is destroyed, and requests in progress get no
-      // response.
+      // or after `limits.silence`. So the connection is closed here, after an error response. If
+      // other requests are in progress, it is destroyed instead, and they get no response.
       if (states.get(socket)?.requestsInProgress === 0) farewell(socket, connectRefused())
       else socket.destroy()
     })

@@ -9,13 +9,14 @@ import { deleteCookie, isOfOtherOrigin, sessionTokenIn } from './session-cookie.
 
 interface Deps {
   /**
-   * Returns the function that finds the configured operator key by the text that a client sent. It
-   * is called for each request, because keys change at runtime.
+   * Returns the function that finds the configured operator key by the text that a client sent.
+   * `findKey` is called for each request, because keys change at runtime.
    */
   readonly findKey: () => FindOperatorKey
   /**
-   * Returns the sessions of the console. It is called for each request, because a reload of the
-   * configuration replaces the object. `undefined` when the listener has no sessions.
+   * Returns the sessions of the console. This function is called for each request, because a reload
+   * of the configuration replaces the object with the sessions. `undefined` when the listener has
+   * no sessions.
    */
   readonly sessions?: (() => OperatorSessions) | undefined
   /**

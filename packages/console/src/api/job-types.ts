@@ -26,11 +26,11 @@ export interface Replay extends Job {
   readonly dryRun?: true
   readonly filters: DeadLetterFilters
   /**
-   * Numbers of dead letters, one entry for each combination of destination, reason, and target
-   * topic or refusal.
+   * Numbers of dead letters. Each entry counts the dead letters with the same destination, the same
+   * reason, and the same target topic or refusal.
    * - After a replay: only the dead letters that the replay refused.
-   * - After a dry run: all selected dead letters. An entry without `refusal` counts those that a
-   *   replay would replay.
+   * - After a dry run: all selected dead letters. An entry without `refusal` counts dead letters
+   *   that can be replayed.
    *
    * At most 200 entries, those with the highest counts.
    */
@@ -69,7 +69,8 @@ export interface Resend extends Job {
   /**
    * Partitions in which Kafka's retention has removed records before the job read them. Some of the
    * records may be in the time span, so the resend may be incomplete. `firstOffset` is the offset
-   * of the first record after the removed ones. The job may have read earlier records.
+   * of the first record after the removed ones. Before the removal, the job may have read some of
+   * the records with lower offsets.
    */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }

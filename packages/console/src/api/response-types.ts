@@ -257,7 +257,7 @@ export interface PageOfDeadLetters {
   readonly partial?: boolean
 }
 
-/** A dead letter with the fields that only the role `operate` gets. They begin with `headers`. */
+/** A dead letter with additional fields, which only the role `operate` gets. */
 export interface DeadLetterDetail extends DeadLetter {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown

@@ -12,9 +12,10 @@ export interface Loaded<T> {
 }
 
 /**
- * Requests a path. With `everyMs`, repeats the request this time after each answer, but not while
- * the tab is hidden or the session has ended. The request is sent again when the tab is shown, or
- * when the user has signed in again. An `undefined` path requests nothing.
+ * Requests a path; an `undefined` path requests nothing. With `everyMs`, the request is repeated
+ * `everyMs` milliseconds after each answer, but not while the tab is hidden. When the tab is shown
+ * again, the request is repeated immediately. When the session has ended, no request is sent until
+ * the user has signed in again.
  */
 export function useData<T>(path: string | undefined, everyMs?: number): Loaded<T> {
   const { api, isPaused } = useSession()

@@ -10,7 +10,9 @@ interface OperatePageProps {
   readonly children: ComponentChildren
 }
 
-/** A page for users with the role `operate`. Other users read which role they need. */
+/**
+ * A page for users with the role `operate`. Other users see that they need a key with this role.
+ */
 export function OperatePage({ title, purpose, children }: OperatePageProps) {
   return (
     <Page title={title}>

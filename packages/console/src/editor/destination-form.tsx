@@ -10,8 +10,8 @@ import { otherProblems, problemsAt } from './problem-places.ts'
 
 export interface DestinationFormProps extends DocumentFormProps {
   /**
-   * Whether the form has a field for the shared secret, as for a new destination. A stored
-   * destination gets a new secret in the dialog for rotation instead.
+   * Whether the form has a field for the shared secret. The form for a new destination has this
+   * field. For a stored destination, the dialog for rotation makes a new secret instead.
    */
   readonly hasSecret: boolean
 }

@@ -62,8 +62,8 @@ export function useCookieSession(): CookieSession {
       failure => {
         const error = toApiError(failure)
         if (error.status === 401 || isOutdated()) return
-        // A page with a session stays, even if the session has ended, so that the typed text is
-        // kept.
+        // A page that is already shown stays, even if the session has ended, so that the text that
+        // the user has typed is kept.
         setState(current => ('session' in current ? current : { kind: 'failed', error }))
       },
     )

@@ -51,8 +51,8 @@ export function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
 
 /**
  * The notice above a partial list. If `hasMore` is true, the list may lack dead letters, and the
- * next page continues the search for them. If `hasMore` is false, the list may contain replayed
- * dead letters.
+ * next page continues the search for them. If `hasMore` is false, there were too many dead letters
+ * to check which of them were replayed, so the list may contain replayed ones.
  */
 export const partialText = (hasMore: boolean): string =>
   hasMore

@@ -72,7 +72,8 @@ export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): stri
 
 /**
  * The partitions in which retention has removed records before a resend read them, in words. The
- * resend may have read earlier records.
+ * text says that only some events are missing, because the resend may have read others before the
+ * removal.
  */
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'
