@@ -67,8 +67,8 @@ const here = '127.0.0.1 or localhost, where local servers listen'
 const isHere = (host: string): boolean => host === 'localhost' || host === '127.0.0.1'
 
 /**
- * The directory that CONFIG and DATA_DIR are relative to. With `make -C` (flag `w`) it is the PWD
- * of the calling shell, otherwise the working directory of make.
+ * The directory that CONFIG and DATA_DIR are relative to: the working directory of make or, with
+ * `make -C`, the PWD of the calling shell. With `make -C`, MAKEFLAGS has the flag `w`.
  */
 export function callerDirectory(env: Environment, workingDirectory: string): string {
   const { MAKEFLAGS = '', CALLER_PWD } = env

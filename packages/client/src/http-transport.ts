@@ -105,9 +105,9 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /**
- * Reads the start of a response body. It never rejects, because the status alone decides whether
- * the batch was accepted. If the body is incomplete, its list of rejected messages cannot be read,
- * and all messages of an accepted batch count as sent.
+ * Reads the start of a response body. The promise never rejects, because the status alone decides
+ * whether the batch was accepted. If the body is incomplete, its list of rejected messages cannot
+ * be read, and all messages of an accepted batch count as sent.
  */
 async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()

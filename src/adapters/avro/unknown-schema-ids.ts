@@ -76,10 +76,11 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * Returns whether to ask again for an id that the registry does not have: the id is probably new.
-   * The first new id begins a wait of 10 s, and all new ids share this wait. If none of them
-   * becomes known, the next wait begins at the earliest a minute after the start of this one. So
-   * random ids of values that are not Avro can pause a partition only for a part of the time.
+   * Returns whether to ask the registry again for an id that it does not have, because the id is
+   * probably new. The first new id begins a wait of 10 s, in which new ids are asked for again. All
+   * new ids share this wait. If none of them becomes known, the next wait begins at the earliest a
+   * minute after the start of this one. So random ids of values that are not Avro can pause a
+   * partition only for a part of the time.
    */
   isAwaited(id: number): boolean {
     if (id <= this.#highestKnown || id > this.#highestKnown + newLead || this.#until.has(id)) return false

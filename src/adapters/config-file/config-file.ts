@@ -74,14 +74,15 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 
 /**
  * Loads a configuration file. It also reads the files that the configuration names, such as
- * secrets, if one of the services in `readers` needs them. All problems are returned together in
- * the result. They do not reject the promise.
+ * secrets, if one of the services in `readers` needs them. The promise is not rejected because of
+ * problems: the result has all problems together.
  *
  * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
  * in use. `lastAccepted`, the last successful load, has that destination.
  *
- * `lastDigests` has the digests of an earlier snapshot. The caller passes it when files change all
- * the time. A file or directory that has changed since that snapshot then counts as unreadable.
+ * `lastDigests` has the digests of an earlier snapshot. If it is given, each file or directory that
+ * has changed since that snapshot counts as unreadable. The caller gives it when files change all
+ * the time.
  */
 export async function loadConfigFile(
   path: string,

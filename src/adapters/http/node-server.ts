@@ -25,7 +25,7 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
     handler,
   )
   server.timeout = limits.silence
-  // Turns off Node's limit on header fields, which drops the fields above it silently.
+  // Node would silently drop the header fields above its limit, so this limit is turned off.
   // json-api-server.ts refuses a request with too many fields.
   server.maxHeadersCount = 0
   // A client that closes its side after sending a request still gets the response.

@@ -33,10 +33,10 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 
 const minuteMs = 60_000
 /**
- * How long before an attempt or a dead letter the search for its message begins, in milliseconds.
- * It is the sum of the longest retry window, 4 h, and one hour for the wait before the first
- * attempt. After paused time, a replay or a resend, the event can be older than this. The search
- * then misses the event.
+ * The search for the message of an attempt or a dead letter begins this number of milliseconds
+ * before the attempt or the dead letter. The number is the sum of the longest retry window, 4 h,
+ * and one hour for the wait before the first attempt. After paused time, a replay or a resend, the
+ * event can be older than this. The search then misses the event.
  */
 const beforeMs = 5 * 60 * minuteMs
 
