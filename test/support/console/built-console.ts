@@ -38,7 +38,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * Sends a file of the console, or by default its page, with the headers of the operator listener.
+ * Responds with a file of the console if `path` is the path of an asset, otherwise with the HTML
+ * page of the console. The response has the headers of the operator listener.
  */
 export function consoleFile(path: string, response: ServerResponse): void {
   const name = path.startsWith('/console/assets/') ? path.slice('/console/'.length) : 'index.html'

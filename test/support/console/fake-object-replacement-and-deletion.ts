@@ -9,7 +9,10 @@ export const refusal = (status: number, code: string, message: string, problems:
 })
 export const notFound = refusal(404, 'not_found', 'There is no object with this id: check the id.')
 
-/** Creates or replaces the object of a request, or only checks its document with `dryRun=true`. */
+/**
+ * Creates or replaces the object that a request names. With `dryRun=true`, only checks the request,
+ * and changes nothing.
+ */
 export function replaced(
   { body, query, expects }: Call,
   { kind, id }: Pick<ConfigObject, 'kind' | 'id'>,

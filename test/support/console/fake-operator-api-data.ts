@@ -157,7 +157,8 @@ export const ledger = (destination: string): Ledger => {
 }
 
 /**
- * A preview of requests: those for a message, or those that the replay of a dead letter would send.
+ * A preview of requests. The fake API shows it as the requests for a message, and as the requests
+ * that the replay of a dead letter would send.
  */
 export const requestPreview: RequestPreview = {
   requests: [

@@ -28,7 +28,10 @@ export interface FakeRoutes {
   readonly deadLetters: DeadLetterDetail[]
   /** Makes a destination report its first delivery. */
   readonly deliverTo: (id: string) => void
-  /** Removes a path from the API, as if the operator service had an earlier version without it. */
+  /**
+   * Removes a path from the fake API. Requests to this path then fail as they do with an earlier
+   * version of the operator service, which did not have the path yet.
+   */
   readonly remove: (path: string) => void
 }
 

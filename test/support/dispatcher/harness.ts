@@ -255,8 +255,8 @@ export class DispatcherHarness {
   }
 
   /**
-   * Writes suppressions of a user to their topic, as an accepted deletion does. They stop
-   * deliveries for this user.
+   * Writes suppressions of a user to the topic of the suppressions, as an accepted deletion does.
+   * These suppressions stop the deliveries of the user's messages.
    */
   mark(userId: string, ...marks: Suppression[]): void {
     this.log.write(this.topics.suppressions, Buffer.from(encodeSuppressions(marks)), userId)

@@ -4,7 +4,9 @@ import { createRouting } from '../../../src/core/delivery/route.ts'
 import { defaultPolicy } from '../builders.ts'
 import type { DispatcherHarness } from './harness.ts'
 
-/** Replays all dead letters. Each must be an event that never became a delivery. */
+/**
+ * Replays all dead letters. Each dead letter must contain an event that never became a delivery.
+ */
 export function replayEvents({ log, topics, clock, ...settings }: DispatcherHarness): void {
   const context = { topics, routing: createRouting(settings), policy: defaultPolicy }
   for (const record of log.records(topics.deadLetter)) {

@@ -19,8 +19,9 @@ const withoutCodeSpans = (text: string): string =>
 
 /**
  * Returns a Markdown page without its examples, code spans, link targets and generated blocks
- * (`<!-- name -->`). The texts of generated blocks are checked in the code of the tool that writes
- * the blocks. A block of an old run may still have texts that the tool has since changed.
+ * (`<!-- name -->`). A tool writes the generated blocks, and their texts are checked in the code of
+ * this tool. In the page, a block may be older than the tool, and still have texts that were
+ * changed in the tool since.
  */
 export const proseOfPage = (text: string): string =>
   withoutCodeSpans(

@@ -7,7 +7,8 @@
 /** A word or form that no text may have. */
 export interface UnclearWord {
   /**
-   * Matches whole words in any case. A space in it matches any white space, including a line break.
+   * Matches whole words, in upper case and in lower case. A space in the pattern matches any white
+   * space, including a line break.
    */
   readonly pattern: RegExp
   /** What to write instead. */

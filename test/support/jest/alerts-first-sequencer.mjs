@@ -4,9 +4,9 @@ import Sequencer from '@jest/test-sequencer'
 const longest = '/test/e2e/alerts/alerts.test.ts'
 
 /**
- * Starts the longest test file first. In a new clone, Jest knows no durations, and starts the files
- * by size. The longest file is one of the smallest, so it would run after most of the others, and
- * finally alone.
+ * Starts the slowest test file first. In a new clone, Jest does not know how long the files take,
+ * so it starts the largest files first. The slowest file is one of the smallest. Without this
+ * class, it would start after most of the others, and finally run alone.
  */
 export default class AlertsFirstSequencer extends Sequencer {
   sort(tests) {

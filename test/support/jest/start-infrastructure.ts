@@ -14,9 +14,10 @@ export const held = globalThis as typeof globalThis & {
 const forTests = {
   // Permits session timeouts below Kafka's minimum of 6 s, for tests with a dead member.
   'group.min.session.timeout.ms': '500',
-  // Time without a heartbeat after which a broker loses its session, and its partitions lose their
-  // leader. The 3 s of `server-properties.ts` let a broker restart soon after a crash. This broker
-  // does not restart. With 60 s, it keeps its session even if the machine pauses for seconds.
+  // Time without a heartbeat after which a broker loses its session. The partitions of the broker
+  // then lose their leader. `server-properties.ts` sets 3 s, so that a broker can restart soon
+  // after a crash. The broker of the tests does not restart. With 60 s, it keeps its session even
+  // if the machine pauses for several seconds.
   'broker.session.timeout.ms': '60000',
 }
 

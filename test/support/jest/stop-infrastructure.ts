@@ -2,8 +2,8 @@ import { held } from './start-infrastructure.ts'
 
 /**
  * Jest's globalTeardown: stops the infrastructure that the setup started.
- * @throws when the topics contain secrets of tests, or were not scanned completely, which makes the
- * run fail
+ * @throws when the topics contain secrets of tests, or when the scan for secrets was not complete.
+ * The error makes the run fail
  */
 export default async function stopInfrastructure(): Promise<void> {
   const { stopInfrastructure: stop, findSecretsOfRun: find } = held

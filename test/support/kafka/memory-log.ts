@@ -145,14 +145,16 @@ export class MemoryLog {
     return Array.from({ length: this.#partitions }, (_, partition) => partition)
   }
 
-  /** Acknowledges writes and delivers records. Returns false if there were none. */
+  /**
+   * Acknowledges writes and delivers records. Returns false if no write and no record was waiting.
+   */
   poll(): boolean {
     const hasAnswered = this.answer()
     const handedOver = [...this.#followers, ...this.#consumers].map(reader => reader.poll())
     return hasAnswered || handedOver.includes(true)
   }
 
-  /** Acknowledges writes, but delivers no records. Returns false if there were no writes. */
+  /** Acknowledges writes, but delivers no records. Returns false if no write was waiting. */
   answer(): boolean {
     const answers = this.#answers.splice(0)
     for (const answer of answers) answer()

@@ -10,8 +10,9 @@ export interface Fetch {
   /** Number of earlier records that are delivered a second time. */
   readonly again?: number
   /**
-   * Whether offsets without records (a gap, as after compaction) that follow the last record belong
-   * to the batch. The next fetch then begins after them.
+   * A log can have offsets without records, for example after compaction. If true, the offsets
+   * without records that follow the last record of the batch belong to the batch. The next fetch
+   * then begins after these offsets.
    */
   readonly withGap?: boolean
   /** Whether the fetch was in progress when the partition was paused. */
@@ -69,7 +70,7 @@ export class ScriptedConsumer implements LogConsumer {
   }
 
   /**
-   * Delivers records of a fetch that began before the last seek, as a late response. The offset of
+   * Delivers records as the late response of a fetch that began before the last seek. The offset of
    * the next fetch does not change.
    */
   stray(count: number): void {
@@ -114,8 +115,8 @@ export class ScriptedConsumer implements LogConsumer {
 }
 
 /**
- * Callbacks of a service that admits no records. The prefetch limits are the higher ones, which
- * apply to stalled processes.
+ * Callbacks of a service that admits no records. The higher prefetch limits always apply, as in a
+ * stalled process.
  */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,

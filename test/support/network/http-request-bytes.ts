@@ -3,7 +3,8 @@
 export type Fields = Readonly<Record<string, string | readonly string[]>>
 
 /**
- * An HTTP/1.1 request. If it has a body and no header gives its length, Content-Length is added.
+ * An HTTP/1.1 request. If the request has a body, and no header says how long the body is, the
+ * header Content-Length is added.
  */
 export function request(line: string, headers: Fields = {}, body: string | Buffer = ''): Buffer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body

@@ -53,8 +53,8 @@ interface Connection {
 }
 
 /**
- * Starts a proxy between a client and a server on 127.0.0.1. Its state can be changed at any time.
- * If `listen` is 0, the proxy uses a free port.
+ * Starts a proxy between a client and a server on 127.0.0.1. The state of the proxy can be changed
+ * at any time. If `listen` is 0, the proxy uses a free port.
  */
 export async function startTcpProxy(target: number, listen = 0): Promise<TcpProxy> {
   const connections = new Set<Connection>()

@@ -10,8 +10,8 @@ interface Options {
 
 /**
  * Number of characters of the largest bodies before compression. It is a little less than the 1 MiB
- * that the operator listener accepts. Each kind of body, compression and framing occurs in this
- * size, among the first requests. After them, only every fifth request may be this large, to
+ * that the operator listener accepts. Among the first requests, each kind of body, compression and
+ * framing occurs with a body of this size. Later, only every fifth request may be this large, to
  * save time.
  */
 const largest = 1_048_576 - 1_024

@@ -18,7 +18,8 @@ export interface ObjectAnswer {
 
 /**
  * Sends one request of an operator. A body that is not text is sent as JSON.
- * @throws when the response contains a secret. Only a rotation may return a secret: the new one
+ * @throws when the response contains a secret. Only the new secret in the response to a rotation is
+ * permitted
  */
 export async function askObjects(
   { url }: Pick<Awaited<ReturnType<typeof startOperator>>, 'url'>,

@@ -33,7 +33,8 @@ export function createTestIo(
 
 /**
  * Runs `hookline …argv` in this process.
- * @throws when the output contains a secret. Only a rotation may print a secret: the new one
+ * @throws when the output contains a secret. Only the new secret that a rotation prints is
+ * permitted
  */
 export async function runCommand(
   argv: readonly string[],

@@ -184,9 +184,9 @@ export class Fleet {
   }
 
   /**
-   * The ids of the messages in the retry topics. Hookline commits these messages before their
-   * delivery. On a busy machine, some requests reach their time limit, so their messages are
-   * retried.
+   * The ids of the messages in the retry topics. On a busy machine, some requests time out, and
+   * Hookline writes the messages of these requests to retry topics. Hookline then commits the
+   * offsets of the messages on the events topic, although the messages are not delivered yet.
    */
   async #idsInRetryTopics(): Promise<ReadonlySet<string>> {
     const { topics, read } = this.#installation

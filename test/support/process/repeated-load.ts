@@ -9,8 +9,8 @@ export interface Load {
 }
 
 /**
- * Starts the first repetition immediately. Each next one starts `everyMs` after the start of the
- * previous one, or at its end if that is later.
+ * Starts the first repetition immediately. Each further repetition starts `everyMs` after the start
+ * of the previous one. If the previous one takes longer, the next one starts when it ends.
  */
 export function startLoad(round: () => Promise<unknown>, everyMs = usualMs): Load {
   const over = new AbortController()

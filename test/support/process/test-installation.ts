@@ -18,8 +18,8 @@ import { assertNoSecretsPrinted, metricsTextOf } from '../secret-scan/scan-respo
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
- * A separate installation on the registry and, by default, the broker of the test run: its topics,
- * its schemas, a configuration file and real processes.
+ * A separate installation: its topics, its schemas, a configuration file and real processes. It
+ * uses the schema registry of the test run. By default, it also uses the broker of the test run.
  */
 export interface TestInstallation {
   readonly topics: TopicNames

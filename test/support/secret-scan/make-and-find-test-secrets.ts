@@ -35,8 +35,9 @@ const needles: readonly Needle[] = markers.flatMap(marker => [
 
 /**
  * Returns the base64 digits that depend only on `text` when `text` is part of longer encoded bytes.
- * The digits differ with `before`, the number of bytes before the text modulo 3. They are the same
- * in base64url, because no marker has a byte that gives `+` or `/`.
+ * These digits depend on `before`: the remainder (0, 1 or 2) when the number of bytes before `text`
+ * is divided by 3. In base64url the digits are the same, because no marker has a byte that gives
+ * `+` or `/`.
  */
 function base64Within(text: string, before: number): string {
   const digits = Buffer.from('\0'.repeat(before) + text).toString('base64')
@@ -49,7 +50,7 @@ function hexOf(text: string): string {
 
 /**
  * Searches these bytes for each test secret (`markers`) in each form: plain text, base64 and hex.
- * Returns the first position of each that is found.
+ * For each form of a secret that occurs, returns the position of its first occurrence.
  */
 export const findSecrets = (bytes: Buffer): readonly FoundSecret[] =>
   needles.flatMap(({ bytes: needle, ...found }) => {

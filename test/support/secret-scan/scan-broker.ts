@@ -10,8 +10,9 @@ import { type FoundSecret, findSecrets } from './make-and-find-test-secrets.ts'
 
 /**
  * Scans a running broker for secrets: all bytes of the segments in its log directory, and the
- * records of topics with compressed batches. Resolves with one line for each found secret, which
- * names its place, and one for each topic whose compressed records could not be read.
+ * records of topics with compressed batches. Resolves with one line for each secret that was found.
+ * The line says where the secret is. If the compressed records of a topic could not be read, one
+ * more line names this topic.
  */
 export async function scanBroker(logDir: string, brokers: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []

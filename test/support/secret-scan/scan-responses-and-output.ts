@@ -2,14 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { assertNoSecrets } from './make-and-find-test-secrets.ts'
 
-/** Matches the commands and paths of rotations. Only a rotation may show a secret: the new one. */
+/** Matches the commands and paths of rotations. A rotation may show the new secret. */
 const rotation = /\brotate-(secret|key)\b/
 /** Time limit for the metrics of a process, in ms. A frozen process does not respond. */
 const metricsLimitMs = 2_000
 
 /**
  * Checks a response of the operator API. `line` is the method and the path of the request.
- * @throws when the response contains a secret. Only a rotation may return a secret: the new one
+ * @throws when the response contains a secret. Only the new secret in the response to a rotation is
+ * permitted
  */
 export function assertNoSecretsInAnswer(
   line: string,
@@ -21,7 +22,8 @@ export function assertNoSecretsInAnswer(
 
 /**
  * Checks the output of `hookline …argv`.
- * @throws when the output contains a secret. Only a rotation may print a secret: the new one
+ * @throws when the output contains a secret. Only the new secret that a rotation prints is
+ * permitted
  */
 export function assertNoSecretsPrinted(
   argv: readonly string[],

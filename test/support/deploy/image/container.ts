@@ -13,7 +13,10 @@ export interface Container {
   /** The content of `/proc/1/status` in the container. */
   status(): string
   readyz(): Promise<number>
-  /** Sends SIGTERM to process 1. Resolves with its exit code and the time until its exit. */
+  /**
+   * Sends SIGTERM to process 1. Resolves with the exit code of process 1, and the milliseconds from
+   * the signal to the exit.
+   */
   stop(): Promise<{ readonly code: number | null; readonly milliseconds: number }>
   close(): Promise<void>
 }

@@ -37,15 +37,16 @@ exec "$@"
 `
 
 /**
- * Starts the command `words` in the namespaces. If the returned child is killed, all its processes
- * are killed.
+ * Starts the command `words` in the namespaces. When the returned child is killed, Linux kills all
+ * processes in the namespaces.
  */
 export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildProcess {
   const { root, binds, environment, workdir, confined } = enclosure
   const user = confined === undefined ? [] : [`--setgid=${confined.uid}`, `--setuid=${confined.uid}`]
   const inner = ['unshare', `--root=${root}`, `--wd=${workdir}`, ...user, '--', ...words]
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // `env` sets the PATH of the enclosed file system, so `unshare` needs an absolute path.
+  // `env` sets the PATH of the enclosed file system, and searches for the next program there. But
+  // `unshare` is a program of the machine, so it needs an absolute path.
   const program = ['/usr/bin/env', '-i', ...variables, '/usr/bin/unshare', ...inner.slice(1)]
   const args = [root, ...binds.flat(), '--', confined === undefined ? 'rw' : 'ro', ...program]
   const spaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child']

@@ -67,9 +67,9 @@ interface Looked {
 }
 
 /*
- * Returns a proxy of an object, which records the fields that the schema function reads. The
- * schemas are compiled functions, and they do not report unknown fields. So a field that the
- * function never reads is an unknown field.
+ * The schemas are compiled functions that do not report unknown fields. So this function returns a
+ * proxy of an object. The proxy records the fields that the schema function reads. A field that the
+ * schema function never reads is an unknown field.
  */
 function watched(value: unknown, path: string, seen: Looked[]): unknown {
   if (typeof value !== 'object' || value === null) return value

@@ -2,8 +2,8 @@ import { findOrBuildHelm } from '../../../../deploy/tools/chart/find-helm.ts'
 import { type Manifest, render } from '../../../../deploy/tools/chart/render.ts'
 
 /*
- * Path of Helm, which is found or built. A log line is written only for a build, because a build
- * takes longer than the time limit of a test.
+ * Path of an installed Helm, or of a Helm that is built now. A build takes longer than the time
+ * limit of a test, so a log line announces it. Otherwise, nothing is logged.
  */
 export const helm = await findOrBuildHelm(
   process.env,
