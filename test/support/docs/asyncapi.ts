@@ -4,7 +4,10 @@ import ajvModule from 'ajv'
 import { parse } from 'yaml'
 import { checkout } from './pages.ts'
 
-/** An object of the AsyncAPI document. The caller casts members that are texts or lists. */
+/**
+ * An object of the AsyncAPI document. This type describes all members as objects. So if a member is
+ * a text or a list, the caller casts it.
+ */
 export interface Json {
   readonly [name: string]: Json
 }

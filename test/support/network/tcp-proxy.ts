@@ -8,15 +8,16 @@ import { setTimeout as delay } from 'node:timers/promises'
  * - `open`: forwards everything.
  * - `cut`: closes open connections, and new ones immediately.
  * - `reset`: resets open connections, and each new one when its first bytes arrive.
- * - `half-open`: keeps all connections open and forwards nothing, like a firewall that has dropped
- *   its state of the connection.
+ * - `half-open`: keeps all connections open and forwards nothing, like a firewall that no longer
+ *   knows the connections.
  * - `delayed`: forwards every chunk `ms` later, in both directions.
  * - `held`: forwards nothing until the state changes. Then it forwards everything, even from a side
  *   that has closed.
  * - `slow`: limits the bytes per second in each direction of a connection.
  *
- * Three states forward requests and change responses. `answers-lost` drops them, `answers-late`
- * delays them, and `answers-torn` resets each connection in the middle of a response.
+ * Three states forward requests unchanged and disturb responses: `answers-lost` drops the
+ * responses, `answers-late` delays the responses, and `answers-torn` resets each connection in the
+ * middle of a response.
  */
 export type LinkState =
   | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' | 'held' | 'answers-lost' }

@@ -12,7 +12,9 @@ export interface StartingProcess {
   readonly exited: Promise<number | null>
   /** Rejects when the process ends before it is ready. */
   readonly ready: Promise<void>
-  /** Resolves when a line of the log has these words. @throws when the log ends before */
+  /**
+   * Resolves when a line of the log has these words. @throws when the log ends without this line
+   */
   logs(words: string): Promise<void>
 }
 

@@ -12,13 +12,16 @@ export interface Arrivals {
   /**
    * The maximum number of accepted requests with the same second in the header `webhook-timestamp`,
    * which the sender sets when it begins an attempt. 0 if the requests do not have the header. On a
-   * machine without idle cores, this number is exact and `maxInOneSecond` is not. Node accepts only
-   * one connection in each iteration of the event loop. So connections wait in the kernel without a
-   * stall, and their requests seem to arrive together.
+   * machine without idle cores, this number is exact, and `maxInOneSecond` may be too high: Node
+   * accepts only one connection in each iteration of the event loop. So connections wait in the
+   * kernel even without a stall, and their requests then seem to arrive together.
    */
   readonly maxSentInOneSecond: number
   readonly perSecond: number
-  /** The median of the requests in each second. Unlike the mean, it ignores pauses of a process. */
+  /**
+   * The median of the numbers of requests in each second. Unlike the mean, the median ignores
+   * pauses of a process.
+   */
   readonly medianPerSecond: number
 }
 

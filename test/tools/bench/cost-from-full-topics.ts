@@ -45,8 +45,8 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[], ra
   const [smallest, ...larger] = Object.entries(contenders)
   const rounds: Round[] = []
   for (let run = 1; run <= bench.runs; run++)
-    // Compare only two sizes at a time. With more, each process is stopped for longer and finds
-    // less of its data in the CPU caches.
+    // Compare only two sizes at a time, because only one process runs at a time. With more sizes,
+    // each process would be stopped for longer, and would find less of its data in the CPU caches.
     for (const each of larger) {
       const round = new Map(
         Object.entries(await drainInTurns(stage, Object.fromEntries(smallest ? [smallest, each] : [each]))),

@@ -28,8 +28,8 @@ export function coresOf(list: string): readonly number[] {
 }
 
 /**
- * Pins this process and its later children to the first permitted core, and reserves the last one
- * for the forwarder.
+ * Pins this process, and the children that it starts later, to the first permitted core. Reserves
+ * the last permitted core for the forwarder.
  */
 export function pinSelf(): Pinning {
   try {

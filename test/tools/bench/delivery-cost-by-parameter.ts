@@ -121,9 +121,9 @@ export function costRatio(step: Named, other: Named, rounds: readonly Round[]): 
 }
 
 /**
- * The transport (HTTP client) with the lowest CPU cost, `undici`, or the first one if the bench
- * does not measure `undici`. With the cheapest transport, Hookline's own work has the largest share
- * of the CPU cost.
+ * Returns `undici`, the transport (HTTP client) with the lowest CPU cost. If the bench does not
+ * measure `undici`, returns the first measured transport. With the cheapest transport, Hookline's
+ * own work has the largest share of the CPU cost.
  */
 export const cheapestOf = ({ transports }: Pick<Bench, 'transports'>): string =>
   transports.find(each => each === 'undici') ?? transports[0] ?? ''

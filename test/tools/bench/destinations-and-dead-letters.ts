@@ -8,13 +8,13 @@ import type { Installation } from './installation.ts'
 import { idOf, numberIn } from './sample-events.ts'
 
 /**
- * Number of destinations of each source, without the ten busy destinations, which have half of all
- * dead letters.
+ * Number of destinations of each source. The ten busy destinations, which have half of all dead
+ * letters, are not counted here.
  */
 const perSource = 10
 /**
- * Of each 20 consecutive sources (`period`), the first ten (`count`) have dead letters only of the
- * busy destinations.
+ * In each group of 20 consecutive sources (`period`), all dead letters of the first ten sources
+ * (`count`) belong to the busy destinations.
  */
 const busy = { count: 10, period: 20 }
 /** One in ten dead letters has the reason `http_4xx`. */

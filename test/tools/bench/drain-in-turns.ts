@@ -10,9 +10,9 @@ import type { Stage } from './test-bed.ts'
  */
 const turnMs = 250
 /**
- * Number of turns that a forwarder can miss in a row. A forwarder that has missed this many goes
- * first. Three turns take 0.75 s. If a forwarder were stopped for a second, it would count its
- * destination queues as slow.
+ * Number of turns that a forwarder can miss in a row. A forwarder that has missed this number of
+ * turns runs next. Three turns take 0.75 s, which is less than a second: a forwarder that was
+ * stopped for a second would count its destination queues as slow.
  */
 const mostMissed = 3
 

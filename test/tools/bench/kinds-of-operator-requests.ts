@@ -32,8 +32,9 @@ export interface Contents {
 }
 
 /**
- * The kinds of requests, in the order of measurement. Names with 50,000 or 100 are for a topic with
- * a million dead letters: a busy destination has 50,000 of them, and the destination `few` has 100.
+ * The kinds of requests, in the order of measurement. The numbers 50,000 and 100 in names are
+ * numbers of dead letters, and are correct for a topic with a million dead letters. A busy
+ * destination then has 50,000 of them, and the destination `few` has 100.
  */
 export function questionsOf({ destinations, sources, written }: Contents): readonly Question[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]

@@ -32,8 +32,9 @@ export interface Window {
 }
 
 /**
- * Maximum time that one sample counts, in microseconds. V8 samples every 1,000 µs. A gap of more
- * than ten samples means that the process was stopped or had no core.
+ * Maximum time that counts for one sample, in microseconds. Normally a sample counts for the time
+ * until the next sample, which V8 takes after 1,000 µs. If this time is more than ten times longer,
+ * the process was stopped or had no core, so the rest of the time does not count.
  */
 const longestLook = 10_000
 

@@ -11,8 +11,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns a percentile. At least `share` (0 to 1) of all values are less than or equal to it, and
- * it is the smallest value for which this is true. @throws RangeError when there are no values
+ * Returns a percentile: the smallest value for which at least `share` (0 to 1) of all values are
+ * less than or equal to it. @throws RangeError when there are no values
  */
 export function percentile(values: readonly number[], share: number): number {
   const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)]

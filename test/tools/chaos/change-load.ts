@@ -21,8 +21,7 @@ export interface ChangesSeen {
   /** The tries of all changes, in the order in which the tries ended. */
   readonly tries: readonly Try[]
   /**
-   * Number of changes whose tries had no known result, and that the client then found in the
-   * document.
+   * Number of changes that the client found in the document after tries with the outcome `unknown`.
    */
   readonly found: number
   /** Changes that failed: an unexpected response, or not made in time. */

@@ -75,8 +75,8 @@ export interface VersionRecord {
   readonly version: number
   readonly mark: string
   /**
-   * Whether the record is a copy: after an ignored record, an operator process writes the current
-   * version again.
+   * Whether the record is a copy. After a record that all processes ignore, an operator process
+   * writes a copy of the current version.
    */
   readonly isCopy: boolean
 }

@@ -12,7 +12,10 @@ export interface ObjectSeen {
   readonly document: Parameters<typeof markIn>[0]
 }
 
-/** A delivery of an event that was sent when every process had to have the last changes. */
+/**
+ * A delivery of an event that was sent after the time by which every process must use the last
+ * changes.
+ */
 export interface LastDelivery extends Pick<Call, 'destination' | 'mark'> {
   readonly partition: number
 }

@@ -50,8 +50,8 @@ export interface IntakeFindings {
   /** Longest time from a request to its response. */
   readonly answerMs: number
   /**
-   * Longest time from a fault, or from the end of an outage, to the next 200. Null if one of them
-   * was not followed by a 200.
+   * Longest time from a fault, or from the end of an outage, to the next 200. Null if a fault or an
+   * outage was followed by no 200.
    */
   readonly acceptedMs: number | null
   /** Maximum resident memory of one collector, in whole MB. */

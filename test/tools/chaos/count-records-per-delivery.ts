@@ -80,7 +80,10 @@ export function countRecords(
   return { records, moved }
 }
 
-/** Whether a job wrote the record. A dispatcher writes a reason into each of its own records. */
+/**
+ * Whether a job wrote the record. A record that a job writes has no reason. A record that a
+ * dispatcher writes to a retry topic always has one.
+ */
 const isCopyOfJob = ({ headers }: Pick<LogRecord, 'headers'>): boolean => (headers['reason'] ?? '') === ''
 
 const targetIn = ({ headers }: Pick<LogRecord, 'headers'>): string =>

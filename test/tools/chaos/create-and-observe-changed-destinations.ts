@@ -60,8 +60,8 @@ export async function shownBy(
 }
 
 /**
- * Waits until the last changes must be in force, and then until each destination has got an event
- * of each partition that was sent after that time. Resolves with that time.
+ * Computes the time by which the last changes must be in force. Waits until each destination has
+ * got, from each partition, an event that was sent after this time. Resolves with this time.
  */
 export async function lastDelivered(
   {

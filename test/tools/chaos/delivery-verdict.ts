@@ -15,8 +15,8 @@ export interface Limits {
   /** Maximum number of duplicates because the sender wrote a message again. Default: 0. */
   readonly bySender?: number
   /**
-   * Maximum time from a fault, or from the end of an outage, until each partition or process that
-   * it affected delivers again.
+   * Maximum time from a fault, or from the end of an outage, until each affected partition or
+   * process delivers again.
    */
   readonly recoveryMs: number
   /** Maximum time from the acknowledgement of an event to its delivery. */
@@ -29,9 +29,9 @@ export interface Limits {
   /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
   readonly unreadyMs?: number
   /**
-   * Minimum share (0 to 1) of judged pairs among all pairs of consecutive messages of one user
-   * (`failuresOfPairs`). Default: 0.8. Scenarios that defer many messages before any attempt have a
-   * lower share, because the order of deferred messages is not judged.
+   * Minimum share (0 to 1) of the pairs whose order can be judged, among all pairs of consecutive
+   * messages of one user (`failuresOfPairs`). Default: 0.8. Scenarios that defer many messages
+   * before any attempt have a lower share, because the order of deferred messages is not judged.
    */
   readonly orderedShare?: number
   /**

@@ -3,10 +3,10 @@ import { type Delivery, targetOf } from './message-ledger.ts'
 import { type RetryRecords, signalMs } from './order-verdict.ts'
 
 /**
- * Maximum number of repeated deliveries per killed or frozen process, as the average of a scenario.
- * It covers some hundred requests in progress, and the deliveries since the last commit. Processes
- * commit every 250 ms. A process that has just taken over a backlog delivers more than a thousand
- * events per second.
+ * Maximum number of repeated deliveries per killed or frozen process, on average over these
+ * processes of a scenario. It covers some hundred requests in progress, and the deliveries since
+ * the last commit. Processes commit every 250 ms. A process that has just taken over a backlog
+ * delivers more than a thousand events per second.
  */
 export const inProgressOfOne = 300
 /**
@@ -124,14 +124,15 @@ function repeatedTargets(deliveries: readonly Delivery[]): ReadonlySet<string> {
 }
 
 /**
- * Whether a killed or frozen process made the delivery, and its message was sent before the fault.
+ * Whether a killed or frozen process made the delivery, and the message was sent before the process
+ * received the signal. `signalMs` is a tolerance for the delay of this signal.
  */
 const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
   victims.includes(process) && sent.at <= at + signalMs * patience
 
 /**
- * Whether a killed or frozen process had no time to commit the delivery. Its request may arrive
- * after the fault, because a busy endpoint reads it late.
+ * Whether a killed or frozen process had no time to commit the delivery. The request of this
+ * delivery may arrive after the fault, because a busy endpoint reads it late.
  */
 const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
@@ -141,8 +142,9 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
 /**
  * Whether the record was written to a retry topic shortly before a fault of a dispatcher. The
  * killed or frozen process may then have had no time for the commit that follows. The next owner of
- * the partition delivers or defers the record again. It is not known which process wrote the
- * record: the owner of the event's partition, or that of the retry topic's partition.
+ * the partition delivers or defers the record again. The record does not show which process wrote
+ * it: the owner of the event's partition, or the owner of the retry topic's partition. So a fault
+ * of any process that may write retry records counts.
  */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.some(mayWriteRetries) && written >= at - uncommittedMs * patience && written <= at + signalMs * patience

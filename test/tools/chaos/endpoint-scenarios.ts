@@ -140,8 +140,9 @@ const stepSeconds = 12
 const illCounts = [0, 1, 10, 25] as const
 
 /**
- * Makes a scenario in which the first 1, 10 and 25 of 50 endpoints fail. Each event goes to all
- * endpoints, so every partition has records for the failing ones.
+ * Makes a scenario of 50 endpoints in three steps: the first endpoint fails, then the first 10,
+ * then the first 25. Each event goes to all endpoints, so every partition has records for the
+ * failing endpoints.
  */
 const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   ...standardSetup,

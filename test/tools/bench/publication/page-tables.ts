@@ -8,9 +8,10 @@ import { rowTexts } from './row-texts.ts'
 
 /**
  * Returns all published results: a section for each row of the bench (`delivery`, `live`, …). A
- * section has the text of the row and the tables of each run. Measurements of a run that were not
- * repeated have tables of their own. If all results come from one run, its date, commit and machine
- * are named once, otherwise in each section, above the tables of the run.
+ * section has the text of the row and the tables of each run. If only some measurements of a run
+ * were repeated, the others have separate tables. If all results come from one run, the page names
+ * its date, commit and machine once. Otherwise each section names them above the tables of each
+ * run.
  */
 export function pageText(entries: readonly Entry[], rows: readonly RowName[]): string {
   const missing = neverPublished(entries, rows)
@@ -30,8 +31,8 @@ export function pageText(entries: readonly Entry[], rows: readonly RowName[]): s
 }
 
 /**
- * Returns the section of one row. Variants that were measured in the same circumstances are shown
- * together: a text about the circumstances, and then their tables.
+ * Returns the section of one row. For each set of circumstances in which variants were measured,
+ * the section has a text about the circumstances, and then the tables of these variants.
  */
 function rowText(row: RowName, entries: readonly Entry[], circumstancesOf: (entry: Entry) => string): string {
   const runs = Map.groupBy(entries, circumstancesOf)
@@ -51,9 +52,9 @@ const repetitionsOf = (entry: Entry): string => {
 }
 
 /**
- * Kinds of variants with the same figures. `begin` matches the beginning of the names of a kind.
- * The table of a kind has a line per variant and a column per figure. Its first column has the
- * title `title`, and shows the rest of each name.
+ * Kinds of variants that have the same figures. `begin` matches the beginning of the names of a
+ * kind's variants. The table of a kind has a line per variant and a column per figure. Its first
+ * column has the heading `title`, and shows the part of each name after the match.
  */
 const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] = [
   { begin: /^request: /, title: 'request' },
@@ -87,7 +88,10 @@ function valuesTables(entries: readonly Entry[]): readonly string[] {
 
 const completeRuns: FigureName = 'repetitions in which the verified request was complete'
 
-/** Whether the entries have the figure `completeRuns`, and it reaches its limit in all of them. */
+/**
+ * Whether some entries have the figure `completeRuns`, and this figure reaches its limit in all of
+ * these entries.
+ */
 function areComplete(entries: readonly Entry[]): boolean {
   const values = entries.flatMap(entry => entry.values).filter(({ what }) => what === completeRuns)
   return values.length > 0 && values.every(({ verdict }) => verdict === 'holds')
@@ -151,9 +155,9 @@ export interface Headline {
 }
 
 /**
- * Returns the summary table with a line per headline. A line has the figures of all variants in one
- * cell, and their worst verdict. A text above the table describes the runs that the figures come
- * from.
+ * Returns the summary table with a line per headline. One cell of the line has the figures of all
+ * variants, and another cell has the worst verdict of these figures. A text above the table
+ * describes the runs that the figures come from.
  */
 export function summaryText(entries: readonly Entry[], headlines: readonly Headline[]): string {
   const lines = headlines.map(headline => {

@@ -11,7 +11,10 @@ export interface Circumstances {
   readonly machine: string
   /** Load average of the last minute at the start of the run. */
   readonly load: number
-  /** The value of RUNS. Some measurements run only once for any value (`runsOf`). */
+  /**
+   * The value of the variable RUNS. Some measurements run only once, whatever this value is
+   * (`runsOf`).
+   */
   readonly runs: number
 }
 

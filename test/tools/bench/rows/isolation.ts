@@ -130,8 +130,8 @@ async function crowdRound(
 }
 
 /**
- * Delivers events under load while the last `dead` endpoints do not respond. Resolves with the
- * latencies of the events for the other endpoints.
+ * Delivers events under load. The last endpoints do not respond: `dead` is the number of these
+ * endpoints. Resolves with the latencies of the events for the other endpoints.
  */
 export async function healthyUnderLoad(
   bench: Bench,

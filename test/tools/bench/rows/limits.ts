@@ -23,7 +23,8 @@ const waiting = 2_000
  * - `settle`: wait until the rate of requests to the endpoint that responds with 429 is constant.
  * - `settled`: period over which this rate is measured.
  * - `raisedAtMost`: maximum wait until the rate has reached the raised limit.
- * - `raisedOver`: the rate has reached the limit when its mean over this period has reached it.
+ * - `raisedOver`: the rate counts as equal to the raised limit when the mean rate over this period
+ *   is at most 10 % (`limitDeviation`) below this limit.
  */
 const seconds = { phase: 22, aroundRebalance: 11, settle: 25, settled: 30, raisedAtMost: 90, raisedOver: 10 }
 const pollMs = 500
@@ -37,8 +38,8 @@ interface Phase {
 
 /**
  * Measures how exactly Hookline keeps two limits. One is `ratePerSecond: 50` with one, two and five
- * processes, and through the rebalances between them. The other is the limit of an endpoint that
- * responds with 429 to requests above it.
+ * processes, and during the rebalances when the number of processes changes. The other is the limit
+ * of an endpoint that responds with 429 to requests above this limit.
  */
 export async function limitsRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench

@@ -43,8 +43,8 @@ interface Round {
   readonly seconds: number
   readonly sent: number
   /**
-   * `lost`: number of resent events that the endpoint did not get. `duplicates`: number of their
-   * deliveries beyond the first one of each event.
+   * `lost`: number of resent events that the endpoint did not get. `duplicates`: number of
+   * additional deliveries of resent events, after the first delivery of each event.
    */
   readonly lost: number
   readonly duplicates: number
