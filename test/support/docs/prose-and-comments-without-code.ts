@@ -20,8 +20,8 @@ const withoutCodeSpans = (text: string): string =>
 /**
  * Returns a Markdown page without its examples, code spans, link targets and generated blocks
  * (`<!-- name -->`). A tool writes the generated blocks, and their texts are checked in the code of
- * this tool. In the page, a block may be older than the tool, and still have texts that were
- * changed in the tool since.
+ * this tool. The page may still have a block of an old run, with texts that the tool no longer
+ * writes.
  */
 export const proseOfPage = (text: string): string =>
   withoutCodeSpans(

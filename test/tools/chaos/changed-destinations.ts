@@ -75,7 +75,7 @@ export interface VersionRecord {
   readonly version: number
   readonly mark: string
   /**
-   * Whether the record is a copy. After a record that all processes ignore, an operator process
+   * Whether the record is a copy. After a record that the processes ignore, an operator process
    * writes a copy of the current version.
    */
   readonly isCopy: boolean

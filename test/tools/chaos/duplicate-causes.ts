@@ -3,10 +3,10 @@ import { type Delivery, targetOf } from './message-ledger.ts'
 import { type RetryRecords, signalMs } from './order-verdict.ts'
 
 /**
- * Maximum number of repeated deliveries per killed or frozen process, on average over these
- * processes of a scenario. It covers some hundred requests in progress, and the deliveries since
- * the last commit. Processes commit every 250 ms. A process that has just taken over a backlog
- * delivers more than a thousand events per second.
+ * Maximum average number of repeated deliveries per killed or frozen process of a scenario. It
+ * covers some hundred requests in progress, and the deliveries since the last commit. Processes
+ * commit every 250 ms. A process that has just taken over a backlog delivers more than a thousand
+ * events per second.
  */
 export const inProgressOfOne = 300
 /**

@@ -29,8 +29,8 @@ export interface Load {
 
 const sendsATurn = 200
 /**
- * Number of users. With this small number, each user gets the next message within a second or two.
- * So the order of many pairs of messages can be judged.
+ * Number of users. With this small number, the next message of each user follows within a second or
+ * two. So the order of many pairs of messages can be judged.
  */
 const users = 600
 export const userIdOf = (number: number): string => `user-${number % users}`

@@ -44,7 +44,7 @@ interface Round {
   readonly sent: number
   /**
    * `lost`: number of resent events that the endpoint did not get. `duplicates`: number of
-   * additional deliveries of resent events, after the first delivery of each event.
+   * deliveries during the resend beyond one delivery of each event.
    */
   readonly lost: number
   readonly duplicates: number
