@@ -11,8 +11,8 @@ import { createScanner } from 'typescript/unstable/ast/scanner'
 const mark = '¦'
 const blank = (code: string): string => code.replaceAll(/\S/g, mark)
 /**
- * Replaces the content of code spans. It keeps their quotes, because a code span is a word of its
- * sentence.
+ * Replaces the content of each code span, but keeps the quotes around the content. The sentence
+ * around the code span then still has a word at this place.
  */
 const withoutCodeSpans = (text: string): string =>
   text.replaceAll(/`[^`\n]+`/g, span => span.replaceAll(/[^\s`]/g, '_'))

@@ -22,10 +22,10 @@ const forTests = {
 }
 
 /**
- * Jest's globalSetup: starts one Kafka and one schema registry for the run. Tests find their
- * addresses in KAFKA_BROKERS and SCHEMA_REGISTRY_URL. The processes that tests start share the
- * compiled modules in NODE_COMPILE_CACHE. Without this directory, each process compiles the
- * TypeScript files again, which is half of the CPU time of its start.
+ * Jest's globalSetup: starts one Kafka and one schema registry for the run. The tests find the
+ * addresses of these servers in KAFKA_BROKERS and SCHEMA_REGISTRY_URL. The processes that tests
+ * start share a directory with compiled modules, NODE_COMPILE_CACHE. Without this directory, each
+ * process would compile the TypeScript files again, which takes half of the CPU time of its start.
  */
 export default async function startInfrastructure(): Promise<void> {
   const { kafka, registry, stop } = await findOrStartInfrastructure({ kafka: { properties: forTests } })

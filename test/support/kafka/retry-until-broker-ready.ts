@@ -10,8 +10,8 @@ import { coordinatorErrors, errorCodeOf, propagationErrors } from '../../../src/
 const temporaryErrors: ReadonlySet<string> = new Set([...propagationErrors, ...coordinatorErrors])
 
 /**
- * Repeats a request of kafkajs while it fails because its topic, its group or the broker is new.
- * Only the timeout of Jest limits the time.
+ * Repeats a request of kafkajs as long as it fails with one of these temporary errors. Only the
+ * timeout of the Jest test limits the time.
  */
 export async function onceReady<T>(request: () => Promise<T>): Promise<T> {
   for (;;) {

@@ -93,8 +93,9 @@ export async function startConnectProxy({
     if (own === undefined) {
       openTunnel(client, url, head, established)
     } else {
-      // An unread socket does not report that the client has closed it, so read it. Node's HTTP
-      // server does not close its side of a CONNECT connection by itself, so close it here.
+      // Read the socket, because an unread socket does not report that the client has closed the
+      // connection. Then close the proxy's side too, because Node's HTTP server does not close its
+      // side of a CONNECT connection by itself.
       client.resume()
       client.on('end', () => client.end())
       own(client, request)

@@ -38,8 +38,8 @@ const cookies: readonly ((size: number) => string)[] = [
 
 /**
  * Creates the hostile requests of `hostileRequests` for the paths of the operator listener. Almost
- * all have a valid key or session, because the listener refuses the others before it reads their
- * body.
+ * all have a valid key or session, because the listener refuses a request without one before it
+ * reads the body.
  */
 export function hostileOperatorRequests({ seed, operatorKey, session }: Options): (index: number) => HostileRequest {
   const [largeRequest, smallRequest] = [largest, small].map(size =>

@@ -20,8 +20,8 @@ export interface MemoryJobs {
 }
 
 /**
- * The jobs of an operator process that does not run them, on an in-memory log that acknowledges
- * writes automatically.
+ * The jobs as one operator process manages them: the process creates and cancels jobs, but does not
+ * run them. The jobs topic is on an in-memory log that acknowledges writes automatically.
  */
 export async function memoryJobs(clock: Clock, log = new MemoryLog(clock)): Promise<MemoryJobs> {
   const follower = log.follower(topics.jobs)

@@ -20,8 +20,8 @@ import { createEvents, numberIn } from './sample-events.ts'
 import type { Stage } from './test-bed.ts'
 
 /**
- * The topics of an installation on the broker of the bench, with operations on them. Other modules
- * start its processes.
+ * The topics of an installation on the broker of the bench, with operations on these topics. Other
+ * modules start the processes of the installation.
  */
 export interface Installation {
   readonly topics: TopicNames

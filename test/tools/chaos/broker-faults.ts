@@ -95,8 +95,9 @@ export const killBrokers = (seconds: number): Fault => ({
 })
 
 /**
- * Fills the disk of a random leader. A broker that cannot write stops by itself. When its
- * partitions deliver again under other leaders, its disk is freed and it is started again.
+ * Fills the disk of a random leader. A broker that cannot write stops by itself. When the
+ * partitions of the stopped broker deliver again under other leaders, the disk is freed and the
+ * broker is started again.
  */
 export const fillDisk: Fault = {
   name: 'disk full',
@@ -115,8 +116,8 @@ export const fillDisk: Fault = {
 }
 
 /**
- * Fills the disks of all brokers. When all have stopped, waits `seconds`, frees the disks and
- * starts them again.
+ * Fills the disks of all brokers. When all brokers have stopped, waits `seconds`, frees the disks
+ * and starts the brokers again.
  */
 export const fillDisks = (seconds: number): Fault => ({
   name: 'all disks full',

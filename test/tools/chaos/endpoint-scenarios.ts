@@ -99,7 +99,7 @@ const spoilt = (
 /**
  * A low limit of concurrent requests, and slow responses. Together they limit the requests to the
  * failing endpoint to 160 per second (`laneAllows`). After the recovery, the backlog is large
- * enough to reach this rate. So the check would find a process that exceeds it.
+ * enough to reach this rate. So the check would find a process that exceeds this rate.
  */
 const narrow = { perWebhook: 8, latencyMs: 100 } as const
 const laneAllows = {

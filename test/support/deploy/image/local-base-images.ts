@@ -14,7 +14,8 @@ import { dirname, join, resolve } from 'node:path'
 import { type Enclosure, librariesOf } from './linux-namespaces.ts'
 
 /*
- * Directories that replace the two base images of the Dockerfile. They have files of this machine.
+ * Directories that replace the two base images of the Dockerfile. Their content comes from this
+ * machine, as copies or bind mounts.
  */
 
 export interface Base extends Pick<Enclosure, 'root' | 'binds' | 'environment'> {}

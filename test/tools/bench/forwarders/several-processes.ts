@@ -1,6 +1,9 @@
 import type { Forwarder, ForwarderProcess } from './forwarder.ts'
 
-/** Makes a forwarder of several processes of another forwarder. They share the partitions. */
+/**
+ * Makes a forwarder that runs several processes of another forwarder. These processes share the
+ * partitions.
+ */
 export const severalProcesses = (forwarder: Forwarder, size: number): Forwarder => ({
   name: `${size} × ${forwarder.name}`,
   async start(job) {

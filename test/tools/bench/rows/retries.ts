@@ -156,7 +156,8 @@ interface Runs {
 
 /**
  * Runs four forwarders in turns, each with its own topics: the reference loop, Hookline without
- * failures, and Hookline with failures, without and with records of the attempts.
+ * failures, Hookline with failures, and Hookline with failures and with records in the attempts
+ * topic.
  */
 async function runOf({ stage, profile }: Bench, transport: string, counts: Counts): Promise<Runs> {
   const contender = async (

@@ -12,8 +12,8 @@ const inFlight = 512
 const waiting = 1_000
 
 /**
- * Measures the time from the start of a process to its first delivery. Its consumer group already
- * exists.
+ * Measures the time from the start of a process to its first delivery. An earlier process has
+ * already created the consumer group.
  */
 export async function startRow({ stage, transports, say }: Bench): Promise<Outcome> {
   const installation = await createInstallation(stage)
