@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { coordinatorErrors, errorCodeOf, propagationErrors } from '../../../src/adapters/kafka/kafkajs/errors.ts'
 
 /*
- * This file must not import kafkajs. In a process of Jest, tests and Hookline have the same modules
- * of kafkajs, and Hookline must load and patch them first.
+ * This file must not import kafkajs. In a process of Jest, the tests and Hookline share the loaded
+ * modules of kafkajs. Hookline must load and patch these modules before any other file loads them.
  */
 
 /** The errors of a broker that does not know a new topic yet, or has not loaded a group yet. */

@@ -70,8 +70,8 @@ function credentialsOf(
 }
 
 /**
- * Returns the request with another method and path and with more headers. A very long path stays,
- * because it is the attack.
+ * Returns the request with another method and path and with more headers. A request with a very
+ * long path keeps its method and path, because the path is the attack.
  */
 function redirected(bytes: Buffer, target: string, headers: Readonly<Record<string, string>>): Buffer {
   const end = bytes.indexOf('\r\n')

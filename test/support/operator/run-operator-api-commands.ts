@@ -20,8 +20,8 @@ interface Options {
 }
 
 /**
- * Runs commands that use the operator API in this process. They send their requests to a real
- * listener of the operator API, which has its objects in memory.
+ * Runs, in this process, commands that use the operator API. The commands send their requests to a
+ * real listener of the operator API. The objects of this API are in memory.
  */
 export async function objectsCommand({ transport, live, ...options }: Options = {}) {
   const memory = await memoryObjects(processClock)

@@ -4,9 +4,9 @@ import type { Rule } from './rules.ts'
 const minute = 1
 /**
  * Maximum length of an accelerated window, in seconds. Without this maximum, a window of three days
- * would last 72 minutes, and a test would wait until it is empty. The maximum is longer than an
- * accelerated hour (60 s), so that windows of more than an hour remain longer than those of an
- * hour.
+ * would last 72 minutes, and a test would wait until the window is empty. The maximum is longer
+ * than an accelerated hour (60 s), so that windows of more than an hour remain longer than windows
+ * of an hour.
  */
 const longest = 75
 

@@ -116,8 +116,8 @@ export class LimitedReceiver {
 
   /**
    * Records the start and the end of stalls. Node runs timers before it reads sockets. So a late
-   * tick of the timer shows only that a stall occurred. The next tick shows that the receiver has
-   * accepted the requests that waited.
+   * tick of the timer shows only that a stall occurred. The first tick that is not late shows that
+   * the receiver has accepted the requests that waited.
    */
   #noteStall(): void {
     const now = performance.now()

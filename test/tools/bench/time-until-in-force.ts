@@ -2,8 +2,8 @@ import { changeIn } from './probe-and-other-destinations.ts'
 import type { SuccessLog } from './receiver/event-tally.ts'
 
 /**
- * A change of one destination (the probe) that the operator API has acknowledged. The bench changes
- * this destination under load.
+ * A change that the operator API has acknowledged. The bench changes one destination, the probe,
+ * under load.
  */
 export interface Change {
   /**

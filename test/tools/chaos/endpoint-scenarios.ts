@@ -216,7 +216,8 @@ export const endpointScenarios: readonly Scenario[] = [
   ),
   spoilt('trickles', 'sends a byte each half second', 'sends single bytes', 'trickle'),
   // The destination `partly-failing` fails only for one message in ten. But a single 429 pauses all
-  // attempts at the destination, so all its messages wait, and it gets the limits `putOff`.
+  // attempts at the destination. So all messages of the destination wait, and the limits `putOff`
+  // apply to it.
   spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }, putOff),
   // Deliveries that wait for more than 10 s are moved to a retry topic without an attempt.
   spoilt('pauses', 'answers 429 with Retry-After: 12', 'answers 429', { status: 429, retryAfter: 12 }, putOff),

@@ -35,9 +35,9 @@ const inTimeMs = 1_000
 const load = { perSecond: 1_000, inFlight: 256, perWebhook: 64 }
 
 /**
- * Measures the latency of healthy destinations while the endpoints of others accept requests, but
- * do not respond. Also measures the latency of nine destinations while the rate of a tenth one is
- * limited.
+ * Measures the latency of healthy destinations while the endpoints of other destinations accept
+ * requests, but do not respond. Also measures the latency of nine destinations while the rate of a
+ * tenth destination is limited.
  */
 export async function isolationRow(bench: Bench): Promise<Outcome> {
   const outcomes: Outcome[] = []

@@ -16,9 +16,9 @@ import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 const delayMs = 20
 const inFlight = 512
 /**
- * In the second half of the events, two of three fail at their first request. With more failures,
- * scheduling retries would be a larger part of the measurement. But the circuit breaker opens at
- * seven failures of ten requests.
+ * In the second half of the events, two of three fail at their first request. More failures would
+ * make the retries a larger part of the measurement. But when seven of ten requests fail, the
+ * circuit breaker opens.
  */
 const passesOneIn = 3
 /**
