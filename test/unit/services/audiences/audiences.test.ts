@@ -114,8 +114,7 @@ describe('syncs', () => {
     }
     harness.write(ended(1))
     await harness.advance(1)
-    // The service yields to other work four times: twice while it processes the end of the sync,
-    // and twice while it removes users.
+    // The service yields twice for the end of the sync, and twice while it removes users.
     expect(turns).toBe(4)
   })
 
@@ -210,8 +209,7 @@ describe('inputs that cannot be decoded', () => {
     harness.log.unwritable.add(memberships)
     harness.log.write(audienceInput, Buffer.from('no input'), 'ann')
     await harness.advance(1)
-    // The first write of all three watermarks has failed. So the service did not wait for the write
-    // of one watermark before it began the next.
+    // All three first writes have failed, so no write of a watermark waited for another one.
     expect(harness.count(`produceFailures{${memberships}}`)).toBe(3)
   })
 
