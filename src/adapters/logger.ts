@@ -66,7 +66,7 @@ function createPino(level: LogLevel): pino.Logger {
     createStderrLines(lost =>
       log.error(
         lost,
-        'some log lines of this process are lost, because it could not write them to stderr (see "error"); "count" is the number of lost lines, which are missing before the previous line of this log; check the disk, or the program that receives the log',
+        'some log lines of this process are lost, because it could not write them to stderr (see "error"); "count" is the number of lost lines, and the gap is directly before the previous line of this log; check the disk, or the program that receives the log',
       ),
     ),
   )

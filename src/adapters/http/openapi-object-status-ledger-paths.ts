@@ -59,7 +59,7 @@ const paging = [
   inQuery(
     'q',
     text,
-    'Only objects with this text in their id, or in a webhook URL as responses show it (secret parts are `***`).',
+    'Only objects whose id or masked webhook URL contains this text. In a masked URL, secret parts are `***`.',
   ),
 ]
 const ofDestinations = [

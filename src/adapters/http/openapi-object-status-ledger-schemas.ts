@@ -91,7 +91,11 @@ const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
           count,
         ]),
       ),
-      difference: { type: 'integer', description: 'Absent when Hookline could not read all counts.' },
+      difference: {
+        type: 'integer',
+        description:
+          'Number of deliveries that have no result and do not wait: 0 if none is lost. Absent when Hookline could not read all counts.',
+      },
     },
     ['difference'],
   )

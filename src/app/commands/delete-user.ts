@@ -70,7 +70,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
     .option('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
     .option(
       '--source <id...>',
-      `delete the users only in this source and at its destinations; can be repeated; the number of users times the number of sources must be at most ${maxUserSourcePairs} (default: in every source with an enabled destination)`,
+      `delete the users only in this source and at its destinations (default: in every source with an enabled destination); can be repeated; the number of users times the number of sources must be at most ${maxUserSourcePairs}`,
     )
     .option('--suppress', 'also drop new events of these users, until you run `hookline unsuppress-user`')
     .option(

@@ -78,7 +78,7 @@ export function replayCommand(
 }
 
 const operatorUrlText =
-  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); with --config, or without a URL, the command itself replays the dead letters in Kafka'
+  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); if neither is set, or with --config, the command itself replays the dead letters in Kafka'
 
 /**
  * Whether the command uses a job of the operator service.

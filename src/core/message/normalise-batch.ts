@@ -77,5 +77,5 @@ function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefin
 
 const tooManyMessages = rejection(
   'too_many_messages',
-  `The message comes after the first ${maxMessages} messages of its batch, the maximum: send it in another batch.`,
+  `The batch has more than ${maxMessages} messages, and this message comes after the first ${maxMessages}: send it in another batch.`,
 )

@@ -118,7 +118,7 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'hookline could not write the last valid version of a configuration object (see "kind" and "id") to the config topic again (see "error"); it tries again in 30 s, and still uses this version; correct the cause of the error: if all tries fail for 7 days, Kafka may delete this version',
+          'hookline could not restore the last valid version of a configuration object (see "kind" and "id") in the config topic (see "error"); it still uses this version, and tries again in 30 s; correct the cause of the error: if all tries fail for 7 days, Kafka may delete this version',
         )
         this.#copyAfter(copyOthersAfter)
       })

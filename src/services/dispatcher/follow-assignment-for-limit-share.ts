@@ -74,7 +74,7 @@ function createCountReader({ share, countPartitions, onChange, clock, logger }: 
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'this process cannot read the number of partitions of the events topic (see "error"), and retries every second; it needs the number to calculate its part of policy.ratePerSecond and policy.maxConcurrency; until a retry succeeds, it uses the number that it read last; if it has not read the number before, deliveries to destinations with these limits wait',
+        'this process cannot read the number of partitions of the events topic (see "error"), and retries every second; until a retry succeeds, it calculates its part of policy.ratePerSecond and policy.maxConcurrency with the number that it read last; if it has not read the number before, deliveries to destinations with these limits wait',
       )
       if (!isStopped) cancel = clock.after(durationMs(countRetryMs), () => void read())
     }

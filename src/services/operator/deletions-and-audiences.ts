@@ -156,7 +156,7 @@ async function orUnavailable<T>(
 }
 
 const incompleteSync =
-  'audience sync incomplete: hookline applies the lines received so far, but does not remove the users who are missing from the list; correct the cause in "why"; if the line has no "why", "end" is "empty" (the list was empty) or "interrupted" (hookline was shutting down); then send the whole list again'
+  'audience sync incomplete: hookline applies the lines received so far, but does not remove the users who are missing from the list; the cause is in "why" or, without it, in "end" ("empty": the list was empty; "interrupted": hookline was shutting down); correct the cause, then send the whole list again'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {

@@ -55,7 +55,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
   )
   const show = subcommand(
     'show',
-    'show which values of an audience, or of one of its users, the destinations have acknowledged',
+    'show which values the destinations have acknowledged, for an audience or for one of its users',
   )
     .requiredOption(...nameOption)
     .option('--user <id>', 'show the value of this user at each destination')
