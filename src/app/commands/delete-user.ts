@@ -29,7 +29,7 @@ import {
   withExamples,
   withRemedy,
 } from '../command.ts'
-import { type CommandClients, type OpenCommandClients, openCommandClients } from '../command-clients.ts'
+import { type CommandClients, type OpenCommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadSettings } from '../load-settings.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'

@@ -20,9 +20,9 @@ import {
   withExamples,
   withRemedy,
 } from '../command.ts'
-import { type CommandClients, openCommandClients } from '../command-clients.ts'
 import { apiFilterOf, type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
+import { type CommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-api-clients-and-refusals.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { liftSuppression } from '../../services/operator/lift-suppression.ts'
 import { type CommandIo, createCommand, printData, withExamples, withRemedy } from '../command.ts'
-import { type OpenCommandClients, openCommandClients } from '../command-clients.ts'
+import { type OpenCommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadSettings } from '../load-settings.ts'
 import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'
 import { printable } from '../terminal-output.ts'

@@ -1,4 +1,4 @@
-import type { CommandClients } from '../../../src/app/command-clients.ts'
+import type { CommandClients } from '../../../src/app/kafka-clients-of-commands.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
 import type { Membership } from '../../../src/core/audience/membership.ts'
 import {

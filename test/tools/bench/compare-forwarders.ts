@@ -1,7 +1,7 @@
 import type { Finding } from './bounds.ts'
 import { type Drain, drain } from './drain-topic.ts'
 import type { Forwarder } from './forwarders/forwarder.ts'
-import { createInstallation, type Installation } from './installation.ts'
+import { createInstallation, type Installation } from './installation-topics.ts'
 import { type Profiled, profileOf } from './profile-summary.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'

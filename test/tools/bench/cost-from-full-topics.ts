@@ -3,7 +3,7 @@ import { type Contender, drainInTurns } from './drain-in-turns.ts'
 import type { FigureName } from './figure-names.ts'
 import type { Target } from './forwarders/forwarder.ts'
 import { hooklineForwarder } from './forwarders/hookline.ts'
-import { createInstallation, type Installation, type InstallationOptions } from './installation.ts'
+import { createInstallation, type Installation, type InstallationOptions } from './installation-topics.ts'
 import { type Bench, type Outcome, scaled } from './rows/row.ts'
 
 /**

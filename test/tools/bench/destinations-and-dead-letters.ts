@@ -4,7 +4,7 @@ import { initialState } from '../../../src/core/delivery/delivery-state.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { firstKey, named, objectRecord, sealedValue } from '../../support/config-objects/example-objects.ts'
 import { secret } from './forwarders/hookline.ts'
-import type { Installation } from './installation.ts'
+import type { Installation } from './installation-topics.ts'
 import { idOf, numberIn } from './sample-events.ts'
 
 /**

@@ -8,7 +8,7 @@ import { newSyncId } from '../../../src/core/audience/sync-id.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import type { Installation } from './installation.ts'
+import type { Installation } from './installation-topics.ts'
 import type { Stage } from './test-bed.ts'
 
 /** Maximum number of records that are not yet acknowledged. */

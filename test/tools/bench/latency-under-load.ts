@@ -1,5 +1,5 @@
 import type { ForwarderProcess } from './forwarders/forwarder.ts'
-import type { Installation } from './installation.ts'
+import type { Installation } from './installation-topics.ts'
 import { cpuSeconds, micros, peakMb, together } from './process-usage.ts'
 import type { SuccessLog } from './receiver/event-tally.ts'
 import { Stalled } from './receiver/receiver.ts'

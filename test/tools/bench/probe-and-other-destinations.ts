@@ -1,7 +1,7 @@
 import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import { firstKey, named, objectRecord, sealedValue } from '../../support/config-objects/example-objects.ts'
 import { secret } from './forwarders/hookline.ts'
-import type { Installation } from './installation.ts'
+import type { Installation } from './installation-topics.ts'
 
 /** The source of the destinations that get no events. */
 export const quietSource = 'quiet'

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findOrBuildHelm } from '../../../deploy/tools/chart/find-helm.ts'
-import { debianPackages } from './debian-packages.ts'
+import { debianPackages } from './download-debian-packages.ts'
 import type { Shell } from './shell.ts'
 
 const run = promisify(execFile)

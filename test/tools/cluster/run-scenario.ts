@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Posted } from '../chaos/message-ledger.ts'
 import type { Received } from '../chaos/receiver.ts'
 import { destinations, type Installation } from './installation.ts'
+import { restartsBetween } from './list-pods-and-find-process.ts'
 import { startMessageLoad, type Target } from './message-load.ts'
-import { restartsBetween } from './pods.ts'
 import { type Figures, judge, type Limits } from './verdict.ts'
 
 /** What a scenario reports about its fault. */

@@ -1,6 +1,6 @@
 import { reached } from '../chaos/poll-until-reached.ts'
 import type { Installation, Values } from './installation.ts'
-import type { Pod } from './pods.ts'
+import type { Pod } from './list-pods-and-find-process.ts'
 
 /* Steps and values that several scenarios use. */
 

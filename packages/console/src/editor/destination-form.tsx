@@ -2,10 +2,10 @@ import { formatPath, valueAt } from '../../../../src/core/settings/settings-prob
 import { Button } from '../components/button.tsx'
 import { ProblemList } from '../components/problem-list.tsx'
 import { TextField } from '../components/text-field.tsx'
+import { ListField } from './comma-separated-field.tsx'
 import { type FormField, fieldText, fieldValue, policyFields, secretField, sourcesField } from './destination-fields.ts'
 import type { DocumentFormProps } from './document-editor.tsx'
 import { withValueAt } from './document-text.ts'
-import { ListField } from './list-field.tsx'
 import { otherProblems, problemsAt } from './problem-places.ts'
 
 export interface DestinationFormProps extends DocumentFormProps {

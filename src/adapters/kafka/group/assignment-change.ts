@@ -2,7 +2,7 @@ import type { Clock, Logger, TopicPartition } from '../../../core/ports.ts'
 import { durationMs } from '../../../core/time.ts'
 import { errorCodeOf, isBrokerUnavailable, rejoinError } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { refreshMetadataAfter } from '../log/cluster-client.ts'
+import { refreshMetadataAfter } from '../log/kafkajs-cluster-without-group.ts'
 import { fetchOffset } from '../log/partition-offsets.ts'
 import { groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
 

@@ -3,7 +3,7 @@ import { sleep } from '../../../core/sleep-and-yield.ts'
 import { durationMs } from '../../../core/time.ts'
 import { errorCodeOf, isBrokerUnavailable } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { refreshMetadataAfter } from '../log/cluster-client.ts'
+import { refreshMetadataAfter } from '../log/kafkajs-cluster-without-group.ts'
 import type { SessionLease } from './session-lease.ts'
 
 const retryAfter = durationMs(200)

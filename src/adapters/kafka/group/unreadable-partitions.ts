@@ -2,7 +2,7 @@ import type { Clock, Logger } from '../../../core/ports.ts'
 import { durationMs } from '../../../core/time.ts'
 import type { UnreadablePartition } from '../kafkajs/patch-fetch-errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { refreshMetadataAfter } from '../log/cluster-client.ts'
+import { refreshMetadataAfter } from '../log/kafkajs-cluster-without-group.ts'
 import type { OwnedPartition, OwnedPartitions } from './owned-partitions.ts'
 
 interface Deps {

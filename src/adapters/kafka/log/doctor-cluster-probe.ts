@@ -5,7 +5,7 @@ import type { Settings } from '../../../core/settings/settings.ts'
 import { createKafka } from '../kafkajs/client.ts'
 import { coordinatorErrors, errorCodeOf, toKafkaError } from '../kafkajs/errors.ts'
 import { type Broker, type Cluster, internal } from '../kafkajs/private-api.ts'
-import { createClusterClient } from './cluster-client.ts'
+import { createClusterClient } from './kafkajs-cluster-without-group.ts'
 
 export interface BrokerCapabilities {
   /**

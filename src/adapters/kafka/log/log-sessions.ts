@@ -4,14 +4,14 @@ import { durationMs, type EpochMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
+import { fetchFrom } from './fetch-from-broker.ts'
 import {
   connectAndListPartitions,
   createClusterClient,
   leaderOf,
   refreshMetadataAfter,
   rejectAfterAllSettled,
-} from './cluster-client.ts'
-import { fetchFrom } from './fetch-from-broker.ts'
+} from './kafkajs-cluster-without-group.ts'
 import { toLogRecordView } from './to-log-record.ts'
 
 interface Deps {

@@ -5,14 +5,14 @@ import type { EpochMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster, FetchedMessage } from '../kafkajs/private-api.ts'
+import { type Fetched, fetchFrom, maxRetries, retryDelay } from './fetch-from-broker.ts'
 import {
   connectAndListPartitions,
   createClusterClient,
   leaderOf,
   refreshMetadataAfter,
   rejectAfterAllSettled,
-} from './cluster-client.ts'
-import { type Fetched, fetchFrom, maxRetries, retryDelay } from './fetch-from-broker.ts'
+} from './kafkajs-cluster-without-group.ts'
 import { fetchOffsetRange, fetchOffsetSince, type OffsetRange } from './partition-offsets.ts'
 import { toLogRecord, toLogRecordView } from './to-log-record.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type CommandIo, createCommand, withExamples } from '../../command.ts'
-import { type OpenCommandClients, openCommandClients } from '../../command-clients.ts'
+import { type OpenCommandClients, openCommandClients } from '../../kafka-clients-of-commands.ts'
 import { withConfigOption, withJsonOption } from '../../options.ts'
 import { listAudiences, showAudience, showDrift } from './list-show-drift.ts'
 import { resetAudience } from './reset.ts'

@@ -9,7 +9,7 @@ import { type TopicNames, topicNames } from '../../../core/topics.ts'
 import type { MembershipSource } from '../../../services/operator/read-memberships.ts'
 import type { SyncDeps } from '../../../services/operator/write-sync.ts'
 import { type CommandIo, withRemedy } from '../../command.ts'
-import type { CommandClients, OpenCommandClients } from '../../command-clients.ts'
+import type { CommandClients, OpenCommandClients } from '../../kafka-clients-of-commands.ts'
 import { loadMergedSettings } from '../../merged-settings-of-command.ts'
 import { choice } from '../../options.ts'
 

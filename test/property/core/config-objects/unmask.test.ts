@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { editedDocument } from '../../../../packages/console/src/editor/document-with-secret-fingerprints.ts'
+import { editedDocument } from '../../../../packages/console/src/editor/add-fingerprints-to-masks.ts'
 import type { ObjectDocument } from '../../../../src/core/config-objects/config-objects.ts'
 import { maskDocument } from '../../../../src/core/config-objects/mask.ts'
 import { unmask } from '../../../../src/core/config-objects/unmask.ts'

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startGuarded, tailOf } from '../../../../deploy/tools/local/guarded-process.ts'
 import { pinned } from '../cpu-pinning.ts'
-import type { Installation } from '../installation.ts'
+import type { Installation } from '../installation-topics.ts'
 import type { Stage } from '../test-bed.ts'
 
 /** Destination of the events of one source. */

@@ -7,7 +7,7 @@ import { mallocSettings, nodeFlags } from '../../../../deploy/tools/local/node-f
 import { bounds } from '../bounds.ts'
 import { benchAudience, benchDestination, fillMemberships } from '../fill-memberships-topic.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
-import { createInstallation, type Installation } from '../installation.ts'
+import { createInstallation, type Installation } from '../installation-topics.ts'
 import { cpuSeconds, micros, residentMb, together } from '../process-usage.ts'
 import { profileOf } from '../profile-summary.ts'
 import { variantOf } from '../variant-names.ts'

@@ -1,7 +1,7 @@
 import { cheapestOf, costByStepWithProfiles, roundsOf, type Step } from '../delivery-cost-by-parameter.ts'
 import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { createInstallation } from '../installation.ts'
+import { createInstallation } from '../installation-topics.ts'
 import { repeatedBacklog } from '../options.ts'
 import { shown } from '../report.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'

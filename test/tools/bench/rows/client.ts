@@ -5,7 +5,7 @@ import { bounds, type Finding } from '../bounds.ts'
 import type { ClientName, Order, Result, Work } from '../clients/client-protocol.ts'
 import { type Endpoint, startEndpoint } from '../clients/counting-collector.ts'
 import { pinned } from '../cpu-pinning.ts'
-import { createInstallation, type Installation } from '../installation.ts'
+import { createInstallation, type Installation } from '../installation-topics.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 

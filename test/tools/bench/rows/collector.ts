@@ -9,7 +9,7 @@ import {
 } from '../collectors/collector-servers.ts'
 import { type LoadTally, messageIdPattern, startLoad } from '../collectors/load.ts'
 import type { FigureName } from '../figure-names.ts'
-import { createInstallation, type Installation } from '../installation.ts'
+import { createInstallation, type Installation } from '../installation-topics.ts'
 import { cpuSeconds, micros, peakMb, together } from '../process-usage.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bounds } from '../bounds.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { createInstallation } from '../installation.ts'
+import { createInstallation } from '../installation-topics.ts'
 import { meter, warm } from '../latency-under-load.ts'
 import { profileOf } from '../profile-summary.ts'
 import { type Bench, type Outcome, scaledSeconds } from './row.ts'

@@ -1,7 +1,7 @@
 import { bounds, type Finding } from '../bounds.ts'
 import { cheapestOf } from '../delivery-cost-by-parameter.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { createInstallation } from '../installation.ts'
+import { createInstallation } from '../installation-topics.ts'
 import { live, meter, type Passage, quantile, warm } from '../latency-under-load.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { startReceiver } from '../receiver/receiver.ts'

@@ -5,7 +5,7 @@ import { bounds, type Finding } from '../bounds.ts'
 import { cheapestOf } from '../delivery-cost-by-parameter.ts'
 import { secret } from '../forwarders/hookline.ts'
 import { type ReadyProcess, startReady } from '../forwarders/ready-process.ts'
-import { createInstallation, type Installation } from '../installation.ts'
+import { createInstallation, type Installation } from '../installation-topics.ts'
 import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 
 const ratePerSecond = 50

@@ -1,7 +1,7 @@
 import { bounds, type Finding } from '../bounds.ts'
 import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { createInstallation } from '../installation.ts'
+import { createInstallation } from '../installation-topics.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { shown } from '../report.ts'
 import { median, type Point, slope } from '../statistics.ts'

@@ -4,7 +4,7 @@ import { drain } from '../drain-topic.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { severalProcesses } from '../forwarders/several-processes.ts'
-import { createInstallation } from '../installation.ts'
+import { createInstallation } from '../installation-topics.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts'
 import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { createInstallation } from '../installation.ts'
+import { createInstallation } from '../installation-topics.ts'
 import { warm } from '../latency-under-load.ts'
 import { median } from '../statistics.ts'
 import type { Bench, Outcome } from './row.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
+import type { Pod } from '../list-pods-and-find-process.ts'
 import { followPods } from '../pod-counts.ts'
-import type { Pod } from '../pods.ts'
 
 const pod = (service: string, isReady: boolean): Pod => ({
   ...{ name: 'a', service, isReady, restarts: 0 },

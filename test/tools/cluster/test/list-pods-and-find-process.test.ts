@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { type Pod, parsePods, restartsBetween } from '../pods.ts'
+import { type Pod, parsePods, restartsBetween } from '../list-pods-and-find-process.ts'
 
 const item = (name: string, status: object, metadata: object = {}): object => ({
   metadata: { name, labels: { 'app.kubernetes.io/component': 'dispatcher' }, ...metadata },

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { editedDocument } from '../../../../packages/console/src/editor/document-with-secret-fingerprints.ts'
+import { editedDocument } from '../../../../packages/console/src/editor/add-fingerprints-to-masks.ts'
 import type { ObjectDocument, ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
 import { fingerprintOf, maskDocument } from '../../../../src/core/config-objects/mask.ts'
 
