@@ -74,7 +74,8 @@ describe('a destination that accepts connections but never responds', () => {
       const slowAt = slowFrom(attemptsOf(id), sentAt + slowAfterMs)
       // While the hanging destination holds its permits, a delivery of another destination moves to
       // a retry topic only if the attempts of that destination are slow.
-      // test/unit/services/dispatcher/slow-and-overloaded-endpoints.test.ts proves this with a manual clock.
+      // test/unit/services/dispatcher/slow-and-overloaded-endpoints.test.ts proves this with a manual
+      // clock.
       const unexpected = moved.filter(
         ({ headers, timestamp }) => headers['destination'] === id && isDuringHang(timestamp) && timestamp < slowAt,
       )

@@ -32,8 +32,8 @@ describe('SIGKILL', () => {
     )
     // Each kill repeats only deliveries in progress, and deliveries after the last commit, which
     // was at most 250 ms earlier. If each process started from the first message again, there would
-    // be about 18,000 duplicates. `three-processes-stopped-killed-frozen.test.ts` checks the time of each
-    // duplicate.
+    // be about 18,000 duplicates. `three-processes-stopped-killed-frozen.test.ts`
+    // checks the time of each duplicate.
     expect(receiver.duplicates).toBeLessThan(kills * 1_000)
     // Repeated deliveries may still be in progress, so wait until all records are committed. After
     // that, a new process must deliver nothing.

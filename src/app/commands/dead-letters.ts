@@ -35,7 +35,7 @@ export interface DeadLetterSource {
 }
 
 const operatorUrlText =
-  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); with --config, or without a URL, the command itself reads the dead letters from Kafka'
+  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); if neither is set, or with --config, the command itself reads the dead letters from Kafka'
 
 const description = [
   'Lists the dead letters (permanently failed deliveries) that match all filters and were not replayed yet, oldest first.',

@@ -48,7 +48,7 @@ const description = [
 ].join('\n\n')
 
 const operatorUrlText =
-  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); with --config, or without a URL, the command reads only the configuration file'
+  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); if neither is set, or with --config, the command reads only the configuration file'
 
 const examples = [
   'echo \'{"type":"track","userId":"u1","event":"Signed up"}\' | hookline preview',

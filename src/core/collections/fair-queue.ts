@@ -70,7 +70,7 @@ export class FairQueue<Item extends FairQueueItem<Item>> {
     return item
   }
 
-  /** Removes an item that waits in this queue. The cost of the item does not count for its group. */
+  /** Removes an item that waits in this queue. The item's cost does not count for its group. */
   remove(item: Item): void {
     const group = this.#groups.get(item.group)
     if (group === undefined) return

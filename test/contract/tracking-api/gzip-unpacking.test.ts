@@ -163,8 +163,9 @@ describe('many gzip bodies that are complete at the same time', () => {
     for (const wire of wires.slice(hostile.length)) expectAnswer(await wire.answer(), taken)
     // At most 12 bodies are unpacked concurrently, and each of the 4 small bodies may wait until
     // one expensive body ends. So about 16 of the 40 expensive bodies may end before the last small
-    // one. On a busy machine, more of them end before the client has read its responses.
-    expect(api.requests.filter(({ headerKey }) => headerKey?.startsWith('H') === true).length).toBeLessThan(32)
+    // one.
+    const keys = api.requests.map(({ headerKey }) => headerKey)
+    expect(keys.slice(0, keys.lastIndexOf('HONEST')).filter(key => key !== 'HONEST').length).toBeLessThan(28)
     for (const wire of wires.slice(0, hostile.length)) expectAnswer(await wire.answer(), taken)
   })
 

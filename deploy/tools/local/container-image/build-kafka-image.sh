@@ -1,7 +1,8 @@
 #!/bin/bash
 # Builds a Kafka image without pulling one. It uses Debian from the apt source of this machine, and
 # the cached Kafka jars.
-# usage: build-kafka-image.sh [TAG]     as root, with debootstrap and a Docker daemon; then KAFKA_TEST_IMAGE=TAG
+# usage: build-kafka-image.sh [TAG]
+# Run it as root, with debootstrap and a Docker daemon. Then run the tests with KAFKA_TEST_IMAGE=TAG.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # testcontainers compares the tag with Confluent versions. From 8.0.0 on, it starts a combined

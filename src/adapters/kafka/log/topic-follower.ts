@@ -241,7 +241,7 @@ class Follower implements TopicFollower {
       const { partition, position } = followed
       logger.warn(
         { topic, partition, position, beginning, end },
-        'Kafka deleted records of this partition or truncated its log, so hookline cannot continue at the offset in "position"; it reads the partition from the first existing record (see "beginning"), and may have missed deleted records; check the retention of the topic with: hookline topics check',
+        'Kafka deleted records of this partition or truncated its log, so hookline cannot continue at the offset in "position"; it reads the partition from the first existing record (see "beginning"), and may have missed deleted records; check the settings of the topic with: hookline topics check',
       )
       followed.moveTo(beginning)
       if (position > end) handlers.onTruncated?.(partition)

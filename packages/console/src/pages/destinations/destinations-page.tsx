@@ -40,7 +40,7 @@ export function DestinationsPage() {
             <>
               {destinations.length > 0 && share !== undefined && (
                 <PartialNotice>
-                  {`The table marks only ${share} open circuit breakers, those of the first destination ids.`}
+                  {`The table marks only ${share} open circuit breakers, in the order of destination ids.`}
                 </PartialNotice>
               )}
               {destinations.length > 0 && (
