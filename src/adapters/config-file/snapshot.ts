@@ -87,8 +87,8 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
       if (content !== changed) return content
       // The directory has changed, so its files are not used in this snapshot. The digests of its
       // listed files are computed nevertheless. Otherwise, a renamed file would count as new in the
-      // next snapshot, in which its old name is no longer listed. The digests of the secrets that
-      // the files name are copied from the earlier snapshot.
+      // next snapshot, which does not list its old name. The digests of the secrets that the files
+      // name are copied from the earlier snapshot.
       const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
       const isListed = (file: string): boolean =>
         names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))

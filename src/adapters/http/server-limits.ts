@@ -54,7 +54,7 @@ export interface HttpLimits {
   /**
    * Maximum number of open connections. While the process has no CPU time, each connection can
    * receive up to 64 KiB of data that is not parsed yet. With the default of 4,000 connections,
-   * this data takes up to half of the memory limit of the Helm chart.
+   * this data takes at most half of the memory limit of the Helm chart.
    * - Above half of the maximum, a connection is closed after its next response.
    * - At the maximum, a new connection replaces an idle one (`ConnectionLimiter`).
    * - The ops server (`ops-server.ts`) differs: it keeps connections open up to the maximum. At the

@@ -150,7 +150,7 @@ export class ObjectLog {
 }
 
 /**
- * The record that writes the current version of an object again, after a record that all processes
- * ignore.
+ * The record that repeats the current version of an object. It is written after a record of the
+ * object that all processes ignore. Without it, compaction would keep only the ignored record.
  */
 export const copyOf = (known: KnownVersion): ObjectRecord => ({ ...known, copy: known.copy + 1 })

@@ -100,9 +100,9 @@ export function resendOf(
   return {
     kind: 'copy',
     topic: topics.retry(tierFor(durationMs(0), policy.tiers)),
-    // `round` says how often the event was replayed. The metric
-    // `hookline_first_attempt_delay_seconds` includes only deliveries with `round: 0`, so it does
-    // not include this copy.
+    // `round` is 0 only if the delivery is neither a replay nor a resend. The metric
+    // `hookline_first_attempt_delay_seconds` includes only these deliveries, so it does not include
+    // this copy.
     copy: retryRecord(record, { ...state, round: 1 }),
   }
 }

@@ -85,9 +85,9 @@ export function refuseSchedule(
     return `schedule must not decrease: ${wait} comes after ${before}`
   }
   const waits = schedule.reduce((sum, wait) => sum + wait, 0)
-  const needed = durationMs(waits + (schedule.length + 1) * timeout)
-  if (needed <= window) return undefined
   const count = schedule.length + 1
+  const needed = durationMs(waits + count * timeout)
+  if (needed <= window) return undefined
   const attempts = `${countWithNoun(count, 'attempt')} of up to ${formatDuration(timeout)}${count === 1 ? '' : ' each'}`
   return (
     `schedule does not fit into the retry window of ${formatDuration(window)}: ` +

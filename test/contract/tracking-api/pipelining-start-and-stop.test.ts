@@ -229,7 +229,7 @@ describe('stop', () => {
     await wire.send(Buffer.concat(Array(9).fill(post('/v1/t'))))
     await api.until(() => api.requests.length === 2)
     const stopped = collector.stop()
-    // Until `lastCall` has passed, a new connection gets a response.
+    // After `stop`, new connections still get responses, for the time `limits.lastCall`.
     for (let isAnswered = true; isAnswered; ) {
       const late = await connected(collector.url)
       await late.send(request('GET /openapi.json'))

@@ -103,8 +103,8 @@ async function javaProgram(file: string, example: string): Promise<string> {
 }
 
 /**
- * Runs a program with these lines on its stdin. If the language is not installed, the error names
- * it.
+ * Runs a program with `input` on its stdin. If the program is not installed, the error names the
+ * program.
  */
 async function run(
   page: string,

@@ -152,7 +152,7 @@ export class GroupMembership implements GroupHooks, MemberState {
    * The group while this member may commit; otherwise `undefined`.
    * - In SETTLED and REVOKING it may commit.
    * - In JOINING it may commit until the response to JoinGroup. If another member has died, that
-   *   response takes up to the session timeout. Because commits continue in this time, the next
+   *   response takes at most the session timeout. Because commits continue in this time, the next
    *   owner repeats little work if this process is killed.
    * - After the response it may not commit. After SyncGroup, a commit would have the new
    *   generation, so the coordinator would accept it even for the partition of another member.

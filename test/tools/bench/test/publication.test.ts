@@ -27,6 +27,10 @@ const entry = (
   more: Partial<Circumstances> = {},
 ): Entry => ({ ...{ row, variant, values, ...circumstances }, ...more })
 
+const { entries: publishedEntries } = JSON.parse(
+  readFileSync(join(checkout, 'docs/performance/results.json'), 'utf8'),
+) as { readonly entries: readonly Entry[] }
+
 const limitsOf = ({ must, aim }: Bar = {}): Bar => ({ ...(must && { must }), ...(aim && { aim }) })
 
 describe('published bench entries', () => {
@@ -210,25 +214,17 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
   })
 
   it('finds all figures of the summary and of README.md in the published results', () => {
-    const published = JSON.parse(readFileSync(join(checkout, 'docs/performance/results.json'), 'utf8'))
-    expect(summaryText(published.entries, summaryRows)).not.toContain('not published')
-    expect(readmeText(published.entries)).not.toContain('not measured yet')
+    expect(summaryText(publishedEntries, summaryRows)).not.toContain('not published')
+    expect(readmeText(publishedEntries)).not.toContain('not measured yet')
   })
 
-  it('publishes figures of one commit, one day and one machine', () => {
-    const { entries } = JSON.parse(readFileSync(join(checkout, 'docs/performance/results.json'), 'utf8')) as {
-      readonly entries: readonly Entry[]
-    }
-    expect(new Set(entries.map(({ commit, date, machine }) => `${commit} ${date} ${machine}`)).size).toBe(1)
-  })
+  it('publishes figures of one commit, one day and one machine', () =>
+    expect(new Set(publishedEntries.map(({ commit, date, machine }) => `${commit} ${date} ${machine}`)).size).toBe(1))
 
   it('names exactly the rows that miss a bound in the section about these bounds', () => {
     const page = readFileSync(join(checkout, 'docs/performance/README.md'), 'utf8')
     const [, section = ''] = page.match(/^## Bounds that are not met\n(.*?)^## /ms) ?? []
-    const { entries } = JSON.parse(readFileSync(join(checkout, 'docs/performance/results.json'), 'utf8')) as {
-      readonly entries: readonly Entry[]
-    }
-    const missed = judged(entries).filter(({ values }) => values.some(({ verdict }) => verdict === 'FAILS'))
+    const missed = judged(publishedEntries).filter(({ values }) => values.some(({ verdict }) => verdict === 'FAILS'))
     const linked = [...section.matchAll(/\]\(#([\w-]+)\)/g)].map(([, row]) => row).filter(row => row !== 'summary')
     expect(new Set(linked)).toEqual(new Set(missed.map(({ row }) => row)))
   })
