@@ -8,18 +8,26 @@ export const quietSource = 'quiet'
 /** Id of the probe: the destination that the bench changes under load. */
 export const probeId = 'probe'
 
+/** Number of sources with events. */
+export const sourceCount = 1_000
 /**
- * `all` is the number of sources with events. The first `ofProbe` of them belong to the probe. Each
- * of the remaining sources has its own destination.
+ * Whether a source belongs to the probe: every fourth source does. Consecutive events come from the
+ * sources in turn, so every fourth event is for the probe, and a change is soon visible. Each of
+ * the other sources has its own destination.
  */
-export const sourcesOf = { all: 1_000, ofProbe: 250 }
+const isOfProbe = (source: number): boolean => source % 4 === 0
+
+/** The numbers of the sources that belong to the probe, and of the other ones. */
+const allSources = Array.from({ length: sourceCount }, (_, source) => source)
+const probeSources = allSources.filter(isOfProbe)
+const otherSources = allSources.filter(source => !isOfProbe(source))
 
 /**
  * Returns the configuration object of the probe. A change replaces the path of its URL, so that
  * each request shows the number of the change.
  */
 export const probeDocument = (url: string, change: number) => ({
-  sources: Array.from({ length: sourcesOf.ofProbe }, (_, source) => `s${source}`),
+  sources: probeSources.map(source => `s${source}`),
   sharedSecret: secret,
   webhooks: [{ url: `${url}/v${change}`, headers: { Authorization: 'Bearer bench' } }],
 })
@@ -44,9 +52,9 @@ export const writeDestinations = (installation: Installation, count: number, url
 function* records(count: number, url: string) {
   yield record(probeId, probeDocument(url, 0))
   for (let index = 1; index < count; index++) {
-    const source = sourcesOf.ofProbe + index - 1
+    const source = otherSources[index - 1]
     const webhooks = [{ url: `${url}/${index}`, headers: { Authorization: `Bearer bench-${index}` } }]
-    const sources = [source < sourcesOf.all ? `s${source}` : quietSource]
+    const sources = [source === undefined ? quietSource : `s${source}`]
     yield record(`customer-${index}`, { sources, sharedSecret: secret, webhooks })
   }
 }

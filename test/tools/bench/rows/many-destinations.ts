@@ -9,7 +9,7 @@ import { asOne } from '../forwarders/several-processes.ts'
 import { createInstallation, type Installation } from '../installation-topics.ts'
 import { live, meter, quantile, warm } from '../latency-under-load.ts'
 import { changesOutcome } from '../load-with-changes.ts'
-import { quietSource, sourcesOf, writeDestinations } from '../probe-and-other-destinations.ts'
+import { quietSource, sourceCount, writeDestinations } from '../probe-and-other-destinations.ts'
 import { residentMb } from '../process-usage.ts'
 import { profileOf } from '../profile-summary.ts'
 import { shown } from '../report.ts'
@@ -44,7 +44,7 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
   const { stage, say } = bench
   const transport = cheapestOf(bench)
   const installation = await createInstallation(stage, {
-    sources: sourcesOf.all,
+    sources: sourceCount,
     encryptionKey: keyFile('first'),
     operatorKey,
   })

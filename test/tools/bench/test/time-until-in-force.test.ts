@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { changeIn } from '../probe-and-other-destinations.ts'
+import { changeIn, probeDocument, sourceCount } from '../probe-and-other-destinations.ts'
 import { msUntilInForce } from '../time-until-in-force.ts'
 
 const partitionOf = new Map([0, 1, 2, 3, 4, 5].map(number => [number, number % 2]))
@@ -24,3 +24,12 @@ it.each([
   ['/hook/12', undefined],
   ['/hook', undefined],
 ])('reads the change of %s', (path, change) => expect(changeIn(path)).toBe(change))
+
+it('every fourth event is for the probe, so that a change is visible within milliseconds', () => {
+  const { sources } = probeDocument('https://receiver.example', 1)
+  const ofProbe = new Set(sources)
+  const gaps = Array.from({ length: sourceCount / 4 }, (_, turn) =>
+    [0, 1, 2, 3].filter(source => ofProbe.has(`s${turn * 4 + source}`)),
+  )
+  expect(gaps).toEqual(gaps.map(() => [0]))
+})
