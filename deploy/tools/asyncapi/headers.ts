@@ -42,7 +42,7 @@ export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   },
   'refused-webhooks': {
     description:
-      'Webhooks that receive no further request: the first 8 hex digits of the SHA-256 of each URL, separated by commas. The nth entry belongs to the nth permanent failure in outcomes.',
+      'Webhooks that rejected this delivery and receive no further request for it: the first 8 hex digits of the SHA-256 of each URL, separated by commas. The nth entry belongs to the nth permanent failure in the header `outcomes`.',
     pattern: '^([0-9a-f]{8}(,[0-9a-f]{8})*)?$',
     examples: ['0badcafe'],
   },

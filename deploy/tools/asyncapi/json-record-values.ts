@@ -47,7 +47,7 @@ export const suppressionsValue = {
         properties: {
           source: text('The source whose events are suppressed. Absent for all sources.'),
           deletedAt: milliseconds(
-            'When the deletion was accepted (Hookline does not deliver events that it received until then)',
+            'When the deletion was accepted (Hookline does not deliver events of the user that it received at or before this time)',
           ),
           suppressed: { type: 'boolean', description: 'Whether events received later are suppressed too.' },
         },

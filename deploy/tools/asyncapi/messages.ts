@@ -141,7 +141,7 @@ export const messages = {
   suppression: json(suppressionsValue, {
     title: 'The suppressions of a deleted user',
     summary:
-      'The time of the deletion: Hookline does not deliver events that it received until then. Also whether Hookline suppresses new events.',
+      'The time of the deletion: Hookline does not deliver events that it received at or before this time. Also whether Hookline suppresses new events.',
     description: tombstone,
     key: { description: 'The user id.', examples: ['u-17'] },
     headers: headersSchema(suppressionHeaders),

@@ -142,7 +142,7 @@ const selectedDestinations: Row = {
     {
       title: 'Pace after a 429',
       description:
-        'Maximum number of attempts per second at each destination that responded with 429 in the last ten minutes, sum of the processes that got a 429. Hookline lowers the pace after each 429, and raises it again while the endpoint accepts it. Without a 429, there is no line.',
+        'The limit that Hookline sets for the attempts per second at each destination whose endpoint responded with 429 in the last ten minutes, sum of the processes that got a 429. Hookline lowers this limit after each 429, and raises it again while the endpoint accepts the pace. A destination without a 429 has no line.',
       unit: 'cps',
       as: 'lines',
       width: 8,

@@ -25,6 +25,6 @@ export const released: Readonly<Record<string, (text: string, version: string) =
 
 function replaced(text: string, place: RegExp, by: string): string {
   const places = text.match(place)?.length ?? 0
-  if (places !== 1) throw new NotReleasable(`${place} occurs ${places} times; expected exactly once`)
+  if (places !== 1) throw new NotReleasable(`the pattern ${place} must occur exactly once, but occurs ${places} times`)
   return text.replace(place, by)
 }

@@ -42,7 +42,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. In CSV, the values are in the column `value`. The list of a computed trait needs this column. In this column, an empty value adds the user to an audience, or removes the computed trait from the user.',
+    'One user in one of these forms: a JSON object with the keys `userId` and `value`, only the user id as a JSON string or number, or only the user id as plain text. A user without a value is added to the audience. A computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. The values are then in the column `value`, which the list of a computed trait must have. An empty value adds the user to an audience, or removes the computed trait from the user.',
 }
 
 /**

@@ -74,7 +74,7 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   const { userIds, sources, suppress = false } = input
   const users = listOf(userIds, exactId)
   if (users === undefined)
-    return invalid("'userIds' must be a list of at least one user id, each a string or a whole number up to 2^53.")
+    return invalid("'userIds' must be a list of at least one user id, each a string or a whole number below 2^53.")
   const [long] = users.flatMap(userId => tooLongUserId(userId) ?? [])
   if (long !== undefined) return invalid(`'userIds': a user id ${long}.`)
   if (users.length > maxUsers)

@@ -195,7 +195,7 @@ function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): Topi
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source, and when you create this object again, some processes ignore it`
+  const detail = `has delete.retention.ms ${is}, but needs at least ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source too early; if you then create a destination or source with the same id, some processes ignore it`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 

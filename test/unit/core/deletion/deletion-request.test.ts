@@ -38,7 +38,7 @@ describe('a deletion request', () => {
     expect(parseDeletionRequest(input, routing)).toEqual({ kind: 'request', request })
   })
 
-  const noUsers = "'userIds' must be a list of at least one user id, each a string or a whole number up to 2^53."
+  const noUsers = "'userIds' must be a list of at least one user id, each a string or a whole number below 2^53."
   const noSources = "'sources' must be a list of at least one source id; omit 'sources' for all sources."
   it.each<[string, unknown, string, string]>([
     ['a list as the body', ['ann'], 'invalid_body', 'The body must be a JSON object: send { "userIds": […] }.'],

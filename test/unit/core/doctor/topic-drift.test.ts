@@ -253,7 +253,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, but needs 315360000000: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source, and when you create this object again, some processes ignore it',
+          'has delete.retention.ms 86400000, but needs at least 315360000000: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source too early; if you then create a destination or source with the same id, some processes ignore it',
       },
     ])
   })
