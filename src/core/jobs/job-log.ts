@@ -136,6 +136,7 @@ export class JobLog {
   #keep(key: string, job: Job): void {
     if (!hasEnded(job)) {
       this.#jobs.set(key, job)
+      this.#ended.delete(key)
       return
     }
     this.#jobs.delete(key)

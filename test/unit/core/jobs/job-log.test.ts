@@ -63,6 +63,12 @@ it('an ignored record needs a copy of the record in force, until the copy is rea
   expect(log.copies()).toEqual([])
 })
 
+it('a copy that shows that a job has not ended removes it from the ended jobs', () => {
+  const log = new JobLog()
+  for (const job of [created, claimed, done, { ...advanced({})(claimed, 'other'), copy: 1 }]) log.apply(job)
+  expect([[...log.open].map(({ id }) => id), log.ended(10)]).toEqual([['a'], []])
+})
+
 it('keeps the last 1,000 ended jobs, for 30 days', () => {
   const log = new JobLog()
   for (let n = 0; n < 1_010; n++) {
