@@ -120,7 +120,8 @@ describe('a batch sent to the collector', () => {
   it('is accepted by a process with only the collector; a new write key works without a restart', async () => {
     const installation = closing(await startInstallation({}))
     const collector = await installation.run({}, alone)
-    // The first two checks are those of the collector. The checks that every process has follow.
+    // The response lists the two checks of the collector first, and then the checks of every
+    // process.
     expect(await collector.ask('/readyz?verbose')).toEqual({
       status: 200,
       text: expect.stringMatching(/^\+ collector: listening\n\+ kafka: Kafka accepts messages\n(\+ .*\n)*ok\n$/),

@@ -237,10 +237,10 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // After a deletion, Hookline may read another input of the user, for example a result, before
-    // it reads the input `forgotten`. The identify message that this other input causes has a later
-    // time than the deletion. So the suppression would not stop the message. Therefore the message
-    // is not sent, unless a sync that began after the deletion has listed the user.
+    // Hookline may read an input of a deleted user, for example a result, before it reads the input
+    // `forgotten`. An identify message that this input causes would be newer than the deletion, so
+    // the suppression of the user would not stop it. So no message is sent here, unless a sync that
+    // began after the deletion has listed the user. (For observations, `#observed` checks this.)
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

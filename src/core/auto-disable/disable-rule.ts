@@ -21,12 +21,12 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
 
 /**
  * Whether the failure state of a destination on the config topic is outdated, so that it must be
- * replaced by a state without failures. It is outdated if the destination does not exist, gets no
- * attempts, cannot be disabled by failures (`isWatched`), or has other webhooks than the state.
- *
- * After Hookline has disabled a destination, the destination must stay disabled until an operator
- * enables it. Its state is then outdated only if the destination does not exist or has other
- * webhooks.
+ * replaced by a state without failures. It is outdated in these cases:
+ * - The destination does not exist.
+ * - The webhooks of the destination have changed since the state was written.
+ * - The destination is paused or not enabled, or failures cannot disable it (`isWatched`). If
+ *   Hookline has disabled the destination, the state is still valid, because the
+ *   destination must stay disabled until an operator enables it.
  */
 export function isOutdated(id: string, { failingSince, disabled, urls }: FailureState, routing: Routing): boolean {
   const destination = routing.destinations.get(id)

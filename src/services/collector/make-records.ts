@@ -46,9 +46,10 @@ export type Made = ({ readonly kind: 'made' } & Readonly<Others>) | { readonly k
 type NotMade = 'no_memory' | 'too_many_rejected'
 
 /**
- * Makes the records of a batch, in turns of some milliseconds. After each turn, the messages that
- * it parsed are released: only texts, records and rejections stay in memory. Resolves with
- * `no_memory` when the source may not use the memory for the records or the rejections now.
+ * Makes the records of a batch, in turns of some milliseconds. The messages that a turn has parsed
+ * are released at its end. Between turns, memory has only the unparsed text of the batch, the
+ * records and the rejections. Resolves with `no_memory` when the records or the rejections need
+ * more memory than the source may use now.
  */
 export type MakeRecords = (batch: MessageBatch, origin: BatchOrigin, records: HeldRecords) => Promise<Made>
 

@@ -88,10 +88,10 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
 })
 
 /**
- * Returns the counts of dead letters that the record of the job contains, largest first. A dry run
- * counts all selected dead letters. Otherwise only those that cannot be replayed are counted. Other
- * producers can write long destinations and reasons, so both are truncated: the record must not be
- * too large for the jobs topic.
+ * Returns the counts of dead letters for the record of the job, largest first. A dry run counts all
+ * selected dead letters. Otherwise only those that cannot be replayed are counted. The record must
+ * not be too large for the jobs topic, so the number of counts is limited. Long destinations and
+ * reasons, which other producers than Hookline can write, are truncated.
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows

@@ -31,8 +31,9 @@ interface Deps {
 
 /**
  * Reads the ledger every five minutes, and sets the metrics that the alert
- * `HooklineLedgerDifference` uses. An incomplete reading, or one without a complete hour, does not
- * change the metrics. A difference is logged when it appears or changes.
+ * `HooklineLedgerDifference` uses. The metrics keep their values when a part of the ledger could
+ * not be read, or when no hour has complete counts. A difference is logged when it appears or
+ * changes.
  */
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0

@@ -209,7 +209,7 @@ export class PartitionProcessor implements TopicPartition {
     this.#deliveries++
   }
 
-  /** Notes that a delivery has ended whose record still has other deliveries in memory. */
+  /** Notes that one delivery of a record has ended. The record still has others in memory. */
   deliveryEnded(): void {
     this.#deliveries--
     this.#resumeBelowLimits()

@@ -30,7 +30,7 @@ afterEach(async () => {
   errors.length = 0
 })
 
-/** Returns the response to a request for which the API returns this result. */
+/** Makes the scripted API return this result for a request. Returns the HTTP response to it. */
 async function answerTo(
   answer: TrackingAnswer | (() => TrackingAnswer | Promise<TrackingAnswer>),
 ): Promise<WireAnswer> {

@@ -51,7 +51,10 @@ const emptyLog: MessageAndDeadLetterApi = {
   deadLetter: async () => objectRefusal('not_found', 'There is no dead letter with this key.'),
 }
 
-/** Starts the listener of the operator API with this API, on a free port. */
+/**
+ * Starts the server of the operator API on a free port. `api` handles the requests about deletions
+ * and audiences.
+ */
 export async function startOperator(api: DeletionAndAudienceApi, options: Options = {}) {
   const { metrics, text } = createMetrics()
   const audited: object[] = []

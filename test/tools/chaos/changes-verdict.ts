@@ -13,8 +13,8 @@ export interface ObjectSeen {
 }
 
 /**
- * A delivery of an event that was sent after the time by which every process must use the last
- * changes.
+ * A delivery of one of the last events. These are sent only when every process must already use the
+ * last changes.
  */
 export interface LastDelivery extends Pick<Call, 'destination' | 'mark'> {
   readonly partition: number

@@ -37,9 +37,9 @@ export async function publish(root: string, fresh: readonly PublishedRow[], scen
 }
 
 /**
- * Returns the new text of each file that contains or shows rows, by path. Another generator may
- * already have changed pages. `texts` has the new texts of these pages, which this function uses
- * instead of the files.
+ * Returns the new texts of `cluster.json` and of the page with its table, by path. The rows in
+ * `fresh` replace the published rows of the same names. If another generator has already changed
+ * the page, pass its text in `texts`: this function then changes that text instead of the file's.
  */
 export async function publishedFiles(
   root: string,

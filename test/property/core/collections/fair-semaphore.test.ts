@@ -26,7 +26,7 @@ const leavesAfterCheapOnes = [
 
 const sum = (costs: readonly number[]): number => costs.reduce((all, cost) => all + cost, 0)
 
-/** A request of the group `name` for `cost` permits. */
+/** A request of the group `name` with this cost. */
 const requestOf = (name: string, cost: number, begin: (request: PermitRequest) => void): PermitRequest => {
   const request = { group: name, cost, before: undefined, after: undefined, begin: () => begin(request) }
   return request
@@ -70,8 +70,9 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           if (left === undefined) continue
           waiting.delete(left)
           semaphore.leave(left)
-          // Until now, the later requests of the same group also waited while other groups used up
-          // the cost of `left`. So for these requests, the test counts only from now on.
+          // While `left` waited, each other group could begin requests up to the cost of `left`.
+          // This can be more than the requests behind `left` may wait for because of their own
+          // cost. So for this group, the test counts only the requests that begin from now on.
           for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)

@@ -93,7 +93,10 @@ describe('a gauge whose label sets may disappear', () => {
 })
 
 describe('a gauge by destination that is reset before each reading', () => {
-  /** Sets the gauge for these destinations, as before each reading of the metrics. */
+  /**
+   * Resets the gauge and sets it for these destinations, as a service does before each reading of
+   * the metrics.
+   */
   function show({ metrics }: MetricsRegistry, ids: readonly string[]): void {
     metrics.breakersOpen.reset()
     for (const destination of ids) metrics.breakersOpen.set({ destination }, 1)
