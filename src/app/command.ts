@@ -84,8 +84,8 @@ export function printData(io: CommandIo, options: { json?: boolean }, data: unkn
 
 /**
  * Resolves when all output is written.
- * @throws CommandFailed when stdout cannot be written. The message ends with `consequence`, which
- *   says what this means for the user
+ * @throws CommandFailed when stdout cannot be written. The message ends with `consequence`: a text
+ *   that says what the failure means for the user
  */
 export function outputWritten({ stdout }: CommandIo, consequence: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -5,8 +5,8 @@ import type { Secret } from './secret.ts'
 /** A key that encrypts the secrets on the config topic. */
 export interface EncryptionKey {
   /**
-   * Identifies the key: the first 8 hex digits of a SHA-256 of a fixed text and the key. Each seal
-   * contains the id, which does not reveal the key.
+   * Identifies the key: the first 8 hex digits of a SHA-256 of a fixed text and the key. The id
+   * does not reveal the key. Each seal (encrypted secret) contains the id of its key.
    */
   readonly id: string
   /**

@@ -293,10 +293,10 @@ export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undeco
 export interface EventCodec {
   encode(event: Event): Buffer
   /**
-   * Decodes an event. Other producers may omit its receive time and timestamp. `receivedAt` then
-   * replaces the receive time, and the receive time replaces the timestamp. For the value of a
-   * retry record or a dead letter, the caller must pass the timestamp of the original record, so
-   * that the event has the same times in every topic.
+   * Decodes an event. If another program wrote the event, two times may be missing. `receivedAt`
+   * replaces a missing receive time, and the receive time replaces a missing timestamp. For the
+   * value of a retry record or a dead letter, the caller must pass the timestamp of the original
+   * record as `receivedAt`, so that the event has the same times in every topic.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
   /**

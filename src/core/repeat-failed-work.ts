@@ -2,7 +2,7 @@ import type { Clock } from './ports.ts'
 import { sleep } from './sleep-and-yield.ts'
 import { durationMs } from './time.ts'
 
-/** How long `withRepeats` repeats work after its first failure, for example while a process restarts. */
+/** How long `withRepeats` repeats work after its first failure. A server restarts in less time. */
 export const repeatFor = durationMs(60_000)
 /** Time between two tries. */
 const repeatEvery = durationMs(1_000)

@@ -23,9 +23,9 @@ export const nextIteration = (clock: Pick<Clock, 'soon'>): Promise<void> =>
 const maxBlockMs = 10
 
 /**
- * Returns a function that a loop over many records calls for each record. After each 10 ms of work,
- * it returns a promise that resolves in the next iteration of the event loop, so that other work of
- * the process can run. Otherwise it returns `undefined`.
+ * Returns a function that a loop over many records calls for each record. Normally the call returns
+ * `undefined`. After each 10 ms of work, it returns a promise that resolves in the next iteration
+ * of the event loop. The loop awaits the promise, and other work of the process can run.
  */
 export function createYield(clock: Pick<Clock, 'soon' | 'monotonic'>): () => Promise<void> | undefined {
   let endsAt = clock.monotonic() + maxBlockMs

@@ -118,18 +118,18 @@ const compactionLag = durationMs(6 * 3_600_000)
 
 /**
  * Compaction lag of the config topic, 7 days. When two processes write the same version of an
- * object, all processes ignore the second record. But compaction would keep only this record,
+ * object, all processes ignore the second record. But compaction would keep only the second record,
  * because it is the last one of its key. So a process writes the first record again
- * (`core/config-objects/object-log.ts`), and has 7 days to do this. This lag also lets the operator
+ * (`core/config-objects/object-log.ts`), and has 7 days to do this. The lag also lets the operator
  * API show the changes of the last 7 days.
  */
 const configCompactionLag = durationMs(7 * day)
 
 /**
  * Retention of tombstones in the config topic, 10 years. A tombstone has the version of the
- * deletion. If Kafka removed the tombstone, processes that start later would not know this version.
- * They would create the object again with version 1, and the processes that know the version of the
- * deletion would ignore that record.
+ * deletion. If Kafka removed the tombstone, a process that starts later would not know this
+ * version. It would create the object again with version 1. Processes that still know the version
+ * of the deletion would ignore the record with version 1.
  */
 const configTombstoneRetention = durationMs(3_650 * day)
 

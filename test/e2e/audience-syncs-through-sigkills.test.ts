@@ -24,9 +24,8 @@ describe('syncs of an audience', () => {
       let service: RunningService = await installation.run()
 
       /**
-       * Kills the process and starts it again, `kills` times, while the number of messages that
-       * `crm` has accepted rises from `from` to `to`. Between two kills, `crm` accepts about the
-       * same number of messages each time.
+       * Kills the process and starts it again, `kills` times. The kills are spread evenly over the
+       * time in which the number of messages that `crm` has accepted rises from `from` to `to`.
        */
       async function killInBetween(from: number, to: number): Promise<void> {
         for (let kill = 1; kill <= kills; kill++) {

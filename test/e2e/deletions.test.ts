@@ -16,9 +16,7 @@ interface Call {
   readonly userId: string
 }
 
-/**
- * Starts an endpoint that responds with 503 to all requests except repeated attempts of a delete.
- */
+/** Starts an endpoint that responds with 503. Only a repeated attempt of a delete gets a 200. */
 async function startReceiver() {
   const calls: Call[] = []
   const endpoint = new HttpEndpoint(async (request, response) => {

@@ -61,8 +61,8 @@ it('a destination that fails at two processes is disabled, although one is kille
   })
   await killed.kill()
   const started = await installation.run()
-  // A process that is killed after it has disabled a destination may not have written the notice.
-  // So `erp` is created after the kill.
+  // The killed process may have disabled a destination without writing the notice. So the
+  // destination `erp`, whose notice this test needs, is created after the kill.
   const document = { sources: ['web'], lifecycle: { onGone: 'disable' }, webhooks: [{ url: erp.url }] }
   expect((await ask(survivor, 'PUT', '/v1/destinations/erp', document)).status).toBe(201)
   const untilDisabled = (service: RunningService, id: string) =>

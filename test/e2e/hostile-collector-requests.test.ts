@@ -43,9 +43,9 @@ async function postPage({ collector }: RunningService, messageId: string): Promi
 }
 
 /**
- * Sends the requests of a crowd, and 60 requests of another source: 30 while the collector waits
- * for the last bytes of the crowd, and 30 after these bytes. Returns the statuses of the crowd's
- * requests, and those of the other source's requests.
+ * Sends the requests of a crowd except their last bytes, then 30 requests of another source, then
+ * the last bytes of the crowd and 30 further requests of the other source. Returns the statuses of
+ * the requests of both.
  */
 async function beset(service: RunningService, crowd: HostileCrowd) {
   const honest: number[] = []

@@ -20,10 +20,10 @@ const hangMs = 4_500
 const minRequests = 150
 
 /**
- * Returns the first time after `since` at which the attempts of a destination were slow, in ms
- * since 1970. Attempts count as slow from the time when one attempt has lasted `neverSlowMs`, until
- * the next attempt after that one has ended. This can happen on a busy machine. Returns `Infinity`
- * if no attempt was slow.
+ * Returns the first time, not before `since`, at which the attempts of a destination were slow, in
+ * ms since 1970. A slow period begins when an attempt has lasted `neverSlowMs`. The next attempt is
+ * the first one that starts after the slow attempt has ended. The slow period ends with that
+ * attempt. Slow periods can occur on a busy machine. Returns `Infinity` without a slow period.
  */
 function slowFrom(attempts: readonly AttemptRecord[], since: number): number {
   const ordered = attempts.toSorted((one, other) => one.at - other.at)

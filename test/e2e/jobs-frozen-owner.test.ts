@@ -15,9 +15,9 @@ const rate = 40
  */
 const inProgress = 2 * rate
 /**
- * Number of resent events at which the process is suspended. If the other process resends all
- * events from the first one, this number of events is duplicated. It is above `inProgress`, so the
- * test then fails.
+ * The process is suspended when it has resent this number of events. If the other process began
+ * again with the first event, it would duplicate all these events. The number exceeds `inProgress`,
+ * so the test would then fail.
  */
 const suspendedAt = 3 * rate
 

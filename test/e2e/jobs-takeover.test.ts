@@ -18,9 +18,9 @@ const rate = 40
  */
 const inProgress = 2 * rate
 /**
- * Number of records of each job at which the process is killed. If the other process starts a job
- * from its first record again, this number of records is duplicated. It is above `inProgress`, so
- * the test then fails.
+ * The process is killed when each job has processed this number of records. If the other process
+ * began a job again with its first record, it would duplicate all these records. The number exceeds
+ * `inProgress`, so the test would then fail.
  */
 const killedAt = 3 * rate
 

@@ -37,10 +37,11 @@ it('more slow destinations than permits of a host: all get requests, a fast one 
   }
   // Fast destinations have their own share of the permits (slots for concurrent requests) of the
   // host. Without this share, `quick` would get a permit only as often as each slow destination.
-  // The first wait ends when `quick` has most of its requests. On a slow machine, `quick` may need
-  // time after the load. So the wait fails only when a slow destination has 60 requests, about four
-  // times as many as during the load. Some events of `quick` may stay in a retry topic, because
-  // Hookline deferred them before it noticed that the host has too few permits.
+  // The first wait below ends in one of two cases:
+  // - `quick` has most of its requests. Some of its events may stay in a retry topic, because
+  //   Hookline deferred them before it noticed that the host has too few permits.
+  // - A slow destination has 60 requests, about four times as many as during the load. So `quick`
+  //   has enough time even on a slow machine. In this case, the test fails.
   const countOf = (id: string): number => calls.get(id) ?? 0
   const enough = 0.6 * batches * each
   await until(async () => countOf('quick') > enough || slow.some(({ id }) => countOf(id) >= 60) || undefined)

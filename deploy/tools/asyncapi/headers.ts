@@ -96,8 +96,8 @@ export const retryHeaders: Readonly<Record<string, Header>> = {
 }
 
 /**
- * Headers that every dead letter has, even one without a destination. The dead letter of an event
- * that cannot be decoded has no destination.
+ * Headers that every dead letter has. Other headers can be missing: for example, the dead letter of
+ * an event that cannot be decoded has no destination.
  */
 export const requiredDeadLetterHeaders = [
   'reason',

@@ -63,11 +63,11 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // `ofReference` is the CPU time of a retry record, divided by the CPU time of a delivery of the
-    // reference loop (the minimal program that `make bench` measures beside Hookline). All costs
-    // must be of the machine that measured the row `delivery`. So the ratio is multiplied by the
-    // CPU time of the reference loop in this row. The row has this CPU time as deliveries per CPU
-    // second.
+    // `ofReference` is a ratio: the CPU time of a retry record, divided by the CPU time of a
+    // delivery by the reference loop (the minimal program that `make bench` measures beside
+    // Hookline). The row `retries` may come from another machine than the row `delivery`. To get
+    // the time on the machine of `delivery`, the ratio is multiplied by the CPU time of the
+    // reference loop in the row `delivery`. This row has it as deliveries per CPU second.
     retryWriteMicros: (ofReference * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', retried, 'size of the record in the retry topic'),
     retryRecordBytes: measured('retries', retried, 'size of the record in the retry topic'),

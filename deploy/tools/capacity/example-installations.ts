@@ -29,9 +29,8 @@ export const cases: readonly Case[] = [
 ]
 
 /**
- * The rows of the table of outages on the capacity page: the share of all deliveries that fails,
- * and the duration of the failure in hours. The installation in this table makes `outageOf`
- * deliveries per second.
+ * The rows of the table of outages on the capacity page. In each row, a share of all deliveries
+ * fails for some hours. The installation in this table makes `outageOf` deliveries per second.
  */
 export const outages: readonly { readonly share: number; readonly hours: number }[] = [0.01, 0.1, 0.5].flatMap(share =>
   [0.25, 1, 3, 6].map(hours => ({ share, hours })),

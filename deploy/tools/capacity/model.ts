@@ -138,9 +138,9 @@ const atLeastTwo = (processes: number): number => Math.max(2, Math.ceil(processe
 
 /**
  * Number of dispatchers. It depends on the CPU time, because a process uses at most one core. It
- * also depends on the concurrent requests, because each of them needs one permit of a process. One
- * destination may use only a part of the permits of a process, so the model counts only half of
- * them.
+ * also depends on the concurrent requests, because a process has `delivery.maxInFlight` permits,
+ * and each request needs one. The model counts only half of the permits, because one destination
+ * may not use all permits of a process.
  */
 function dispatchersFor(
   { cores, outageCores, calls }: { readonly cores: number; readonly outageCores: number; readonly calls: number },

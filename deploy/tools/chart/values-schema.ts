@@ -135,8 +135,8 @@ interface ConfigurationSchema {
 
 /**
  * Removes look-aheads from the patterns of a schema, because Helm's regular expressions do not
- * support them. For a pattern that begins with `(?!…)`, the schema gets a separate `not` with the
- * beginning that the look-ahead forbids.
+ * support them. For example, the pattern `^(?!x)y` becomes the pattern `^y` and, under `not`, the
+ * pattern `^x`.
  */
 function withoutLookAhead(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutLookAhead)

@@ -5,9 +5,10 @@ import type * as table from '@grafana/grafana-foundation-sdk/table'
 import type * as timeseries from '@grafana/grafana-foundation-sdk/timeseries'
 
 /*
- * Grafana's classic dashboard model, with the types of Grafana's own SDK. The type checker thus
- * rejects unknown properties and values. In the SDK, the parts that depend on the panel type have
- * no exact types. Here they have the types of the three kinds of panels that the dashboards use.
+ * Grafana's classic dashboard model, with the types of Grafana's own SDK. So the type checker
+ * rejects unknown properties and values. In the SDK, the parts of a panel that depend on its type
+ * have no exact types. Here they have the types of the three kinds of panels that the dashboards
+ * use.
  */
 
 /** A type of the SDK in its JSON form: an enum member becomes its string. */

@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   const { operatorListen: listen } = loaded.settings
   if (listen !== undefined)
     say(`the console will be at http://${listen.host}:${listen.port}/console/; sign in with a key of operator.keys`)
-  // Guarded processes do not keep this process alive, so this timer keeps it alive.
+  // The child processes do not keep this process alive (`startGuarded`), so this timer does.
   const awake = setInterval(() => {}, 2 ** 30)
   const interrupt = interruption()
   const patience = aborted(interrupt).then(() => delay(startTimeoutMs, undefined, { ref: false }))

@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Age after which a lock is replaced, even if its process is alive. So a hanging download does not
- * block other clones of the repository forever.
+ * Age in milliseconds after which a lock is replaced, even if the process that holds it is alive.
+ * So a hanging download does not block other clones of the repository forever.
  */
 const lockIsStaleAfterMs = 10 * 60_000
 

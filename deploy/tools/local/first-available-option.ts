@@ -1,6 +1,7 @@
 /**
- * The result of trying one option, which is a way to get a service, for example Kafka in a
- * container. The result is the service, or why the option is unavailable and how to change that.
+ * The result of trying one option. An option is a way to get a service, for example to run Kafka in
+ * a container. The result is the service, or the reason why the option is unavailable and how to
+ * change that.
  */
 export type Availability<T> =
   | { readonly kind: 'available'; readonly value: T }

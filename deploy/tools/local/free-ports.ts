@@ -28,13 +28,14 @@ export async function isFree(port: number): Promise<boolean> {
  */
 const given = new Set<number>()
 
-/** The first of `count` consecutive free ports. Each call in a process returns other ports. */
+/** The first of `count` consecutive free ports. A process never gets the same port twice. */
 export async function freePorts(count: number): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const first = randomInt(lowest, highest - count)
     const ports = Array.from({ length: count }, (_, index) => first + index)
     const free = await Promise.all(ports.map(isFree))
-    // This check comes after the wait, because a concurrent call may have returned the same ports.
+    // Check `given` only now: while this call waited for `isFree`, a concurrent call may have
+    // returned the same ports.
     if (!free.every(Boolean) || ports.some(port => given.has(port))) continue
     for (const port of ports) given.add(port)
     return first

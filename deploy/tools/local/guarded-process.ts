@@ -35,8 +35,8 @@ export interface ProcessOptions {
 }
 
 /**
- * Starts a child process in its own process group, so that ctrl-C does not reach it and this
- * process controls the order of stopping. A guard stops the child when this process dies: the guard
+ * Starts a child process in its own process group. So ctrl-C does not reach the child, and this
+ * process controls the order of stopping. If this process dies, a guard stops the child. The guard
  * is a shell script that waits until a pipe from this process closes.
  */
 export function startGuarded(options: ProcessOptions): GuardedProcess {

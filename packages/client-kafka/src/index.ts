@@ -49,10 +49,11 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
-    // The transport corrects timestamps if this time differs from that of `clock`. Before the first
-    // response of a broker, `clock` ignores steps of the machine's clock. After a step, the two
-    // times would differ, and correct timestamps would be changed. So until that response, this
-    // function returns `undefined`, and the transport corrects nothing.
+    // The transport shifts the timestamps of messages by the difference between `clock`, which
+    // follows the time of the brokers, and the machine's clock. Before the first response of a
+    // broker, this difference is wrong if the machine's clock was set: `clock` then still has the
+    // time from before the step. So until that response, this function returns `undefined`, and
+    // the transport shifts no timestamp.
     machineTime: () => (processTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })

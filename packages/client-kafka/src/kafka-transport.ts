@@ -165,9 +165,9 @@ function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<re
     let pending = records.length
     let hasFailed = false
     const maySend = (): boolean => !hasFailed
-    // Without records, nothing is written. The promise must still resolve in a later iteration of
-    // the event loop. Otherwise the client's callback `onFailure` would block the event loop if it
-    // queues rejected messages again.
+    // Without records (all messages were rejected), nothing is written. The promise must still
+    // resolve in a later iteration of the event loop. Otherwise, a callback `onFailure` that queues
+    // the rejected messages again would block the event loop.
     if (pending === 0) setImmediate(resolve, notStored)
     for (const record of records)
       topic.append(record.key, record.value, maySend, error => {

@@ -99,10 +99,10 @@ export class Analytics {
   }
 
   /**
-   * Sends all queued messages, and resolves when they are sent or reported as failed. The promise
-   * also waits for messages that the program queues during this time, but not for messages that it
-   * queues later. Otherwise, the promise would never resolve in a program that queues messages all
-   * the time.
+   * Sends all queued messages, and resolves when they are sent or reported as failed. If the
+   * program queues further messages before that, the promise waits for these too. It does not wait
+   * for messages that are queued during this second wait. Otherwise, it would never resolve in a
+   * program that queues messages all the time.
    */
   flush(): Promise<void> {
     return this.#sender.flush()

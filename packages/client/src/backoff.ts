@@ -9,8 +9,8 @@ const maxRetryAfterMs = 300_000
  *
  * The backoff begins at 0.25 s to 0.5 s and doubles with each retry, up to 1 min. Half of it is
  * random, so that clients that failed together do not retry together. A Retry-After header can make
- * the delay longer, up to 5 min, but not shorter. Otherwise, ten retries at the 5 s that a collector
- * asks for would end after 50 s, while Kafka may be unavailable for minutes.
+ * the delay longer, up to 5 min. It cannot make the delay shorter: with the `Retry-After: 5` of a
+ * collector, ten retries would end after 50 s, but Kafka may be unavailable for minutes.
  */
 export function retryDelayMs(retry: number, random: number, retryAfterMs = 0): number {
   const backoffMs = Math.min(minDelayMs * 2 ** (retry - 1), maxDelayMs) * (0.5 + random / 2)

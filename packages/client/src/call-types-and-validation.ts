@@ -99,7 +99,7 @@ export function entryOf(type: CallType, call: unknown, { now, newId }: CallDeps)
   return { messageId, text, bytes }
 }
 
-/** Rejects `NaN` and infinite numbers, which would otherwise become the ids `NaN` and `Infinity`. */
+/** Rejects `NaN` and infinite numbers as ids, which would become the texts `NaN` and `Infinity`. */
 function checkNumericIds(call: JsonObject): void {
   for (const field of idFields) {
     const id = call[field]

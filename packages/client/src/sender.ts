@@ -102,18 +102,18 @@ export class Sender {
     this.#queue.push(entry)
     if (wasIdle) this.#deps.onBusy(true)
     this.#wake()
-    // The new message is in the queue before the listener is called: the listener may queue messages
-    // too, and would otherwise take the room of the new message.
+    // The listener is called only now, when the new message is in the queue: a listener that queues
+    // messages itself could otherwise take the room that was made for the new message.
     const detail = 'The queue was full, so the client dropped the oldest message.'
     for (const oldest of dropped) this.#report('queue_full', { code: 'queue_full', detail }, [oldest])
     return this.#hasRoom ? resolved : this.#awaited.room()
   }
 
   /**
-   * Sends all queued messages, and resolves when they are sent or reported as failed. The promise
-   * also waits for messages that the program queues during this time, but not for messages that it
-   * queues later. Otherwise, the promise would never resolve in a program that queues messages all
-   * the time.
+   * Sends all queued messages, and resolves when they are sent or reported as failed. If the
+   * program queues further messages before that, the promise waits for these too. It does not wait
+   * for messages that are queued during this second wait. Otherwise, it would never resolve in a
+   * program that queues messages all the time.
    */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved
@@ -162,7 +162,8 @@ export class Sender {
     // when the queue has room. Above twice the limits, the call throws. This bounds the memory of a
     // program that calls again without awaiting the promise.
     const factor = onFull === 'wait' ? 2 : 1
-    // A listener that queues each dropped message again would otherwise drop messages without end.
+    // While dropped messages are reported, a call drops no message: a listener that queues each
+    // dropped message again would otherwise never end.
     const mayDrop = onFull === 'drop-oldest' && this.#reporting !== 'queue_full'
     const dropped: Queued[] = []
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {

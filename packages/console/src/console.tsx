@@ -33,7 +33,7 @@ export function Console() {
   )
 }
 
-/** The page of the address. If it throws an error, the pages of other addresses can still be shown. */
+/** The page of the current address. After an error, the user can still open all other pages. */
 function CurrentPage() {
   const [path] = useLocation()
   return (

@@ -16,8 +16,9 @@ interface Readable {
 }
 
 /**
- * Maximum number of items of an array or map that is read. A record of 16 MiB with one byte for
- * each item would otherwise take 500 MB. Hookline's own records list at most 10,000 destinations.
+ * Maximum number of items of an array or map that is read. Without this limit, a record of 16 MiB
+ * with one byte for each item would take 500 MB. Hookline's own records list at most 10,000
+ * destinations.
  */
 const maxReadItems = 100_000
 
@@ -90,9 +91,9 @@ class BoundedMap extends avsc.types.MapType {
 }
 
 /**
- * An avsc `typeHook` for Hookline's schemas and the schemas of writers. It protects the process
- * against a record that claims a huge number of items: arrays and maps are read with `eachItem`,
- * which stops at the end of the record.
+ * An avsc `typeHook` for Hookline's schemas and the schemas of other writers. With it, arrays and
+ * maps are read with `eachItem`, which stops at the end of the record. So a record that claims a
+ * huge number of items does no harm.
  */
 export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, options) => {
   const kind = typeof schema === 'object' && 'type' in schema ? schema.type : undefined

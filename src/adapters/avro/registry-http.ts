@@ -14,9 +14,9 @@ export interface RegistryResponse {
 
 /**
  * Sends a request to the registry, with up to two retries after a failure or a 5xx response. `path`
- * begins with a slash. Resolves with the response of the last try, and rejects if that try fails.
- * When the time limit ends a try, resolves with the latest 5xx response, or rejects if there was
- * none.
+ * begins with a slash. Resolves with the first response below 500, otherwise with the response of
+ * the last try. Rejects if the last try fails. If the time limit ends a try, resolves with the
+ * latest 5xx response, or rejects if there was none.
  */
 export type CallRegistry = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<RegistryResponse>
 
@@ -26,7 +26,9 @@ const maxResponseLength = 16 * 1024 * 1024
 /** Milliseconds before the first and the second retry. */
 const retryDelaysMs = [100, 200]
 
-/** Creates the HTTP client of one registry. `limitMs` is the time limit of a call with its retries. */
+/**
+ * Creates the HTTP client of a registry. `limitMs` is the time limit of a call with its retries.
+ */
 export function createRegistryHttp(url: string, { auth, ca }: Settings['registry'], limitMs: number): CallRegistry {
   const isTls = /^https:/i.test(url)
   const credentials = auth && `${auth.username.reveal()}:${auth.password.reveal()}`

@@ -25,9 +25,9 @@ const newLead = 1_000
 const implausible = { burst: 20, perMs: 1 / 1_000 }
 
 /**
- * Decides for which schema ids to ask the registry, and remembers ids that the registry does not
- * have. Values that are not Avro contain random ids, which must not flood the registry with
- * requests.
+ * Decides which schema ids to look up in the registry, and remembers ids that the registry does not
+ * have. Values that are not Avro contain bytes that look like random ids. They must not flood the
+ * registry with requests.
  */
 export class UnknownSchemaIds {
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -76,9 +76,9 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * Returns whether to ask the registry again for an id that it does not have, because the id is
-   * probably new. The first new id begins a wait of 10 s, in which new ids are asked for again. All
-   * new ids share this wait. If none of them becomes known, the next wait begins at the earliest a
+   * Returns whether to look up an id again that the registry does not have. The answer is yes
+   * during a wait of 10 s, for ids that are probably new. The first new id begins the wait, and all
+   * other new ids share it. If none of them becomes known, the next wait begins at the earliest a
    * minute after the start of this one. So random ids of values that are not Avro can pause a
    * partition only for a part of the time.
    */

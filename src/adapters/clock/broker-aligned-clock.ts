@@ -40,9 +40,9 @@ const toleratedStepMs = 1_000
 const toleratedSlew = 0.001
 /**
  * The correction changes only if the brokers' reports differ from the corrected time by more than
- * this, in milliseconds. Clocks that a time server sets differ by less, so they get no correction.
- * A correction would make these clocks less exact, because the brokers' reports fluctuate more than
- * the clocks.
+ * this, in milliseconds. A machine clock that a time server sets differs by less, so it gets no
+ * correction. A correction would make it less exact, because the brokers' reports fluctuate more
+ * than this clock.
  */
 const toleratedSkewMs = 500
 /**
@@ -55,9 +55,10 @@ const readingsKept = 5
  * Creates the clock for the time that all processes of an installation share: the time of the
  * brokers, with which they stamp records.
  *
- * Between two reports, the time follows the wall clock of the machine: smooth adjustments, steps of
- * up to 1 s, and suspensions of the machine. The time does not follow larger steps of the wall
- * clock. For example, a step of one hour would make retries an hour early or late.
+ * Between two reports of brokers, the time follows the wall clock of the machine: its smooth
+ * adjustments, its steps of up to 1 s, and its jump after a suspension of the machine. The time
+ * does not follow larger steps. For example, a step of one hour would make retries an hour early or
+ * late.
  */
 export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClock {
   const { wall, monotonic } = sources
@@ -163,10 +164,10 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
  * Creates a clock in milliseconds that never goes backwards and continues while the machine is
  * suspended.
  *
- * The wall clock jumps forward both when the machine sleeps and when a hypervisor pauses the
- * machine. By this jump, the created clock detects the suspension. A wall clock that is set forward
- * also jumps, so the created clock goes forward in this case too. This is safe for leases: they end
- * too early, never too late.
+ * After the machine has slept, or a hypervisor has paused it, its wall clock jumps forward. The
+ * created clock jumps by the same time. It cannot distinguish this from a wall clock that somebody
+ * sets forward, so it jumps in this case too. This is safe for leases: they end too early, never
+ * too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

@@ -80,9 +80,9 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
  * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
  * in use. `lastAccepted`, the last successful load, has that destination.
  *
- * `lastDigests` has the digests of an earlier snapshot. If it is given, each file or directory that
- * has changed since that snapshot counts as unreadable. The caller gives it when files change all
- * the time.
+ * `lastDigests` has the digests of an earlier snapshot. With it, each file or directory that has
+ * changed since that snapshot counts as unreadable. The caller uses it when some files change all
+ * the time, so that the other files can be used.
  */
 export async function loadConfigFile(
   path: string,
@@ -140,9 +140,10 @@ export async function loadConfigFile(
 }
 
 /**
- * Replaces destinations by their stand-ins (see `withoutFiles`). A stand-in may have an http:// URL
- * from before `network.httpsOnly` was set. A placeholder then replaces the stand-in, so that no
- * request goes to this URL.
+ * Replaces the stubs of unusable files by the stand-ins: last valid destinations, or placeholders
+ * whose messages wait (see `withoutFiles`). A last valid destination may have an http:// URL from
+ * before `network.httpsOnly` was set. It also becomes a placeholder, so that no request goes to
+ * this URL.
  */
 function withStandIns(
   { destinations, network }: Settings,

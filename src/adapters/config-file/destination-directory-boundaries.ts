@@ -97,10 +97,11 @@ export const foreignIdMessage = 'is also the id of a destination in another dire
 const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.outline, ['id'])
 
 /**
- * Checks the limits between directories. A destination must not use a source that its directory may
- * not use. It must not have the id of a destination in an earlier directory of `destinationsFrom`.
- * So the order of the directories decides which of them owns an id, and every process that starts
- * finds the same owner.
+ * Checks that the destination in each file stays within the limits of its directory:
+ * - It must not use a source that the directory may not use.
+ * - It must not have the id of a destination in an earlier directory of `destinationsFrom`. So the
+ *   order of the directories decides which of them owns an id, and every process that starts finds
+ *   the same owner.
  */
 export function boundaryProblems(
   files: readonly Filed[],

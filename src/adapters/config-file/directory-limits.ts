@@ -3,10 +3,10 @@ import type { Objection } from '../../core/invalid-value-objection.ts'
 /** Maximum number of files in one directory of `destinationsFrom`. */
 export const maxFiles = 2_000
 /**
- * Maximum number of YAML tokens in one file, and in all files of one directory. A token is a word, a
- * number, a punctuation mark, or white space. Each token takes 10 to 70 µs to parse and validate, and
- * the process does nothing else in this time. A destination with the largest filter has about 15,000
- * tokens, a usual one about 100.
+ * Maximum number of YAML tokens in one file, and in all files of one directory. A token is a word,
+ * a number, a punctuation mark, or white space. Each token takes 10 to 70 µs to parse and validate,
+ * and the process does nothing else in this time. A destination with the largest possible filter
+ * has about 15,000 tokens, a usual one about 100.
  */
 const maxTokensPerFile = 20_000
 const maxTokensPerDirectory = 200_000

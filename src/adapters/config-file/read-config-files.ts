@@ -89,9 +89,9 @@ export function resolveFileName(config: string, name: string): string {
 
 /**
  * Reads the configuration file and the `destinationsFrom` files, which have one destination each.
- * `known` has the paths that the previous load read, and the files whose last valid destinations it
- * kept. A directory in `known` that now cannot be listed is excluded, and its destinations stay in
- * use (`unlisted`).
+ * `known` has the paths that the last successful load read, and the files whose destinations that
+ * load used. A directory in `known` that cannot be listed now is excluded, and its destinations
+ * stay in use (`unlisted`).
  */
 export async function readConfigFiles(
   snapshot: ConfigSnapshot,
@@ -121,9 +121,9 @@ export async function readConfigFiles(
     const limitFile = limitTokens()
     for (const [position, name] of listed.names.entries()) {
       const file = join(directory, name)
-      // Of the files above the limit, only the first one and the files in `known` are reported,
-      // because 100,000 reports would block the process for seconds. The files in `known` may have
-      // a last valid destination, which then stays in use.
+      // A directory may have `maxFiles` files. Of the further files, only the first one and the
+      // files in `known` are reported, because 100,000 reports would block the process for seconds.
+      // The files in `known` are included because their last valid destinations then stay in use.
       if (position > maxFiles && !known.has(file)) continue
       const prefix = ['destinations', own.length + files.length]
       const from = { within: directory, countToken: limitFile() }

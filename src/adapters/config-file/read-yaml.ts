@@ -67,7 +67,7 @@ const maxKeys = 1_000
  * returns an objection.
  */
 export function readYaml(text: string, env: Environment | undefined, countToken?: CountToken): ConfigDocument {
-  // A second document is reported as an error. Parsing further documents would only take time.
+  // Parse at most two documents: the second one is only reported as an error.
   const { documents, excess } = parse(text, 2, countToken)
   const lines = linesOf(text)
   const [document, second] = documents
@@ -164,8 +164,8 @@ function toConfigDocument(
 }
 
 /**
- * Returns what can be read of a document with syntax errors: the strings and lists of strings in its
- * outermost mapping. They show, for example, the id and the sources of a destination.
+ * Returns what can be read of a document with syntax errors: the strings and lists of strings in
+ * its outermost mapping, for example the id and the sources of a destination.
  */
 function outlineOf(contents: ParsedNode | null | undefined): unknown {
   if (!isMap<ParsedNode, ParsedNode | null>(contents)) return undefined
@@ -193,8 +193,8 @@ function linesOf(text: string): LineCounter {
 interface Parsed {
   readonly documents: readonly Document.Parsed[]
   /**
-   * The first place at which the text exceeds a limit of nesting, keys or tokens; `undefined` when it
-   * exceeds none. Parsing stops at this place, so `documents` does not have the rest of the text.
+   * The first place at which the text exceeds a limit of nesting, keys or tokens; `undefined` when
+   * it exceeds none. Parsing stops there, so `documents` does not have the rest of the text.
    */
   readonly excess: { readonly offset: number; readonly objection: Objection } | undefined
 }

@@ -20,19 +20,18 @@ export interface Reduced {
 
 /**
  * Removes unusable `destinationsFrom` files from the configuration, and adds a stand-in for the
- * destination of each file:
- * - The destination that the file had when it was last valid in this process.
- * - Otherwise, if its id can be read, a placeholder, whose messages wait in retry topics.
- * - Otherwise none.
+ * destination of each of these files:
+ * - If the file was valid before in this process: its last valid destination. This also applies to
+ *   the files of a directory that cannot be listed.
+ * - Otherwise, if the id in the file can be read: a placeholder with this id. Its messages wait in
+ *   retry topics.
+ * - Otherwise: nothing.
  *
- * Files of directories that cannot be listed were not read, so their last valid destinations are
- * added too.
- *
- * An audience, the canary or the notices may name an id that still has no destination. Validation
- * would refuse this id, so a placeholder with the id is added. With a config topic, the destination
- * may be in the topic, and a placeholder would replace it. So in this case no placeholder is added.
- * The named ids are read from `wellFormed` and not from `configFiles.input`, in which a list from
- * an environment variable is still one text.
+ * After that, an audience, the canary or the notices may still name an id without a destination.
+ * Validation would refuse this id, so a placeholder with the id is added. The exception is an
+ * installation with a config topic: the destination may be in this topic, and a placeholder would
+ * replace it. The named ids are read from `wellFormed` and not from `configFiles.input`, in which a
+ * list from an environment variable is still one text.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -68,10 +67,10 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // The number of excluded files. The configuration names each id in `missing`, but no readable
-  // file has a destination with this id. So each id counts as one more excluded file. The
-  // exception: if an unusable file has no readable id (`unnamed`), the missing destination may be
-  // in that file, which `bad` already counts.
+  // The number of excluded files. For each id in `missing`, one more file may be excluded: the
+  // configuration names the id, but no file with this id was found. If an unusable file has no
+  // readable id (`unnamed`), it may be the file of a missing id. `bad` already counts it, so the
+  // ids in `missing` are then not counted.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }

@@ -29,9 +29,15 @@ export interface ConfigSnapshot {
    * the same.
    */
   unchanged(): Promise<boolean>
-  /** The digests of the contents, by path and the directory that must contain the path. */
+  /**
+   * The digests of the contents. A key is the directory that must contain the path, or empty, then
+   * a NUL and the path.
+   */
   readonly digests: ReadonlyMap<string, string>
-  /** Whether a file or directory counted as unreadable because it had changed. */
+  /**
+   * Whether a file or directory counted as unreadable because it had changed since an earlier
+   * snapshot (see `createConfigSnapshot`).
+   */
   isPartial(): boolean
 }
 
@@ -85,10 +91,10 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
         return found
       })
       if (content !== changed) return content
-      // The directory has changed, so its files are not used in this snapshot. The digests of its
-      // listed files are computed nevertheless. Otherwise, a renamed file would count as new in the
-      // next snapshot, which does not list its old name. The digests of the secrets that the files
-      // name are copied from the earlier snapshot.
+      // The directory has changed, so its files are not used in this snapshot. The digests of the
+      // files are computed nevertheless. Otherwise, a file with a new name would also count as new
+      // in the next snapshot. The digests of the secrets that the files name are copied from the
+      // earlier snapshot.
       const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
       const isListed = (file: string): boolean =>
         names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))

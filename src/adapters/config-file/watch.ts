@@ -18,22 +18,22 @@ export interface ConfigWatch {
 
 /**
  * Minimum time between two checks. With thousands of files, a check takes some tenths of a second.
- * So that the checks take at most a tenth of the time, the watch then waits longer until the next
- * check: `pausePerCheck` times the duration of the last check, but at most `maxIntervals`
- * intervals.
+ * The watch then waits longer, so that checks use only about a tenth of the time: it waits
+ * `pausePerCheck` times the duration of the last check, but at most `maxIntervals` intervals.
  *
- * The check that first sees a change does not apply it. One interval later, a second check applies
- * the change. So a change applies after at most four intervals plus the time of two checks.
+ * The check that first finds a change does not apply it. One interval later, a second check applies
+ * it. So a change takes effect after at most four intervals plus the time of two checks.
  */
 const defaultInterval = durationMs(1_000)
 const pausePerCheck = 10
 const maxIntervals = 3
 
 /**
- * If this number of consecutive checks find changed files, the watch no longer waits until all
- * files are the same in two checks. It applies the files that are the same in the last two checks,
- * and treats the others as unreadable, until a check finds that all files are the same. So files
- * that change all the time do not block changes of other files.
+ * Number of consecutive checks that find changed files, after which the watch applies single files.
+ * Usually it waits until two consecutive checks find the same content in all files. But then files
+ * that change all the time would block the changes of other files. So after this number of checks,
+ * the watch applies each file that was the same in the last two checks, and treats the rest as
+ * unreadable. It does so until a check finds no change.
  */
 const maxChangedChecks = 3
 
@@ -76,8 +76,8 @@ export function watchConfigFile(watch: {
   onExcluded?(problems: readonly Problem[]): void
   /**
    * Called once for each new invalid content of the files. The last valid settings stay in use.
-   * `stack` is given if the cause is a bug. It has no error message, because the message may contain
-   * text of the configuration.
+   * `stack` is given if the cause is a bug. It lacks the message of the error, because the message
+   * may contain text of the configuration.
    */
   onRefused(problems: readonly Problem[], stack?: string): void
   readonly clock: Clock
@@ -95,8 +95,8 @@ export function watchConfigFile(watch: {
   /** Number of consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
   /**
-   * Whether the next check decides about a finding of the last check: whether to apply a change, or
-   * whether to report a problem. The next check then begins after `interval`, without a longer
+   * Whether the last check has left a decision to the next check: whether to apply a change, or
+   * whether to report a problem. If so, the next check begins after `interval`, without a longer
    * pause.
    */
   let isPending = false
@@ -112,9 +112,9 @@ export function watchConfigFile(watch: {
       handle(seen.result)
     } catch (error) {
       changedChecks = 0
-      // If the load has failed, `seen` still has the result of the previous load. When the files
-      // have that content again, a check must handle this result again, to end the report of the
-      // error.
+      // If the load has failed, `seen` still has the result of the previous load. A later check may
+      // find that the files have their earlier content again. It must then handle this result
+      // again, because that ends the report of the error.
       seen.handled = isLoaded
       reportBug(error)
     }
@@ -207,10 +207,10 @@ function repeatChecks({
 
 /**
  * Returns a function that selects which problems of a result are reported. A result is partial
- * while some files change all the time. In a partial result, a file that changes once counts as
- * unreadable, and is applied at the next check. So a problem of a partial result is reported only
- * if the previous result has the same problem, and only once. `isIncomplete` is true if a problem
- * is not reported yet and waits for the next result.
+ * while some files change all the time. In a partial result, every file that has changed since the
+ * last check counts as unreadable. If the file does not change again, the next check applies it. So
+ * a problem of a partial result is reported only if the previous result had it too, and only once.
+ * `isIncomplete` is true if a problem waits for the next result.
  */
 function createProblemFilter() {
   let lastProblems: readonly string[] = []

@@ -35,8 +35,8 @@ export function protectRequests(server: Server, limiter: ConnectionLimiter<Socke
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket, headers } = request
     const protect = (): void => {
-      // If the server has refused the request, its response may be complete before the rest of the
-      // request is read. The connection then needs no protection.
+      // If the server has refused the request, the response may be complete before the rest of the
+      // request body is read. The connection then needs no protection.
       if (response.writableEnded) return
       // Node sets the socket of a response when the responses before it were sent.
       if (response.socket === null) return void response.once('socket', protect)

@@ -45,8 +45,8 @@ export function preflight(headers: IncomingHttpHeaders, methods: string): Readon
 }
 
 /**
- * The headers that SDKs are known to send, and all further ones that the preflight asks for. No
- * request header can do harm in this API.
+ * The value of `access-control-allow-headers`: the headers that SDKs are known to send, and all
+ * headers that the preflight requests. No request header can do harm in this API.
  */
 function allowedHeaders(asked: string | undefined): string {
   const isList = asked !== undefined && asked.length <= longestHeaderList && headerListPattern.test(asked)

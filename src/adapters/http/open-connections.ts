@@ -58,8 +58,8 @@ export interface Connections {
   /**
    * Makes each connection close after its next response. For the time `limits.lastCall`, in which
    * clients notice the stop, new connections are still accepted. After this time, new connections
-   * are closed. Resolves when all requests that have arrived are parsed. If the server never had a
-   * connection, it resolves immediately.
+   * are closed. The promise resolves when all requests that have arrived are parsed, or immediately
+   * if the server never had a connection.
    */
   closeAfterNextResponse(): Promise<void>
   /** Closes connections without a request in progress, and without data that waits to be parsed. */
@@ -116,7 +116,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     server.on('connect', (_request, socket: Socket) => {
       // After CONNECT, Node no longer tracks the connection, and would not close it after an error
       // or after `limits.silence`. So the connection is closed here, after an error response. If
-      // other requests are in progress, it is destroyed instead, and they get no response.
+      // earlier requests are still in progress, the connection is destroyed, and no request gets a
+      // response.
       if (states.get(socket)?.requestsInProgress === 0) farewell(socket, connectRefused())
       else socket.destroy()
     })

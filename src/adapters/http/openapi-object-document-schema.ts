@@ -15,7 +15,10 @@ export function documentSchema(entry: z.ZodType): Schema {
 
 const namesFile = (key: string): boolean => key === 'file' || key.endsWith('File')
 
-/** Removes the keys that name files from a JSON schema, at all depths, with the texts about them. */
+/**
+ * Removes the keys that name files from a JSON schema, at all depths. Also removes the texts about
+ * these keys from the descriptions.
+ */
 function withoutFiles(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.filter(each => !each?.properties?.file).map(withoutFiles)
   if (typeof schema !== 'object' || schema === null) return schema

@@ -65,8 +65,8 @@ const page = (name: string): Schema =>
 
 const figures = { members: count, acknowledged: count, inFlight: count, unknown: count, different: count }
 /**
- * The schema of an audience or a computed trait. `configured` is false if the configuration does
- * not have the audience, so that only the memberships topic names it.
+ * The schema of an audience or a computed trait. `configured` is false if only the memberships
+ * topic names the audience, and the configuration does not.
  */
 const audience = closed(
   {
@@ -80,7 +80,10 @@ const audience = closed(
   ['lastSync'],
 )
 
-/** The schema of a row of the ledger; with an empty `named`, the schema of the totals. */
+/**
+ * The schema of a row of the ledger. `named` has the properties that identify the row. It is empty
+ * for the totals.
+ */
 const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
   closed(
     {

@@ -164,8 +164,8 @@ const publicKeys = {
 }
 
 /**
- * The operator API on its own listener as OpenAPI 3.1, generated from the same tables as its routes
- * and responses.
+ * The OpenAPI 3.1 document of the operator API on its own listener. It is generated from the same
+ * tables as the routes and responses of the API.
  */
 export function operatorDocument(): object {
   return {

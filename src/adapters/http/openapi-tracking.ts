@@ -66,7 +66,10 @@ const settings = {
   },
 }
 
-/** The paths of the operator API, marked as deprecated: the API has its own listener now. */
+/**
+ * The paths of the operator API on the listener of the tracking API. They are deprecated, because
+ * the operator API has its own listener.
+ */
 const deprecatedPaths = Object.fromEntries(
   Object.entries(operatorPaths).map(([path, operations]) => [
     path,

@@ -42,8 +42,8 @@ type Authentication =
 
 /**
  * Authenticates a request before its body is read: by its operator key, or by the session cookie of
- * the console. The role `read` may send only GET and HEAD; with `isForEveryRole`, it may send every
- * method.
+ * the console. An operator with the role `read` may send only GET and HEAD requests. With
+ * `isForEveryRole`, this restriction does not apply.
  */
 export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Authentication
 

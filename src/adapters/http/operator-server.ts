@@ -43,8 +43,8 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // While the server stops, it waits only for requests in progress. It accepts no further requests,
-  // because operators can send them again.
+  // While the server stops, it waits only for requests in progress. It accepts no new requests,
+  // because operators can send theirs again later.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }

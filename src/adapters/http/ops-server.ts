@@ -70,9 +70,9 @@ export function createOpsServer({ listen, health, metrics, ...deps }: Deps): Ops
 }
 
 /**
- * Makes a new connection replace another one when `max` connections are open. A connection with a
- * request in progress may be replaced too. Otherwise, `max` clients that do not read their
- * responses would make the kubelet's probes fail, and the process would be restarted.
+ * Limits the open connections to `max`: at this limit, each new connection replaces an open one,
+ * even one with a request in progress. Otherwise, `max` clients that do not read their responses
+ * would make the kubelet's probes fail, and the process would be restarted.
  */
 function replaceBeyond(server: Server, max: number): Server {
   limitConnections(server, new ConnectionLimiter(max, max))

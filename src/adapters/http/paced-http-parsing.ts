@@ -20,10 +20,10 @@ const maxUnansweredInTotal = 5_000
 /** Maximum number of lines of a body that are parsed together. A chunk of a body has two lines. */
 const linesPerPiece = 64
 /**
- * Maximum size of small data, in bytes. Data that arrives after `parseMs` waits for the next
- * iteration of the event loop. If this data is small, its connection does not count towards
- * `maxWaiting`. So a small request, which waits only briefly, does not cause the close of a
- * connection.
+ * Maximum bytes of small data. When the time `parseMs` of an iteration is over, arriving data waits
+ * for the next iteration of the event loop. A connection that waits with small data only for this
+ * reason does not count towards `maxWaiting`. It waits only briefly, so it must not cause the close
+ * of a connection.
  */
 const smallData = 16_384
 /**
@@ -48,7 +48,7 @@ interface ParseState {
   continue(): void
   /**
    * The listeners of `close` that the socket had when the connection opened. Node's listener is one
-   * of them.
+   * of them. `stopAtConnect` uses them to restore the listeners that Node removes.
    */
   readonly onClose: ReturnType<Socket['rawListeners']>
 }
@@ -229,10 +229,12 @@ function createIterations() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * Returns the offset at which the first piece of the data ends. A piece has at most one empty line,
- * which normally ends a head, and fewer than `linesPerPiece` lines of a body. The data of most
- * clients is a single piece. Other data has several pieces: the first one ends at the first empty
- * line, or after the maximum number of lines. `isBody` is true if the data begins in a body.
+ * Returns the offset at which the first piece of the data ends. `isBody` is true if the data begins
+ * in a body.
+ * - The whole data is one piece if it has at most one empty line, which normally ends a head, and
+ *   fewer than `linesPerPiece` lines of a body. This is true for most clients.
+ * - Other data has several pieces. The first one ends at the first empty line, or after
+ *   `linesPerPiece` lines of a body, whichever comes first.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {
   let head = isBody ? -1 : data.indexOf(emptyLine)

@@ -11,8 +11,8 @@ export const sessionStatus = { invalid_session: 401, invalid_csrf_token: 403, cr
 
 /**
  * The HTTP status of each problem code. `refusalStatus` has the codes with which the APIs refuse a
- * request, and `sessionStatus` those of the console's sessions. The other codes, which are listed
- * here, are for requests that fail outside of the APIs, such as invalid HTTP.
+ * request. `sessionStatus` has the codes of the console's sessions. The codes that are listed here
+ * directly are for requests that fail before they reach an API, for example invalid HTTP.
  */
 export const problemStatus = {
   ...refusalStatus,

@@ -49,9 +49,9 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
 
   /**
    * Writes the whole response immediately, but ends it only after the rest of the request was read,
-   * up to `limits.linger`. The end of the response closes the connection. If the server closed the
-   * connection while request data is unread, TCP would reset the connection. A client that writes
-   * its whole request before it reads would then never see the response.
+   * up to `limits.linger`. The reason: the end of the response closes the connection, and TCP
+   * resets a connection that is closed with unread data. A client that writes its whole request
+   * before it reads would then never see the response.
    */
   function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
     const connection = connections.of(request)

@@ -9,8 +9,9 @@ export interface HttpLimits {
   readonly headBytes: number
   readonly headFields: number
   /**
-   * Maximum time until the request head is complete. The time starts when the connection opens or,
-   * on a kept connection, with the first byte of the next request.
+   * Maximum time until the request head is complete. For the first request of a connection, the
+   * time starts when the connection opens. For a later request, it starts with the first byte of
+   * this request.
    */
   readonly headTimeout: DurationMs
   /**
@@ -57,13 +58,14 @@ export interface HttpLimits {
    * this data takes at most half of the memory limit of the Helm chart.
    * - Above half of the maximum, a connection is closed after its next response.
    * - At the maximum, a new connection replaces an idle one (`ConnectionLimiter`).
-   * - The ops server (`ops-server.ts`) differs: it keeps connections open up to the maximum. At the
-   *   maximum, a new connection may also replace a connection with a request in progress.
+   * - The ops server (`ops-server.ts`) differs in two ways. It closes no connection below the
+   *   maximum. At the maximum, a new connection may also replace one with a request in progress.
    */
   readonly connections: number
   /**
-   * Maximum number of open connections of one client address. When a header of a proxy names the
-   * client address, the maximum applies to the requests in progress of this address.
+   * Maximum number of open connections of one client address. If a header of a proxy names the
+   * client address, the maximum applies to the requests in progress of this address instead,
+   * because the connections are those of the proxy.
    */
   readonly connectionsPerAddress: number
   /**

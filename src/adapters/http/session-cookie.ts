@@ -42,8 +42,8 @@ function cookieOf(name: string, token: string, maxAge: number, secure: boolean):
 }
 
 /**
- * Whether the browser uses TLS, according to the Origin of its page or to X-Forwarded-Proto of the
- * proxy in front of the listener.
+ * Whether the browser uses TLS. This is known if the Origin of its page has the scheme https, or if
+ * a proxy in front of the listener sends X-Forwarded-Proto with this scheme.
  */
 const isSecure = ({ origin, 'x-forwarded-proto': forwarded }: IncomingHttpHeaders): boolean =>
   origin?.startsWith('https://') === true || String(forwarded).split(',')[0]?.trim() === 'https'

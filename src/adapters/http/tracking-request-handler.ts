@@ -158,7 +158,10 @@ const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
   canEverReserve: (bytes: number): boolean => memory.canEverHold(bytes),
 })
 
-/** Whether the write key of a request belongs to a source, even if the request is refused. */
+/**
+ * Whether the write key of a request belongs to a source. This can be true for a refused request:
+ * only the code `invalid_write_key` means that no source has the key.
+ */
 const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>
   result.kind !== 'refused' || result.code !== 'invalid_write_key'
 

@@ -36,10 +36,10 @@ export interface UnpackPermit {
 }
 
 /**
- * Limits how many gzip bodies of tracking requests are unpacked concurrently. The other bodies wait
- * in their packed form. The permits are divided fairly by packed bytes among sources or, while the
- * source of a body is not known, among client addresses. (`BodyBudget` divides the memory among the
- * same groups.)
+ * Limits how many gzip bodies of tracking requests are unpacked concurrently. A body that has no
+ * permit yet waits in its packed form. The permits are divided fairly by packed bytes: among the
+ * sources, and separately among the client addresses of bodies without a known source.
+ * (`BodyBudget` divides the memory among the same groups.)
  */
 export function createUnpackPermits(): (owner: BodyOwner) => UnpackPermit {
   const known = new FairSemaphore(permits.known)

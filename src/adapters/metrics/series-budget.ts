@@ -3,13 +3,14 @@ import type { Gauge } from '../../core/metrics/metrics.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
-/** The labels of a metric whose values `_other` may replace, in the order of their definition. */
+/** The names of the labels whose values `_other` may replace, in the order of `labels`. */
 export const foldingLabels = (labels: LabelSet): readonly string[] =>
   Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
 
 /**
- * Returns the label set, followed by sets in each of which one more label of `folding` is replaced
- * by `_other`. The last label, which is the most detailed one, is replaced first.
+ * Returns the label set, and then one variant of it for each label in `folding`. Each variant has
+ * `_other` for one more label than the one before, beginning with the last label in `folding`,
+ * which is the most detailed one.
  */
 export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
   const steps = [labels]

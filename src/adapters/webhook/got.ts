@@ -74,8 +74,8 @@ class GotExchange implements Exchange {
    */
   #answer: CallResult | undefined
   /**
-   * The first bytes of the response's body, at most `keepBodyBytes`. `undefined` if the caller did
-   * not ask for the body.
+   * The first bytes of the response's body, at most `keepBodyBytes`. `undefined` if the caller does
+   * not need the body.
    */
   #kept: KeptBody | undefined
   #isRepeated = false

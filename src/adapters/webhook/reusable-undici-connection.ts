@@ -17,7 +17,10 @@ export interface ConnectionOrigin {
   readonly host: string
   readonly port: number
   readonly isTls: boolean
-  /** Idle connections, used last in, first out, so that surplus ones reach the idle timeout. */
+  /**
+   * Idle connections. The connection that became idle last is reused first. So surplus connections
+   * stay idle, and reach the idle timeout.
+   */
   readonly idle: UndiciConnection[]
 }
 

@@ -33,7 +33,7 @@ class TooManyTickets extends Error {
   }
 }
 
-/** The peer renegotiated TLS 1.2 more often on one connection than any real server does. */
+/** The peer has renegotiated one TLS 1.2 connection more often than any real server does. */
 class TooManyRenegotiations extends Error {
   readonly code = 'ERR_TLS_TOO_MANY_RENEGOTIATIONS'
 

@@ -88,8 +88,8 @@ function begin({ url, headers, body }: WebhookCall, agents: AgentPair, tunnel: T
 }
 
 /**
- * Calls `end` or `fail` with the result of a request. Further calls may follow, which the caller
- * must ignore.
+ * Calls `end` or `fail` with the result of a request. It may make more calls later. The caller must
+ * ignore all calls after the first one.
  */
 function receive(request: ClientRequest, end: (answer: TokenAnswer) => void, fail: (error: Error) => void): void {
   let interim = 0

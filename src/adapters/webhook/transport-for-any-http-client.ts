@@ -76,7 +76,7 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
 /** An operation with a deadline. */
 export interface Expiring {
   /**
-   * Whether the request was sent, so that its response may have arrived already. With undici,
+   * Whether the request was sent. If so, its response may have arrived already. With undici,
    * `isSent` is true when the sending begins, because undici does not report the end.
    */
   readonly isSent: boolean
@@ -208,10 +208,10 @@ class TimeLimit {
 
   /**
    * Handles the timer in two steps, because Node runs timers before it reads sockets. If the
-   * process was suspended, responses may already wait in the sockets. Expiring those requests would
-   * blame endpoints that did respond, open their circuit breakers and repeat deliveries. So
-   * requests that were sent expire one event loop iteration later. Other requests expire
-   * immediately.
+   * process was suspended, responses may already wait in the sockets. If their requests expired
+   * now, Hookline would blame endpoints that did respond, open their circuit breakers and repeat
+   * deliveries. So requests that were sent expire one event loop iteration later. Other requests
+   * expire immediately.
    */
   #onTimer(): void {
     const now = this.#clock.monotonic()

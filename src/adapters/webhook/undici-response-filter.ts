@@ -7,12 +7,12 @@ const tooLong = 'the headers of an interim (1xx) response are too long'
 const versionStart = 'HTTP/1.'
 
 /**
- * Filters the bytes that a connection receives before undici's parser reads them.
- *
- * The parser rejects a `100` response that the request did not ask for, but a client must accept it
- * (RFC 9110 15.2), and old servers send it. So this class removes the heads of interim responses.
- * The parser also sets no limit on reason phrases and chunk extensions, so this class limits the
- * size of the whole response.
+ * Filters the received bytes of a connection before undici's parser reads them, for two reasons:
+ * - The parser rejects every `100` response. But a client must accept this response even if its
+ *   request has no header Expect (RFC 9110 15.2), and old servers send it. So this class removes
+ *   the heads of interim responses.
+ * - The parser does not limit reason phrases and chunk extensions. So this class limits the size of
+ *   the whole response.
  */
 export class ResponseFilter {
   readonly #socket: Socket

@@ -40,8 +40,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
    */
   #answer: CallResult | undefined
   /**
-   * The first bytes of the response's body, at most `keepBodyBytes`. `undefined` if the caller did
-   * not ask for the body.
+   * The first bytes of the response's body, at most `keepBodyBytes`. `undefined` if the caller does
+   * not need the body.
    */
   #kept: KeptBody | undefined
   #bodyBytes = 0

@@ -107,9 +107,9 @@ async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
 
 /**
  * Throws an error about `--destination` if the operator service has refused the job because it does
- * not know the destination. The error suggests only the names of configured destinations, because
- * the operator API has no list of the destinations of all dead letters. Does nothing if the job was
- * refused for another reason, or if the dead letters cannot be read.
+ * not know the destination. Does nothing if it refused the job for another reason, or if the dead
+ * letters cannot be read. The error suggests only configured destinations, because the operator API
+ * does not list the destinations of the dead letters.
  * @throws CommandFailed when a dead letter has the destination
  * @throws UsageError when no dead letter has it
  */
@@ -255,8 +255,8 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
 }
 
 /**
- * Announces a replay without filters, and asks for confirmation if stdin and stderr are terminals.
- * Resolves with whether the replay may start. Without terminals, it may start.
+ * Announces a replay without filters. If stdin and stderr are terminals, also requests
+ * confirmation. Resolves with whether the replay may start. Without terminals, it may start.
  */
 async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): Promise<boolean> {
   const all = total === 1 ? 'the only dead letter' : `all ${total} dead letters`

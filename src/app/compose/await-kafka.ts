@@ -9,8 +9,8 @@ interface Options {
   /** Aborted when the process must stop. */
   readonly stopAsked: AbortSignal
   /**
-   * Returns true for an error after which `ask` is repeated, in addition to the temporary failures
-   * of Kafka. Without this function, `ask` is repeated only after those failures.
+   * Returns true for errors after which `ask` is repeated, in addition to the temporary failures of
+   * Kafka. The default adds no errors.
    */
   readonly isAwaited?: (error: unknown) => boolean
 }

@@ -23,12 +23,12 @@ interface Context {
 }
 
 /**
- * Repeats `ask` while Kafka cannot answer it yet. With `waitForSetup`, also repeats it while topics
- * or schemas are missing, or the schema registry does not respond. On Kubernetes, a Job creates the
- * topics and schemas while the services start.
- * @throws the errors of `awaitKafka`. Without `waitForSetup`, also TopicsMissing,
- *   SchemaNotRegistered and RegistryUnavailable; with `waitForSetup`, only a RegistryUnavailable
- *   that is not transient
+ * Calls `ask` every 2 s until it succeeds, while Kafka is not ready yet (see `awaitKafka`). With
+ * `waitForSetup`, also while topics or schemas are missing, or the schema registry does not
+ * respond. On Kubernetes, a Job creates the topics and schemas while the services start.
+ * @throws the errors of `awaitKafka`
+ * @throws TopicsMissing, SchemaNotRegistered, RegistryUnavailable without `waitForSetup`
+ * @throws a RegistryUnavailable that is not transient, with `waitForSetup`
  */
 export const awaitSetup = <T>(ask: () => Promise<T>, { waitForSetup, logger, stopAsked }: Context): Promise<T> =>
   awaitKafka(ask, { logger, stopAsked, isAwaited: error => waitForSetup && isSetUpByOthers(error) })

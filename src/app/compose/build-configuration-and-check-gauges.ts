@@ -42,10 +42,10 @@ function showDestinations(metrics: Metrics, { destinations }: Settings): void {
 }
 
 /**
- * Sets the gauges of all services. The function first resets two gauges, which removes the series
- * of revoked partitions. The services do not reset these two gauges, because each service would
- * also remove the series of the others. The gauge `unwritableTopics` counts a topic only once, even
- * if several services cannot write to it.
+ * Sets the gauges of all services. The function first removes all series of two gauges, so that no
+ * series of a revoked partition remains. It does so once for all services: a service that reset a
+ * gauge itself would also remove the series that another service has set. The gauge
+ * `unwritableTopics` counts a topic only once, even if several services cannot write to it.
  */
 export function refreshServices(metrics: Metrics, services: readonly Omit<StartedService, 'health'>[]): void {
   metrics.partitionProgress.reset()
@@ -83,10 +83,10 @@ export function countLogLines(logger: Logger, metrics: Metrics): Logger {
  * The hash of the configuration, without secrets: a secret is `***` in the JSON that is hashed.
  * Static headers may hold secrets too, so only their names are hashed. Values from files that only
  * some services read are left out, so that all processes with one configuration have the same hash.
- * `settings` does not contain the objects of the config topic: the hash is a metric label, so each
- * change of an object would create a new time series. A reload adds new keys at the end of an
- * object, so the order of keys may differ between processes. The keys are sorted to make the hash
- * independent of this order.
+ * `settings` must not contain the objects of the config topic. The hash is a metric label, so each
+ * change of one of these objects would create a new time series. A reload adds new keys of the
+ * configuration at the end, so the order of keys may differ between processes. The keys are sorted
+ * to make the hash independent of this order.
  */
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {

@@ -24,7 +24,7 @@ const operatorsBytes = 16 * mebibyte
  * `recordsOfBodies` can raise the maximum.
  */
 const recordsBytes = 48 * mebibyte
-/** Maximum memory of a process for records of rejected messages that Kafka has not acknowledged. */
+/** Maximum memory of a process for unacknowledged Kafka records of rejected messages. */
 const rejectedBytes = 8 * mebibyte
 /**
  * The minimum memory for request bodies, as a multiple of the maximum body size. A body takes up to
@@ -37,7 +37,7 @@ const minBodies = 4
  * the largest body would fit only while no other source has records in memory.
  */
 const recordsOfBodies = 2
-/** Maximum memory that the copies of a batch's `context` add to its records. */
+/** Maximum memory for the copies of a batch's `context`: each record of the batch has a copy. */
 const contextBytes = 8 * mebibyte
 
 interface CollectorLimits {

@@ -65,8 +65,8 @@ export async function startObjectsApi(
 }
 
 /**
- * Returns the tiers of the retry topics that existed when this process started. `earlierTiers` has
- * the tiers that the current retry schedule does not use.
+ * Returns the tiers (the waits of the retry topics) whose topic existed when this process started.
+ * `earlierTiers` has those of the tiers that the current retry schedule does not use.
  */
 export function retryTiers({ existingTopics, topics, settings }: SharedDependencies): RetryTiers {
   const tiers = existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)

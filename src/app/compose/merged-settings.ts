@@ -8,11 +8,11 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 
 /**
- * Time between two merges that follow changes of objects, in milliseconds. A merge combines the
- * settings of the file with the objects of the config topic. No delivery starts during a merge,
- * which takes a few milliseconds with 10,000 objects.
- * - `perMerge`: the time is this multiple of the duration of a merge. Merges then delay at most 1 %
- *   of the deliveries during a burst of changes, and do not raise the p99 of their latency.
+ * The minimum time between two merges, in milliseconds. A merge combines the settings of the file
+ * with the objects of the config topic. Changes of objects cause merges. No delivery starts during
+ * a merge, which takes a few milliseconds with 10,000 objects.
+ * - `perMerge`: the time is this multiple of the duration of the last merge. So during a burst of
+ *   changes, merges delay at most 1 % of the deliveries, and do not raise the p99 of their latency.
  * - `min`, `max`: the bounds of this time. With `max`, a change is in force within a second.
  */
 const interval = { min: 100, max: 400, perMerge: 100 }
@@ -75,10 +75,10 @@ function readingAfter(settings: Settings, before: ReadingContext | undefined): R
 }
 
 /**
- * Returns the part of the reading context that can change without a restart. Normally the whole
- * context comes from `given`. But the settings lack `given` if the changed file has neither
- * operator keys nor encryption keys. This part then comes from `network` and `payload`. If the
- * context lacked `network`, an object could have a URL that the file forbids.
+ * Returns the part of the reading context that can change without a restart: `network` and
+ * `payload` of the changed file. It is used only if the settings have no `given`, from which the
+ * context normally comes: the changed file then has neither operator keys nor encryption keys.
+ * Without the new `network`, an object could have a URL that the changed file forbids.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },

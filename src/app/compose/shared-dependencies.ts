@@ -81,7 +81,7 @@ export interface StartedService {
   health(): Health
   /** Sets the gauges to their current values. */
   refreshGauges(): void
-  /** Topics with failed writes that the service still retries; absent if it retries no writes. */
+  /** The topics to which the service still retries failed writes; absent if it retries none. */
   unwritableTopics?(): readonly string[]
 }
 

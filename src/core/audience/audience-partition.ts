@@ -140,8 +140,8 @@ export class AudiencePartition {
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
     // If the watermark has the offset of this input or of a later one, the input was processed
-    // before, but its offset was not committed. The watermark that this input causes was then
-    // written. Only the removal of memberships may be unfinished, so only the removal is repeated.
+    // before, but its offset was not committed. The new watermark was written in that earlier run,
+    // but the removal of memberships may be unfinished. So only the removal is repeated.
     const isReadAgain = input.mode === 'full' && on.position <= mark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {

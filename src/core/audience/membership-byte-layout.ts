@@ -18,8 +18,8 @@ import { syncId } from './sync-id.ts'
  */
 
 /**
- * Frequent values. The index of a value (1 to 3) is the code that replaces the value in the flags.
- * The other codes are:
+ * Frequent values. If a membership has one of them, the index in this list (1 to 3) is the code in
+ * the flags, and the text of the value is not stored. The other codes are:
  * - 0: the value is at the end of the packed state, as its length and its UTF-8 bytes.
  * - 4: the value is the same as the desired value.
  * - 5: the value is absent.

@@ -125,9 +125,9 @@ const unchanged: Step = { kind: 'unchanged' }
 const removed: Step = { kind: 'removed' }
 
 /**
- * The new state after an input, and whether a change may be sent now. If `send` is true and the
- * destination has another value than the desired one, the desired value is sent. If `send` is
- * false, nothing is sent now.
+ * The new state after an input, and whether a change may be sent now. If `send` is true, `applied`
+ * sends the desired value, unless the destination has it already, another change is in flight, or
+ * changes must not be sent (`isConnected`). If `send` is false, nothing is sent now.
  */
 interface Transition {
   readonly state: Membership

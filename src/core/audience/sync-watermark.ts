@@ -109,7 +109,7 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
  *
  * If `at` lies in the future, `now` is used instead. A future `at` is possible if the topic has the
  * times of producers (`CreateTime`), and another program wrote the record. With this `at`, all full
- * syncs until that time would be cancelled, and the id could be above Avro's limit (see `SyncId`).
+ * syncs until that time would be cancelled, and `begun` could be above Avro's limit for a `SyncId`.
  */
 export function afterUnreadInput(
   mark: AudienceWatermark,

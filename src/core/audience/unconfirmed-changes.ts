@@ -30,8 +30,9 @@ export interface UnconfirmedChanges {
  * value again. A shorter time, for example one that depends on the retry window, is wrong: the
  * message of a change may wait for days before its first attempt. It waits in the events topic
  * while no dispatcher runs. It waits in a retry topic while the limits of its destination allow no
- * further request, and with `lifecycle.pauseKeepsWindow` while its destination is paused. Each sync
- * would send all waiting changes again, and two messages of one user could arrive in either order.
+ * further request, and with `lifecycle.pauseKeepsWindow` while its destination is paused. With a
+ * shorter time, each sync would send all these waiting changes again, and two messages of one user
+ * could arrive in either order.
  */
 export const changeExpiry: DurationMs = durationMs(7 * 24 * 3_600_000)
 const highestBit = 31

@@ -125,8 +125,8 @@ const waitAfterSuccess = ({ disableAfter }: DisableRule): number =>
 
 /**
  * Whether Hookline has disabled the destination wrongly: a delivery succeeded, or the destination
- * was paused, between the first failure and the disabling. A process can report this late, when
- * Hookline has already disabled the destination.
+ * was paused, between the first failure and the disabling. A process may report the success or the
+ * pause only after the disabling.
  */
 const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && disabled !== undefined && endedAt >= failingSince && endedAt < disabled.at

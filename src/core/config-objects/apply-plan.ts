@@ -95,8 +95,8 @@ const keptFields = {
 
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
-  // `secretRotatesAt` belongs to the stored secrets. If all of these secrets are kept, a stored time
-  // replaces the time in the file, which may be that of an earlier rotation.
+  // `secretRotatesAt` belongs to the stored secrets. If all stored secrets are kept, a stored time
+  // is kept too. The time in the file may be that of an earlier rotation.
   const kept = kind === 'destination' && keepsSecrets(wanted, stored) ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }

@@ -43,8 +43,8 @@ export type CheckedObjects =
 
 /**
  * Checks objects from files before they are sent to the operator API. The operator service repeats
- * these checks. It also checks the rules about other objects and about its network settings, which
- * this function does not know.
+ * these checks. It also checks the rules that depend on other objects or on its network settings.
+ * This function knows neither the other objects nor these settings.
  */
 export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], substituted: Substituted): ObjectsDraft {
   const list = listOf[kind]

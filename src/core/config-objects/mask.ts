@@ -57,7 +57,7 @@ export function maskedUrl(text: string): string {
 /** A mask in a document: `***`, or for a URL its scheme and host with the path `/***`. */
 export interface Mask {
   readonly shown: string
-  /** The text in brackets after the mask, as in `*** (5d41402a)`; `undefined` when there is none. */
+  /** The text in brackets after the mask, as in `*** (5d41402a)`; `undefined` without brackets. */
   readonly fingerprint: string | undefined
 }
 

@@ -44,8 +44,8 @@ export type FoldResult =
    */
   | 'repeated'
   /**
-   * The record is a copy of the version that the other processes have. This process had applied
-   * another record, which the others had ignored. The copy replaces that record.
+   * The record is a copy, and replaces the current version in this process. For example, this
+   * process started after compaction, and so it applied a record that must be ignored.
    */
   | 'restored'
   /** The record does not follow the current version. For example, its version is the same. */
@@ -92,11 +92,10 @@ export class ObjectLog {
         this.ignore(record)
         return result
     }
-    // After an ignored record, this process writes copies of the current version until it reads one
-    // of these copies. A later change of the object does not replace the copies. The reason:
-    // another process, which starts after compaction, may read the ignored record first and apply
-    // it. The later change may not follow the version of that record, and the other process would
-    // then ignore the later change.
+    // After an ignored record, this process writes copies of the current version until it reads a
+    // copy. A later change of the object does not make the copy unnecessary. A process that starts
+    // after compaction may read the ignored record first, and apply it. If the version of the later
+    // change does not follow the version of this record, that process ignores the later change.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }
@@ -150,7 +149,7 @@ export class ObjectLog {
 }
 
 /**
- * The record that repeats the current version of an object. It is written after a record of the
- * object that all processes ignore. Without it, compaction would keep only the ignored record.
+ * The record that repeats the current version of an object. `ObjectLog.needsCopy` says when and why
+ * it must be written.
  */
 export const copyOf = (known: KnownVersion): ObjectRecord => ({ ...known, copy: known.copy + 1 })

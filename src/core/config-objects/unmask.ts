@@ -47,7 +47,7 @@ type StoredSecret =
 interface Compared {
   readonly next: ObjectDocument
   readonly current: ObjectDocument
-  /** The result of `hasSameHosts`, which is computed only once because `next` may have many URLs. */
+  /** The result of `hasSameHosts`, which is computed once, because `next` may have many URLs. */
   readonly hostsKept: () => boolean
 }
 

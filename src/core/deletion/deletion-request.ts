@@ -118,10 +118,10 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
 }
 
 /**
- * Returns a text that names a destination whose id or sources are not known, and what to do about
- * it. Returns `undefined` when the ids and sources of all destinations are known. A deletion must
- * be refused because of this destination. Otherwise the deletion would end although the destination
- * has not received a delete message.
+ * Returns the text with which a deletion must be refused, because the id or the sources of a
+ * destination are not known. The text also says what to do. Returns `undefined` when the ids and
+ * sources of all destinations are known. Without the refusal, the deletion would end although this
+ * destination has not received a delete message.
  */
 export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)

@@ -105,8 +105,8 @@ export function isConfirmedDelete(
 interface Held {
   readonly suppressions: UserSuppressions
   /**
-   * The offset of the user's last record in the suppressions topic. The writer of the user's next
-   * record must write this offset to its headers (see `madeOf` in `apply`).
+   * The offset of the user's last record in the suppressions topic. The headers of the user's next
+   * record must have this offset (see `madeOf` in `apply`).
    */
   readonly offset: number
   /** The partition of the suppressions topic that has the user's records. */
@@ -133,14 +133,15 @@ export class SuppressionIndex {
   }
 
   /**
-   * Applies a record of the suppressions topic. A writer makes a user's record from the last record
-   * of the user that it has read. `madeOf` is the offset of that last record, or -1 when the writer
-   * has read none. It is `undefined` when the headers of the new record have no such offset.
-   * - If `madeOf` is `undefined` or the offset of the user's last record in this index, the new
+   * Applies a record of the suppressions topic. A process that writes a record of a user begins
+   * with the last record of this user that the process has read. `madeOf` is the offset of that
+   * earlier record: -1 when the process has read none, `undefined` when the headers of the new
+   * record lack the offset.
+   * - If `madeOf` is `undefined`, or is the offset of the user's last record in this index, the new
    *   record replaces the suppressions of the user.
-   * - Any other `madeOf` shows that the writer did not know the user's last record. The suppressions
-   *   of the index and of the new record are then valid until a process writes one record with all
-   *   of them.
+   * - Any other `madeOf` shows that the process did not know the user's last record. The
+   *   suppressions in the index and those in the new record are then all valid, until a process
+   *   writes one record with all of them.
    *
    * `offset` and `partition` are the position of the record.
    */
@@ -173,7 +174,7 @@ export class SuppressionIndex {
 
   /**
    * The offset of the user's record in this index; `undefined` when the user has no record. The
-   * writer of the user's next record writes this offset to the headers (see `madeOf` in `apply`).
+   * headers of the user's next record must have this offset (see `madeOf` in `apply`).
    */
   offsetOf(userId: string): number | undefined {
     return this.#byUser.get(userId)?.offset

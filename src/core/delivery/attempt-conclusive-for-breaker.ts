@@ -6,8 +6,9 @@ import { isOfEndpoint } from './outcomes-reasons-and-classification.ts'
  * they fail. The circuit breaker counts only conclusive attempts. These attempts are not
  * conclusive:
  * - an attempt that sent no request
- * - a failed attempt for which a permit was missing, or during which the proxy or the authorization
- *   server failed: without this problem the attempt might have succeeded
+ * - a failed attempt for which a permit (a slot for a concurrent request) was missing, or during
+ *   which the proxy or the authorization server failed: without this problem, the attempt might
+ *   have succeeded
  * - a failed attempt whose only retryable outcomes are 429, because the endpoint works
  */
 export function isConclusive(attempt: PermitFacts): boolean {

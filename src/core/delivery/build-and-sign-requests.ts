@@ -89,8 +89,8 @@ export class RequestBuilder {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
   /**
-   * The private keys for asymmetric signatures, by the configured text; empty without `signing:
-   * ed25519`.
+   * The parsed private keys for asymmetric signatures, by the text of the key in the configuration.
+   * Empty without `signing: ed25519`.
    */
   readonly #signingKeys: ReadonlyMap<string, KeyObject>
   /** Whether requests have the Standard Webhooks headers, which need a secret or a private key. */

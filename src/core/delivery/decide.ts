@@ -227,7 +227,7 @@ export function defer(
 }
 
 /**
- * Defers a delivery without an attempt: the only webhooks that have not rejected it are at
+ * Defers a delivery without an attempt: all webhooks that have not rejected it are at their limit
  * `policy.maxConcurrency`, and do not respond. After the end of the retry window, the delivery is
  * dead-lettered, so that it is not deferred forever.
  */
@@ -288,10 +288,11 @@ export function webhooksToCall<Each extends Webhook>(
 }
 
 /**
- * Returns the state of a delivery with room for the outcomes of its next attempt. If these outcomes
- * might exceed `maxRemembered`, the rejections of webhooks that the destination no longer has are
- * removed. Call it before each attempt: `remember` then never removes the rejection of a webhook
- * that the destination has, so the delivery does not call this webhook again.
+ * Returns the state of a delivery with room for the outcomes of its next attempt. If the list of
+ * outcomes in the headers might then exceed `maxRemembered`, the rejections of webhooks that the
+ * destination no longer has are removed. The caller must call it before each attempt. Otherwise
+ * `remember` could remove the rejection of a webhook that the destination still has, and Hookline
+ * would call this webhook again.
  */
 export function forgetRemovedWebhooks(carried: DeliveryState, webhooks: readonly Webhook[]): DeliveryState {
   if (carried.refusedWebhooks.length + webhooks.length <= maxRemembered) return carried
@@ -345,9 +346,10 @@ const toStateFields = (all: readonly RememberedOutcome[]): Pick<DeliveryState, '
 /**
  * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers:
  * - A rejection in the list keeps its position, because its webhook is not called again.
- * - From left to right, each outcome of the attempt replaces one entry that is not a rejection.
- * - If the attempt has more outcomes than these entries, the other outcomes are appended. If it has
- *   fewer, the last entries stay, even if they are older outcomes of the same webhooks.
+ * - The outcomes of the attempt replace the entries that are not rejections, from left to right.
+ * - If the attempt has more outcomes than the list has replaceable entries, the remaining outcomes
+ *   are appended. If it has fewer, the last replaceable entries stay, even if they are older
+ *   outcomes of the same webhooks.
  */
 function remember(
   carried: DeliveryState,

@@ -12,8 +12,8 @@ const { turnValidMs, maxTurnMs, duePart, windowPart } = flowLimits.share
  */
 export type LimitReason =
   /**
-   * The endpoint asked for a pause. The delivery may start in `forMs` milliseconds, at the end of the
-   * pause or later.
+   * The endpoint has requested a pause. The delivery may start in `forMs` milliseconds: at the end
+   * of the pause, or later.
    */
   | { readonly kind: 'defer_pause'; readonly forMs: number }
   /** The limit is divided among the processes, and this process has no part of it now. */
@@ -24,16 +24,16 @@ export type LimitReason =
  * - `defer_pause`: the delivery is due after `forMs`, or at the end of its retry window if that is
  *   earlier. The window of a delivery that was never attempted has no effect.
  * - `defer_to_others`: the delivery waits in a retry topic whose partition may belong to a process
- *   that has a part of the limit. The wait is a quarter of the time since the first deferral for this
- *   reason, from 10 s to five minutes. The first waits are short, so that the delivery soon reaches a
- *   process with a part. Later waits are long, so that few records circulate if that process is
- *   overloaded. After an attempt, the wait is also at most 1/32 of the rest of the retry window, but
- *   not less than 10 s.
+ *   that has a part of the limit. The wait is a quarter of the time since the first deferral for
+ *   this reason, from 10 s to five minutes. The first waits are short, so that the delivery soon
+ *   reaches a process with a part. Later waits are long, so that few records circulate if the
+ *   processes with a part are overloaded. If the delivery was attempted before, the wait is also at
+ *   most 1/32 of the rest of the retry window, but not less than 10 s.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') {
-    // The first deferral for this reason sets `notBefore` to now, so that a pause or an outage before
-    // it does not count for the wait.
+    // The first deferral for this reason sets `notBefore` to now. So the wait does not depend on a
+    // pause or an outage before this deferral.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
     const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))

@@ -6,9 +6,9 @@ import { isRefused } from './outcomes-reasons-and-classification.ts'
 export interface Origin extends TopicPartition {
   readonly offset: number
   /**
-   * The timestamp of the event's original record. If the producer wrote no receive time or no
-   * timestamp into the message, Hookline uses this time instead. So every copy of the event in a
-   * retry topic has the same times.
+   * The timestamp of the event's original record. If the message has no receive time or no
+   * timestamp, Hookline uses this time instead. So all copies of the event in retry topics have the
+   * same times.
    */
   readonly timestamp: EpochMs
 }

@@ -1,12 +1,12 @@
 import type { LogRecord } from '../ports.ts'
 
 /**
- * Header with the ids of the destinations that are done with an event, separated by commas. When a
- * process reads an event again, some destinations may be done with the event, but the event may
- * have no route, because its source is now unknown. The copies of the event then have the header:
- * the retry record, the dead letter, and the record that a replay of this dead letter writes. When
- * the source is known again, the copy is routed. Without the header, the event would then be
- * delivered to these destinations again.
+ * Header with the ids of the destinations whose delivery of an event has ended, separated by
+ * commas. It is needed if a process reads an event again, and the source of the event is now
+ * unknown, so the event has no route. The process then writes a copy of the event: a retry record
+ * or a dead letter. The copy has the header, and so has the record that a replay of the dead letter
+ * writes. When the source is known again, the copy is routed. Without the header, the event would
+ * then be delivered again to the destinations whose delivery has ended.
  *
  * A retry record for one destination may have the header too. The header then has no effect,
  * because this record is delivered only to that destination.

@@ -104,7 +104,7 @@ export class FilterFields {
   /**
    * Returns the name of a page for the path `properties.name`, and the category of a page or screen
    * for `properties.category`; `undefined` for other paths. The request body has the name and the
-   * category in `properties`, unless the message's own `properties` have this key.
+   * category in `properties`, unless the message's own `properties` have a key with the same name.
    */
   #foldedInto(part: Part, names: readonly string[]): string | undefined {
     const { type, name, category } = this.#message

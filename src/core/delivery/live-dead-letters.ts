@@ -30,8 +30,8 @@ export class LiveDeadLetters {
   /** For each partition, the offset after the last record that was passed to `note`. */
   readonly #noted: Record<number, number> = {}
   /**
-   * Whether a further live record has arrived when the current part had `maxKeys` of them. This
-   * record and all later ones belong to later parts.
+   * Whether a live record followed after the current part had reached `maxKeys` live records. This
+   * record and all records after it belong to later parts.
    */
   #isFull = false
   /** Estimated number of live records of later parts (see `left`). It can be negative. */

@@ -51,10 +51,11 @@ export type ReplayTarget =
    */
   | { readonly kind: 'resend'; readonly input: ResendInput }
   /**
-   * The dead letter is not replayed, for one of four reasons. Its copy would be dead-lettered or
-   * dropped again. The source is no longer connected to the destination. The suppression of a
-   * delete message could expire before the delivery ends. Or the dead letter is incomplete or
-   * unreadable.
+   * The dead letter is not replayed, for one of four reasons:
+   * - Its copy would be dead-lettered or dropped again.
+   * - The source is no longer connected to the destination.
+   * - The suppression of a delete message could expire before the delivery ends.
+   * - The dead letter is incomplete or unreadable.
    */
   | { readonly kind: 'refused'; readonly reason: (typeof decidedRefusals)[number] }
 
@@ -161,8 +162,8 @@ export const replayedTombstone = ({ key, partition }: LogRecord): OutgoingRecord
 })
 
 /**
- * Header of a replayed event with the topic, partition, offset and timestamp of the event's
- * original record, which was replayed first.
+ * Header of a replayed event. It has the topic, partition, offset and timestamp of the event's
+ * original record, from before the first replay.
  */
 const replayOfHeader = 'replay-of'
 const replayOfPattern = /^([\w.-]{1,249})\/(\d{1,10})\/(\d{1,15})\/(-1|\d{1,15})$/

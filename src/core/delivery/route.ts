@@ -39,10 +39,12 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /**
-       * One drop for each destination of the event's source that does not get the event. A deletion
-       * may also wait for the results of destinations that are no longer connected to the source.
-       * Each of these destinations has a drop too (`dropsOfDisconnected`). If the event has no
-       * destination at all, the list has a single drop with the reason `no_destination`.
+       * One drop for each destination that does not get the event. These destinations are:
+       * - destinations that are connected to the event's source
+       * - destinations that are no longer connected to the source, but for whose results a deletion
+       *   still waits (`dropsOfDisconnected`)
+       *
+       * If the event has no destination at all, the list has one drop with `no_destination`.
        */
       readonly drops: readonly Drop[]
     }

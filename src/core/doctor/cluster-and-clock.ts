@@ -12,8 +12,8 @@ export interface ConnectionResult {
 export interface ClusterSeen {
   readonly configured: readonly ConnectionResult[]
   /**
-   * The results for addresses that the brokers advertise (`advertised.listeners`) and that are not
-   * configured.
+   * The results for addresses that the brokers advertise (`advertised.listeners`), but that the
+   * configuration does not contain.
    */
   readonly advertised: readonly ConnectionResult[]
   /** The number of brokers; `undefined` when no broker responds. */

@@ -26,7 +26,7 @@ const dayMs = 86_400_000
  */
 const warnWithinDays = 14
 
-/** Judges the connection. A failure has the outcome that deliveries to this endpoint would have. */
+/** Judges the connection. If it failed, `detail` names the outcome that a delivery would have. */
 export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
   if (dialled.kind === 'failed') {
     const outcome = classify(dialled)

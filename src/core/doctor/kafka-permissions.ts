@@ -81,8 +81,8 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
         ...[...retries, deadLetter, audienceInput, deletions, suppressions, statusTopic, ledger],
         ...(has.hasAttempts ? [attempts] : []),
         ...(has.hasCanary || has.hasNotices === true ? [events] : []),
-        // The dispatcher writes the failure states of destinations with `lifecycle` to the config
-        // topic.
+        // For destinations with `lifecycle`, the dispatcher writes to the config topic since when
+        // all attempts fail, and whether Hookline has disabled the destination.
         ...config,
       ],
       join: [topics.dispatcherGroup, topics.retriesGroup],

@@ -3,7 +3,14 @@ import type { Judgement } from './finding.ts'
 
 export interface SchemaSeen {
   readonly subject: string
-  /** `registered`: the schema is ready for use. The other states name the problem of the schema. */
+  /**
+   * - `registered`: the schema is ready for use.
+   * - `absent`: the subject has no schema.
+   * - `outdated`: the subject has only earlier schemas. The current one is compatible with them.
+   * - `incompatible`: the current schema is not compatible with the latest one in the registry.
+   * - `unprotected`: the schema is registered, but the compatibility level of the subject permits
+   *   incompatible schemas.
+   */
   readonly state: 'registered' | 'absent' | 'outdated' | 'incompatible' | 'unprotected'
   readonly detail: string
 }

@@ -70,10 +70,10 @@ const drift = (
 ): TopicDrift => ({ topic: name, kind, severity, detail })
 
 /**
- * Compares the number of partitions of a topic with the required number, which is the number of
- * partitions of the topic `spec.partitionsAs`. If the topic `spec.partitionsAs` is missing, or is
- * the compared topic itself, the required number is `topics.partitions`. A topic without
- * `partitionsAs` may have any number of partitions.
+ * Compares the number of partitions of a topic with the required number:
+ * - `spec.partitionsAs` names another topic that exists: the number of partitions of that topic.
+ * - `spec.partitionsAs` names a missing topic, or this topic itself: `topics.partitions`.
+ * - Without `spec.partitionsAs`, the topic may have any number of partitions.
  */
 function partitionDrift(
   spec: TopicSpec,
@@ -172,9 +172,9 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
 const copyOverheadBytes = 64 * 1024
 
 /**
- * Notes a retry or dead-letter topic whose maximum record size is too small for the largest event
- * with Hookline's headers. An event that a retry topic refuses is dead-lettered. A dead letter that
- * the dead-letter topic refuses is truncated.
+ * Returns a note if the maximum record size of a retry topic or of the dead-letter topic is too
+ * small for the largest event with Hookline's headers. If a retry topic is too small for an event,
+ * the event is dead-lettered. If the dead-letter topic is too small, the dead letter is truncated.
  */
 function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
   const is = config['max.message.bytes']

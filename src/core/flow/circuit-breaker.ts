@@ -24,9 +24,10 @@ interface EndedAttempt {
  *         least 70 % of them failed (see `failed`), the circuit breaker opens.
  * open:   No attempt is made for 30 s. Then one probe at a time is made. Other deliveries that
  *         become due during a probe are deferred for 10 s, because only one delivery can be the
- *         probe. When the probe, or an attempt that began before the opening, does not fail, the
- *         circuit breaker closes and clears its counters. When the probe fails, the circuit breaker
- *         stays open for another 30 s.
+ *         probe.
+ *         - If the probe does not fail, the circuit breaker closes and clears its counters. The
+ *           same happens if an attempt that began before the opening ends without failing.
+ *         - If the probe fails, the circuit breaker stays open for another 30 s.
  */
 
 /**
@@ -86,8 +87,9 @@ export class CircuitBreaker {
   }
 
   /**
-   * Notes that an attempt has ended. An attempt that is not conclusive (it does not show whether
-   * the endpoints work) is not counted. If it was the probe, the next attempt becomes the probe.
+   * Notes that an attempt has ended. If the attempt does not show whether the endpoints work (it is
+   * not conclusive), it is not counted. If this attempt was the probe, the next one becomes the
+   * probe.
    */
   ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false

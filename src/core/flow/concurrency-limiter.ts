@@ -13,16 +13,16 @@ export interface DestinationCalls {
   /** Number of requests in progress. */
   calls: number
   /**
-   * A counter for destinations with several webhooks. It selects the webhook that `callable` checks
-   * first for a permit, and increases when `callable` has found a permit.
+   * For a destination with several webhooks: the number of calls of `callable` that found a permit.
+   * It determines which webhook the next call checks first, so that the webhooks take turns.
    */
   turns: number
 }
 
 /**
- * The permits (slots for concurrent requests) that a destination's requests to one webhook need.
- * They come from the destination's share of the limit of the webhook, and from its share of the
- * limit of the host. The caller keeps this object, so that no request needs a look-up by URL.
+ * The two shares from which each request of a destination to one webhook needs a permit (a slot for
+ * a concurrent request): the destination's share of the webhook's limit, and its share of the
+ * host's limit. The caller keeps this object, so that no request needs a look-up by URL.
  */
 export interface PermitShares {
   readonly ofWebhook: FairShare
@@ -79,9 +79,9 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Returns the permits (slots for concurrent requests) that a destination's requests to a webhook
-   * need. They are found by the URL of the webhook, because a reload of the configuration creates
-   * new `Webhook` objects.
+   * Returns the shares from which a destination's requests to a webhook need permits. The shares
+   * are found by the URL of the webhook and not by the `Webhook` object, because a reload of the
+   * configuration creates new objects.
    */
   permitsOf(webhook: Pick<Webhook, 'url'>, destination: string): PermitShares {
     const url = revealed(webhook.url)
@@ -219,7 +219,8 @@ class SharedLimit {
  * - While one destination exceeds its share, each other destination may hold about as many permits
  *   as are free.
  * - With at least as many destinations as permits (a crowded limit), each destination has one
- *   request at a time. Slow destinations leave the last permit to quick ones.
+ *   request at a time. Destinations whose requests take long (`CallTime.isSlow`) leave the last
+ *   permit to quick ones.
  */
 class FairShare {
   readonly #limit: SharedLimit
@@ -251,9 +252,9 @@ class FairShare {
   /**
    * Whether the rule for a crowded limit (at least as many destinations as permits) allows one more
    * request of this destination. The rule allows every request of a quick destination. A slow
-   * destination must leave the last permit to quick ones if both conditions are true: slow
-   * destinations hold at least half of the permits, and requests of quick destinations have ended
-   * recently.
+   * destination must leave the last free permit to quick ones if both conditions are true:
+   * - Slow destinations hold at least half of the permits.
+   * - A request of a quick destination has ended recently (`CallTimes.hasQuick`).
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true

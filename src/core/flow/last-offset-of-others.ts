@@ -1,15 +1,15 @@
 /**
- * Answers whether a partition has a record for another destination than a given one, at or after a
- * given offset. Spillover asks this to find out whether a slow destination delays other
- * destinations. Two offsets for the whole partition are enough for the answer. A map with one
- * offset for each destination would cost a cache miss per look-up, with 1,000 destinations and many
- * partitions.
+ * Tells whether a slow destination delays others: whether a partition, from a given offset on, has
+ * a record that is not for this destination. Spillover (moving deliveries from memory to a retry
+ * topic) needs the answer. Two offsets for the whole partition are enough for it. A map with one
+ * offset for each destination would be slower: with 1,000 destinations and many partitions, each
+ * look-up would cost a cache miss.
  */
 export class LastOffsetOfOthers {
   #destination: string | undefined
   /** The highest offset that was added; `#destination` is the destination of its record. */
   #offset = -1
-  /** The highest offset of a record for another destination than `#destination`. */
+  /** The highest offset of a record that is not for `#destination`. */
   #ofOthers = -1
 
   /**
@@ -28,7 +28,7 @@ export class LastOffsetOfOthers {
     }
   }
 
-  /** Whether a record at `from` or a higher offset is for another destination. */
+  /** Whether a record at `from` or a higher offset is not for `destination`. */
   hasRecordForOthers(destination: string, from: number): boolean {
     return (destination === this.#destination ? this.#ofOthers : this.#offset) >= from
   }

@@ -18,10 +18,11 @@ interface OwnedPartition {
  * a partition moves to another process, the partition's part of a rate and the partition's permits
  * move too, but at different times:
  *
- * Rate: the previous owner keeps the rate of the partition until the join of the consumer group
- * that assigns the partition to its next owner. All members get the result of a join at nearly the
- * same time, and the next owner begins 250 ms later. So the rate of the partition is nearly always
- * in use, and two processes never use it at the same time.
+ * Rate: the previous owner keeps the rate of the partition after the revocation. Then all members
+ * join the consumer group again, and the partition is assigned to its next owner. All members get
+ * the result of this join at nearly the same time. The previous owner then stops using the rate,
+ * and the next owner begins 250 ms later. So the rate of the partition is nearly always in use, and
+ * two processes never use it at the same time.
  *
  * Permits: the previous owner releases the permits when the revocation begins. Requests that it has
  * started may continue for the timeout of a request. The next owner waits for that time.
@@ -107,9 +108,10 @@ export class PartitionShare {
   }
 
   /**
-   * The integral of `rateAt` over time, in seconds. It gives the number of attempts that the
-   * process may start between two times: the difference between the two values, multiplied by the
-   * attempts per second of a limit. This is also true when partitions have moved in that time.
+   * The integral of `rateAt` over time, in seconds: for example, a part of 0.5 adds 1 s in 2 s.
+   * Multiply the increase between two times by the attempts per second of a limit: the product is
+   * the number of attempts that this process may start between these times, even if partitions have
+   * moved.
    */
   secondsUntil(now: number): number {
     this.#advance(now)
@@ -120,10 +122,10 @@ export class PartitionShare {
    * The number of permits that this process may use, of the `total` permits of the installation.
    * Partition `p` of `n` has the permits `p`, `p + n`, and so on. `rotateBy` differs between
    * destinations, so that the permits of destinations with few permits are not all in the same
-   * process. The permits of a partition are included when this process has owned it for `settleMs`
-   * milliseconds. They are not included when this process has to give the partition to another
-   * process. `isPending` is true when this process owns a partition whose permits are not included
-   * yet.
+   * process. The permits of a partition count when this process has owned it for `settleMs`
+   * milliseconds, and until this process has to give it to another process. `isPending` is true
+   * while permits do not count yet: `settleMs` milliseconds have not passed since an assignment, or
+   * the number of partitions is unknown.
    */
   permitsAt(now: number, total: number, rotateBy: number, settleMs: number): { permits: number; isPending: boolean } {
     const count = this.#count

@@ -96,8 +96,8 @@ export const flowLimits = {
     maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 },
     /**
      * Maximum deliveries in memory of a partition, for each record that its limit of records
-     * permits. A delivery takes about 0.5 KB. So with at most 32 destinations for each record, this
-     * limit has no effect, and with 1,000 destinations, the deliveries of a process take about as
+     * permits. With at most 32 destinations for each record, this limit has no effect. A delivery
+     * takes about 0.5 KB. So with 1,000 destinations, the deliveries of a process take about as
      * much memory as its records. Doubling the value lets the deliveries take twice the memory.
      */
     deliveriesPerRecord: 32,
@@ -108,9 +108,9 @@ export const flowLimits = {
      */
     minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 },
     /**
-     * A partition that was paused at its limits resumes when its records, deliveries, bytes and span
-     * have all fallen to this part of their limits. Doubling it (to 1) makes a partition pause and
-     * resume with each record.
+     * A partition that was paused at its limits resumes when its records, deliveries, bytes and
+     * span have all fallen to this part of their limits. Doubling it (to 1) makes a partition pause
+     * and resume with each record.
      */
     resumeBelow: 0.5,
     /**
@@ -151,24 +151,27 @@ export const flowLimits = {
      */
     schemaRetryEvery: durationMs(1_000),
     /**
-     * Milliseconds for which a process asks the registry again for a new schema id that the
-     * registry does not have. A new schema can be missing for a short time, because a follower of
-     * the registry gets it later. Doubling the value lets invented ids pause a partition for 20 s.
+     * Milliseconds for which a process repeats the look-up of a new schema id that the registry
+     * does not have. A new schema can be missing for a short time, because a follower of the
+     * registry gets it later. Doubling the value lets invented ids pause a partition for 20 s.
      */
     newSchemaWait: durationMs(10_000),
     /**
      * Minimum milliseconds between the beginnings of two waits for new schema ids
-     * (`newSchemaWait`). So invented ids can pause a partition for only 10 s per minute, and
-     * doubling the value halves this time. But then the records of a second new schema, which
-     * appears between two waits, are dead-lettered more often.
+     * (`newSchemaWait`). So invented ids can pause a partition for only 10 s per minute. Doubling
+     * the value halves this time. But if a second new schema appears between two waits, more of its
+     * records are then dead-lettered.
      */
     newSchemaWaitEvery: durationMs(60_000),
     /**
-     * Milliseconds between two checks of the suppression list. A delete message waits until the
-     * list has the deletion that created the message, or is recent enough to show that the message
-     * is forged. An audience input that deletes a user waits until the list has the deletion of the
-     * user. The user's next events and the next inputs of the partition wait too. Doubling the
-     * value lets them wait up to 100 ms longer.
+     * Milliseconds between two checks of the suppression list (the deletions of users), while one
+     * of these records waits for it:
+     * - A delete message, until the list has the deletion that created the message, or is recent
+     *   enough to show that no deletion created it (the message is forged).
+     * - An audience input that deletes a user, until the list has the deletion of the user.
+     *
+     * The user's next events and the next inputs of the partition wait too. Doubling the value lets
+     * them wait up to 100 ms longer.
      */
     deletionCheckEvery: durationMs(100),
     /**
@@ -249,7 +252,7 @@ export const flowLimits = {
      * With `policy.maxConcurrency`, an attempt leaves out a webhook that is at its limit and does
      * not respond. The webhook counts as unresponsive if its last requests got no response: at
      * least this number of requests, and at least as many as are now in progress. Doubling the
-     * value lets a webhook with one permit that never responds stop its destination for 15 s
+     * value lets a webhook that has one permit and never responds stop its destination for 15 s
      * longer.
      */
     minUnanswered: 3,
@@ -329,23 +332,24 @@ export const flowLimits = {
     turnValidMs: 60_000,
     /**
      * Minimum rate of a limit, in attempts per second, for which turns (see `maxTurnMs`) are
-     * calculated. At a lower rate, each deferral of a delivery uses a longer tier than the one
-     * before. With a doubled value, this also applies to rates from 0.05 to 0.1.
+     * calculated. At a lower rate, a delivery gets no turn: each further deferral uses a retry
+     * topic with a longer wait. With a doubled value, this also applies to rates from 0.05 to 0.1.
      */
     minPerSecond: 0.05,
     /**
      * If this process has no part of the limit of a destination, a delivery to the destination
-     * waits in a retry topic. The length of this wait is `duePart` of the time since the first wait
-     * of the delivery for this reason. The minimum is 10 s, the maximum `maxTurnMs`. Doubling
-     * `duePart` halves the retry records of a delivery until it waits for five minutes. But with 12
-     * processes of which one has a part, deliveries then wait for 19 minutes on average, instead of
-     * 8.
+     * waits in a retry topic. Afterwards, a process with a part may read it. The length of the wait
+     * is `duePart` of the time since the delivery first had to wait for this reason. The minimum is
+     * 10 s, the maximum `maxTurnMs`. Doubling `duePart` halves the retry records that a delivery
+     * needs until its waits have the maximum length. But if only one of 12 processes has a part,
+     * deliveries then wait for 19 minutes on average, instead of 8.
      */
     duePart: 1 / 4,
     /**
      * For a retry, the wait that `duePart` determines is at most this part of the rest of the retry
-     * window. But the wait is at least 10 s, as in the shortest retry topic. Doubling the value
-     * halves the number of processes that read the retry before its window ends.
+     * window. But the wait is at least 10 s, as in the shortest retry topic. After each wait,
+     * another process may read the retry. Doubling the value halves the number of these chances
+     * before the retry window ends.
      */
     windowPart: 1 / 32,
   },
@@ -394,11 +398,14 @@ export const flowLimits = {
     growthRampMs: 7_000,
     growthPerAttempt: 0.25,
     /**
-     * The *accepted pace* is the last pace that had no 429 for `holdMs`. If a 429 arrives at a pace
-     * below `nearFactor` times the accepted pace, the new pace is the middle between the accepted
-     * pace and the usual lowered pace (see `minFactor`). The rule applies only if the usual lowered
-     * pace is above the accepted pace. With a doubled factor, the pace takes longer to reach the
-     * new limit of an endpoint that has doubled its limit.
+     * The *accepted pace* is the last pace that had no 429 for `holdMs`. If both conditions are
+     * true, a 429 lowers the pace to the middle between the accepted pace and the usual lowered
+     * pace (see `minFactor`):
+     * - The 429 arrives at a pace below `nearFactor` times the accepted pace.
+     * - The usual lowered pace is above the accepted pace.
+     *
+     * With a doubled factor, the pace takes longer to reach the new limit of an endpoint that has
+     * doubled its limit.
      */
     nearFactor: 1.5,
     /**
@@ -441,10 +448,10 @@ export const flowLimits = {
      */
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
     /**
-     * The part of a partition's records that spillover may move to a retry topic when the partition
-     * is full, all its records are for one destination, and other destinations are configured. The
-     * rest of the records stays in memory to use the free permits, until the moved records return
-     * after 10 s. Doubling the value leaves permits unused. Halving it lets records of other
+     * A partition can be full of records for one destination, although other destinations are
+     * configured. Then this is the part of the records that spillover may move to a retry topic,
+     * from which they return after 10 s. Until then, the rest stays in memory and uses the free
+     * permits. Doubling the value leaves permits unused. Halving it lets records of other
      * destinations wait twice as long behind a long backlog.
      */
     ownPart: 1 / 4,
@@ -484,8 +491,8 @@ export const flowLimits = {
      * The value that replaces `maxWaitInMemory` while the partition of the record has no room for
      * records that are not due (`prefetch.notDueBelow`). It must exceed the 500 ms by which the
      * clocks of processes and brokers may differ, because this difference can release a record of a
-     * retry topic a little early. Doubling it lets a partition without room handle half as many
-     * retries per second that are not due.
+     * retry topic a little early. While a partition has no room, doubling the value halves the rate
+     * at which the partition handles retries that are not due yet.
      */
     maxWaitWithoutRoom: durationMs(1_000),
     /**

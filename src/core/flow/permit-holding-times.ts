@@ -63,8 +63,8 @@ export class CallTimes {
 
   /**
    * The mean duration of the requests in the current and the previous window, each weighted with
-   * its duration. A destination is slow if the mean of its requests exceeds both 100 ms and an
-   * eighth of this mean (`quickPart`).
+   * its duration. A destination is slow if its `meanMs` exceeds both 100 ms and an eighth
+   * (`quickPart`) of `typicalMs`.
    */
   get typicalMs(): number {
     const held = this.#now.held + this.#before.held

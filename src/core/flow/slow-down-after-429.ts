@@ -116,7 +116,7 @@ export class SlowDown {
   }
 
   /**
-   * Whether the endpoint may work although it asks for a pause: an attempt was delivered in the
+   * Whether the endpoint may work although it requests a pause: an attempt was delivered in the
    * last five minutes, the maximum length of a pause. If this process has delivered no attempt, the
    * result is true until five minutes after the first pause began.
    */
@@ -180,9 +180,10 @@ export class SlowDown {
   }
 
   /**
-   * Notes which part of a rate this process may use, 0 to 1 (`PartitionShare.rateAt`). Changes the
-   * pace in proportion, because other processes make the other attempts at the destination. A part
-   * of 0 leaves the pace unchanged: the process then makes attempts only for retry records.
+   * Notes which part of a rate this process may use, 0 to 1 (`PartitionShare.rateAt`). The pace
+   * changes in proportion to the part: if the part doubles, this process makes twice as many of the
+   * attempts at the destination. A part of 0 leaves the pace unchanged, because the process then
+   * makes attempts only for retry records.
    */
   setPart(part: number, now: number): void {
     if (part === this.#part || part === 0) return

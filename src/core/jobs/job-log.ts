@@ -29,8 +29,9 @@ export type JobFold =
    */
   | 'repeated'
   /**
-   * The record is a copy of a version that this process does not have. This process had applied a
-   * record that the other processes ignored. The copy replaces that record.
+   * The record is a copy of a version that this process does not have. Instead of this version, the
+   * process had applied a record that the other processes ignored, for example because compaction
+   * had removed the records before it. The copy replaces that record.
    */
   | 'restored'
   | 'ignored'

@@ -16,11 +16,11 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  */
 export const checkpointEvery = durationMs(1_000)
 /**
- * Duration of the lease of a job's owner (the process that runs the job). Each record of the job
- * that the owner writes gives the owner a new lease, which counts from the sending of the record.
- * The lease is valid only after the owner has read the record from the topic: if another process
- * has written a record first, all processes ignore the owner's record, and it gives no lease.
- * Without a valid lease, the owner copies no events or dead letters.
+ * Duration of the lease of a job's owner (the process that runs the job). The owner gets a new
+ * lease with each record that it writes for the job. The lease begins when the owner sends the
+ * record, but it is valid only after the owner has read the record from the topic: if another
+ * process has written a record first, all processes ignore the owner's record, and it gives no
+ * lease. Without a valid lease, the owner copies no events or dead letters.
  */
 export const ownerLease = durationMs(5_000)
 /**
@@ -42,7 +42,8 @@ export type NextRecord = (job: Job, writeId: string) => Job
 
 type Changed = JobWork & Partial<Pick<Job, 'state' | 'owner' | 'startedAt' | 'endedAt' | 'isCancelRequested'>>
 
-// The type assertion is safe, because `changed` has only fields of the kind of `job`.
+// The type assertion is safe: a caller changes only fields that a job of this kind (replay or
+// resend) has.
 const next = (job: Job, writeId: string, changed: Changed): Job =>
   ({ ...job, version: job.version + 1, writeId, copy: 0, ...changed }) as Job
 

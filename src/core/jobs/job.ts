@@ -122,8 +122,8 @@ const replayJob = shared.extend({
      */
     total: count.optional(),
     /**
-     * Number of replayed dead letters. Up to 256 of them can be missing in this number for each
-     * process that was killed while it ran the job.
+     * Number of replayed dead letters. Each time a process is killed while it runs the job, up to
+     * 256 dead letters that it has replayed are not counted.
      */
     replayed: count,
     /**

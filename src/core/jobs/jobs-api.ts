@@ -9,9 +9,9 @@ export interface NewJob {
   /** The name of the operator key with which the job is requested. */
   readonly by: string
   /**
-   * The header `Idempotency-Key` of the request. Requests of one operator key with the same value
-   * of the header and the same body create only one job of a kind. A request with the same value
-   * and another body is refused.
+   * The header `Idempotency-Key` of the request. If requests with one operator key have the same
+   * value of this header and the same body, they create only one job of each kind. A request with
+   * the same value and a different body is refused.
    */
   readonly idempotencyKey?: string | undefined
 }

@@ -100,9 +100,8 @@ export function resendOf(
   return {
     kind: 'copy',
     topic: topics.retry(tierFor(durationMs(0), policy.tiers)),
-    // `round` is 0 only if the delivery is neither a replay nor a resend. The metric
-    // `hookline_first_attempt_delay_seconds` includes only these deliveries, so it does not include
-    // this copy.
+    // With `round` 1, the metric `hookline_first_attempt_delay_seconds` does not include this copy.
+    // It includes only deliveries with `round` 0, which are neither replays nor resends.
     copy: retryRecord(record, { ...state, round: 1 }),
   }
 }

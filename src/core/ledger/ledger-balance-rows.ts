@@ -3,8 +3,8 @@ import { epochMs } from '../time.ts'
 import { emptyCell, hourMs, type LedgerCell, type LedgerCounts } from './ledger-counts.ts'
 
 /**
- * A row of the ledger: counts of the deliveries of one destination whose events were appended to
- * Kafka in one hour.
+ * A row of the ledger: the counts of one destination and one hour. They include the deliveries of
+ * the events that were appended to Kafka in this hour.
  */
 export interface LedgerRow {
   /** The start of the hour; ISO 8601, UTC. */

@@ -57,7 +57,7 @@ export interface ChainReading {
  * names the previous one. A record that is not in this chain is not counted: its writer was killed
  * before the commit, or did not own the partition.
  *
- * Resolves with false when a record of the chain cannot be read, so that counts are missing. A
+ * Resolves with false when a record of the chain cannot be read: its counts are then missing. A
  * record that Kafka's retention has deleted does not count as missing.
  */
 export async function readChain(
@@ -71,9 +71,9 @@ export async function readChain(
     if (record === 'expired') return true
     if (record === undefined) return false
     onCounts(record.counts)
-    // Within one topic, the previous record has a lower offset than this one. If its offset is not
-    // lower, the previous record was in a deleted topic with the same name. This record cannot be
-    // read, so counts are missing.
+    // In one topic, the previous ledger record has a lower offset than `record`. If its offset is
+    // not lower, the previous ledger record was in a deleted topic with the same name. It cannot be
+    // read, so its counts are missing.
     if (record.hourBefore >= since && (record.previousOffset ?? -1) >= at) return false
     at = record.previousOffset
     newestHour = record.hourBefore

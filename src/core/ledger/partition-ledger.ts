@@ -31,8 +31,8 @@ const recordLimit = 256 * 1_024
 
 /**
  * The ledger of one partition while this process owns it. Each commit contains the counts that are
- * in no ledger record, and the offset of the newest ledger record. So counts become valid by the
- * same commit that makes their results final. When the counts need too many bytes in the commit,
+ * in no ledger record, and the offset of the newest ledger record. So one commit makes both valid:
+ * the results of the records, and their counts. When the counts need too many bytes in the commit,
  * they move to a new ledger record, and the next commit names this record. A ledger record that no
  * commit names is not counted.
  *
@@ -57,8 +57,8 @@ export class PartitionLedger {
   /**
    * @param tail the ledger in the last commit; `undefined` when the commit has none.
    * @param exactSince the first hour whose counts are complete if the ledger begins at this commit.
-   * If `tail` has a later hour, this hour is used instead, because the later one comes from a wrong
-   * clock.
+   * It also replaces `tail.exactSince` if that hour is later, because a later hour comes from a
+   * wrong clock.
    */
   constructor(tail: LedgerTail | undefined, exactSince: number, maxRecordBytes = recordLimit) {
     this.#maxRecordBytes = maxRecordBytes

@@ -43,8 +43,8 @@ type Shards = Map<number, ReadonlyMap<string, DestinationActivity>>
 interface Results {
   readonly start: EpochMs
   /**
-   * The encoded results. They are decoded only when a request asks for the status of a destination:
-   * the results of many destinations in a day are large.
+   * The encoded results. They are decoded only for a request for the status of a destination,
+   * because the results of many destinations in a day are large.
    */
   readonly value: Buffer
 }

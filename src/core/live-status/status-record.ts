@@ -165,10 +165,10 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
 }
 
 /**
- * Adds to `sum` the results that the record `value` has for a destination. Searches the text for
- * the destination instead of decoding it. A day has a record for each process and period. With
- * 100,000 destinations and two processes, decoding all these records would block this process for a
- * third of a second.
+ * Adds the results of a destination in the record `value` to `sum`. Searches the text of the record
+ * for the destination, and does not decode the rest. A day has a record for each process and
+ * period. With 100,000 destinations and two processes, decoding all these records would block this
+ * process for a third of a second.
  */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
   const field = `${JSON.stringify(destination)}:[`

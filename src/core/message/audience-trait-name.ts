@@ -2,8 +2,9 @@
 const separators = /[^\p{L}\p{M}\p{N}]+/gu
 const anySeparator = /[^\p{L}\p{M}\p{N}]/u
 /**
- * The end of a word in camelCase: before a capital letter that follows a small letter or digit, and
- * before the last of several capital letters when a small letter follows it.
+ * Matches the end of a word in camelCase. Two positions count as an end:
+ * - Before a capital letter that follows a small letter or a digit: `last|Order`, `30|Days`.
+ * - Before the last of several capital letters, if a small letter follows: `VIP|Users`.
  */
 const camelBoundary = /(?<=[\p{Ll}\p{N}]\p{M}*)(?=\p{Lu})|(?<=\p{Lu}\p{M}*)(?=\p{Lu}\p{M}*\p{Ll})/gu
 

@@ -48,10 +48,11 @@ interface Elements {
   readonly size: number
   /**
    * Returns the element at an index as a parsed value, or a rejection if its text is too long or
-   * not JSON. Numeric ids keep their digits. Each call parses an element of a list again. If the
-   * body is one message, `readBatch` has already parsed the message, and it can be read only once.
-   * In this case, call `read` in the same tick of the event loop as `readBatch`, so that the parsed
-   * message does not stay in memory.
+   * not JSON. Numeric ids keep their digits.
+   * - If the body is a list or a batch, each call parses the element again.
+   * - If the body is one message, `readBatch` has already parsed it, and `read` may be called only
+   *   once. Call it in the same tick of the event loop as `readBatch`, so that the parsed message
+   *   does not stay in memory.
    */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */

@@ -17,7 +17,8 @@ export interface EventOrigin {
   readonly version: number | undefined
   /**
    * Only for a deletion: the destinations whose results the deletion request waits for. The
-   * dispatcher reports a result even if the destination no longer receives messages of the source.
+   * dispatcher reports the result of each of them, even if the destination no longer receives
+   * messages of the source.
    */
   readonly destinations?: readonly string[] | undefined
 }

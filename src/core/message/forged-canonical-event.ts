@@ -39,8 +39,8 @@ export function forgedCanonicalFault(event: Event): string | undefined {
 }
 
 /**
- * Returns what is wrong with the origin, or with its absence. Events of deletions and audiences
- * must have an origin; all other events must have none.
+ * Returns why the field `origin` is wrong, or why it must not be missing; `undefined` when it is
+ * right. Events of deletions and audiences must have an origin; all other events must have none.
  */
 function originFault({ sourceId, destinationId, origin, message }: Event): string | undefined {
   const { type, userId } = message

@@ -13,7 +13,7 @@ export type SplitResult =
   | { readonly kind: 'object'; readonly members: Members }
   /** Another JSON value, or an empty text. */
   | { readonly kind: 'scalar' }
-  /** The text is broken, so that the start or end of the list or object is unknown. */
+  /** The text is broken: the start or the end of the list or object cannot be found. */
   | { readonly kind: 'broken' }
   | { readonly kind: 'too_many' }
 

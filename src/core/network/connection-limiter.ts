@@ -14,11 +14,11 @@ export type Admission<Connection> =
  * a request is incomplete.
  *
  * When the server is at its maximum, a new connection replaces an idle connection:
- * - The address with the most connections, including the new one, loses a connection. So a client
- *   with many connections loses one of its connections, and cannot keep out other clients.
+ * - The address with the most connections loses a connection. The new connection is included in
+ *   these numbers. So a client with many connections cannot keep out other clients.
  * - If this address has no idle connection, the address with the next lower number of connections
- *   loses one. If several addresses have this number, the first of them that had both this number
- *   and an idle connection loses one.
+ *   loses one. If several addresses have this number and an idle connection, the address to which
+ *   this first applied loses one.
  * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
  *   one connection each would close the connections of every address with two.
  * - Of the connections that may be closed, the one that has been idle for the longest time is
@@ -39,8 +39,8 @@ export class ConnectionLimiter<Connection> {
   /** All idle connections. The first has been idle for the longest time. */
   readonly #idle = new LinkedList<Idle<Connection>>()
   /**
-   * No client with an idle connection has more connections than this number. `#longestIdle` begins
-   * its search for the client with the most connections here, and continues downwards.
+   * An index of `#byConnections`: all lists above it are empty. `#longestIdle` begins its search
+   * for the client with the most connections here, and continues downwards.
    */
   #highest = 0
   readonly #few: number

@@ -137,10 +137,11 @@ export type RefusalPlan =
   | { readonly kind: 'final' }
 
 /**
- * Decides what follows when an endpoint has refused a token with 401. If the endpoint accepted a
- * token of this destination recently, the credentials are probably right: another process may have
- * invalidated the token. So the delivery is not dead-lettered because of this 401. The cause can be
- * the same before the endpoint has accepted any token. So the first refusals are not final either.
+ * Decides what follows when an endpoint has refused a token with 401. Perhaps the credentials are
+ * right, and another process has invalidated the token. So while one of these statements is true, a
+ * 401 is never final, and the delivery is not dead-lettered because of it:
+ * - The endpoint accepted a token of this destination in the last `acceptedForMs` milliseconds.
+ * - The endpoint began to refuse the tokens only in the last `deferRefusedForMs` milliseconds.
  */
 export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, now }: Refusal): RefusalPlan {
   // Another request has already replaced this token, so the endpoint may accept the new one.

@@ -47,16 +47,17 @@ export const tokenLimits = {
    * Minimum time, in ms, between two replacements of a token that the same endpoint refused with
    * 401. `replaceRefusedEveryMs` applies while a 401 does not end a delivery (see `acceptedForMs`),
    * `replaceEveryMs` afterwards. Some authorization servers invalidate the old token when they
-   * issue a new one. Two processes can then invalidate each other's tokens again and again. The
-   * first constant limits how often. After a doubling of either interval, an endpoint that would
+   * issue a new one. Two processes can then invalidate each other's tokens again and again, but at
+   * most every `replaceRefusedEveryMs`. After a doubling of either interval, an endpoint that would
    * accept a new token gets it later.
    */
   replaceRefusedEveryMs: 5_000,
   replaceEveryMs: 60_000,
   /**
-   * Times, in ms, in which a 401 does not end a delivery: `acceptedForMs` after the endpoint
-   * accepted a token, and `deferRefusedForMs` after the first 401 since then (or since the start of
-   * the process). Doubling them dead-letters deliveries later if the credentials are really wrong.
+   * For how long, in ms, a 401 does not end a delivery: for `acceptedForMs` after the endpoint last
+   * accepted a token, and for `deferRefusedForMs` after the first 401 that followed (or the first
+   * 401 in this process). Doubling them dead-letters deliveries later if the credentials are really
+   * wrong.
    */
   acceptedForMs: 600_000,
   deferRefusedForMs: 120_000,

@@ -31,8 +31,8 @@ const failed = (
 ): TokenResult => ({ kind: 'failed', failure: { outcome, detail, retryAfter } })
 
 /**
- * Reads the response to a token request (RFC 6749 5.1 and 5.2). Servers in use deviate from the
- * standard: a missing `token_type` counts as Bearer, and `expires_in` may be a text with digits.
+ * Reads the response to a token request (RFC 6749 5.1 and 5.2). Some servers deviate from the
+ * standard. So a missing `token_type` counts as Bearer, and `expires_in` may be a text with digits.
  */
 export function readTokenAnswer(answer: TokenAnswer): TokenResult {
   if (answer.kind === 'failed') {

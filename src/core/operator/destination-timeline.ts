@@ -11,10 +11,9 @@ export type TimelineState = (typeof timelineStates)[number]
  * - `offsets_unknown`: Kafka did not report the committed offsets.
  * - `attempts_not_recorded`: `delivery.attemptsTopic` is `off`.
  * - `attempts_removed`: retention may have removed attempt records that are as old as the event.
- * - `record_missing`: the last attempt record announces a retry or a dead letter that was not
- *   found, or no record of the success was found. An attempt record can be missing, because a
- *   process under load does not write all of them. A dead letter may also have been replayed or
- *   removed.
+ * - `record_missing`: a record was not found: the retry record or the dead letter that the last
+ *   attempt record announces, or the attempt record of a success. A process under load does not
+ *   write all attempt records. A dead letter may have been replayed or removed.
  */
 export const unknownCauses = [
   'search_incomplete',

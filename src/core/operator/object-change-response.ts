@@ -22,7 +22,7 @@ export function expectedBy(precondition: Precondition): Expected {
   }
 }
 
-/** Converts the outcome of a change to the response. `precondition` is the one of the request. */
+/** Converts the outcome of a change to the response. `precondition`: that of the request. */
 export function answerTo(outcome: ChangeOutcome, precondition: Precondition): ObjectChanged | ObjectRefusal {
   switch (outcome.kind) {
     case 'changed':

@@ -15,7 +15,7 @@ export interface ObjectQuery {
   readonly state?: DestinationState | undefined
   /** Only destinations of this source. */
   readonly source?: string | undefined
-  /** Only objects with this text in their id, or in the URL of a webhook as responses show it. */
+  /** Only objects with this text in their id, or in a webhook URL (with masked secrets). */
   readonly q?: string | undefined
 }
 
@@ -112,7 +112,7 @@ export interface ObjectPage {
   readonly next: string | undefined
 }
 
-/** The page of objects that a query asks for. `objects` must be sorted by id. */
+/** Returns the page of objects that a query selects. `objects` must be sorted by id. */
 export function pageOf(objects: readonly ConfigObject[], query: ObjectQuery): ObjectPage {
   const { after, limit } = query
   const page: ConfigObject[] = []

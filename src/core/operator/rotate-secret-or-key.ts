@@ -46,8 +46,8 @@ export type KeyRotation =
   | { readonly kind: 'too_many' }
 
 /**
- * Gives a source a new write key, before its other keys. `keep` is the number of earlier keys that
- * stay valid, newest first; `undefined` keeps all of them.
+ * Gives a source a new write key, as the first in the list of its keys. `keep` is the number of
+ * earlier keys that stay valid, beginning with the newest; `undefined` keeps all of them.
  */
 export function rotateKey(
   document: ObjectDocument,

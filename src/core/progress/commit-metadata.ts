@@ -20,9 +20,9 @@ const wellFormed = /^d1:[A-Za-z0-9+/]+={0,2}$/
 const lengthLimit = prefix.length + spanLimit / 6
 
 /**
- * Encodes which records after the committed offset are already done. The result is a bitmap for the
- * commit metadata, which starts at the offset `committed`. Offsets below `committed` and those
- * beyond `spanLimit` are left out. The text is empty when no offset remains.
+ * Encodes which records after the committed offset are already done. The result is the text of a
+ * bitmap, for the commit metadata. The first bit is for the offset `committed`. Offsets below
+ * `committed` and those beyond `spanLimit` are left out. The text is empty when no offset remains.
  */
 export function doneAheadText(committed: number, done: Iterable<number>): string {
   const bits = Buffer.alloc(spanLimit / 8)
@@ -65,9 +65,10 @@ export const metadataLimit = 4_096
 const separator = ';'
 /**
  * Number of offsets after `received` for which `encodeState` reserves space in the bitmap of done
- * records. The dispatcher first asks which partly done records do not fit into the metadata
- * (`uncovered`), and commits later. In between, it may read further records, which make the bitmap
- * longer. Without the reserve, the bitmap could take the space of partly done records.
+ * records. The dispatcher first determines which partly done records do not fit into the metadata
+ * (`uncovered`), and commits later. Between these two steps it may read further records, and the
+ * bitmap becomes longer. Without the reserve, the longer bitmap could take the space of partly done
+ * records.
  */
 const spareOffsets = 1_000
 
@@ -109,9 +110,10 @@ export interface EncodedState {
  * maximum length of the bitmap of done records. Partly done records get the remaining bytes. So a
  * partly done record that fits now still fits when more records are done.
  *
- * Partly done records that this process has not read yet get these bytes before the others, because
- * the process cannot defer their deliveries. If they were left out, a later owner would repeat the
- * deliveries that are done. All of them fit, because the metadata of an earlier commit had them.
+ * Some partly done records come from the metadata of an earlier commit, and this process has not
+ * read them yet. It cannot defer their deliveries. If the metadata left them out, a later owner of
+ * the partition would repeat their finished deliveries. So they get the remaining bytes first. All
+ * of them fit, because they also fitted into the earlier metadata.
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)

@@ -57,9 +57,8 @@ export function readLedgerTail(reader: ByteReader): ReadTail | undefined {
 }
 
 /**
- * The result of one record at one destination is encoded as a digit of the base 5: 0 when the
- * result is unknown, otherwise its position in `ledgerResults` plus 1. A byte has three of these
- * digits.
+ * The result of one record at one destination is encoded as one base-5 digit: 0 when the result is
+ * unknown, otherwise its position in `ledgerResults` plus 1. One byte has three digits.
  */
 const base = ledgerResults.length + 1
 const perByte = 3

@@ -60,8 +60,9 @@ export class OffsetTracker {
   /** Offsets of the records that an earlier owner finished and this process has not read yet. */
   readonly #doneBefore: Set<number>
   /**
-   * For each record that is done for only some of its destinations: its offset and these
-   * destinations. This process or an earlier owner of the partition has finished them.
+   * The records that are done for only some of their destinations. The key is the offset of the
+   * record. The value lists the destinations for which this process or an earlier owner of the
+   * partition has finished it.
    */
   readonly #partlyDone: Map<number, string[]>
   #received: number
@@ -80,11 +81,13 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * The state of the partition when the last ledger record was started (`startLedgerRecord`);
-   * `undefined` unless this ledger record has all counts of the state. `text` is the commit
-   * metadata of the state without counts. It is `undefined` until Kafka has stored the ledger
-   * record. If the present state does not fit into the metadata, `position` returns this earlier
-   * state once.
+   * The state of the partition when the append of the last ledger record began
+   * (`startLedgerRecord`), if that ledger record has all counts of the state; otherwise
+   * `undefined`. `text` is the commit metadata of the state without counts. It is `undefined` until
+   * Kafka has stored the ledger record.
+   *
+   * `position` returns this earlier state once, if the present state does not fit into the
+   * metadata.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
@@ -92,8 +95,9 @@ export class OffsetTracker {
   /**
    * @param position the first offset to read: the committed offset of the partition.
    * @param metadata the metadata that was committed with this offset.
-   * @param exactSince the first hour for which the partition's ledger is complete, if the ledger
-   * begins at `position`; `undefined` for a partition without a ledger.
+   * @param exactSince the first hour for which the partition's ledger is complete, if `metadata` has
+   * no ledger. If `metadata` has one with a later hour, `exactSince` replaces that hour.
+   * `undefined` for a partition without a ledger.
    * @param maxRecordBytes the approximate maximum size of a ledger record. The default fits the
    * maximum record size of the ledger topic.
    */

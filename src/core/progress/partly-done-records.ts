@@ -5,9 +5,9 @@ import { spanLimit } from './commit-metadata-span-limit.ts'
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
 /**
- * Maximum number of destinations in the text of one commit, summed over all partly done records.
- * Encoding this many takes about 1 ms. If the records have more destinations, the last records are
- * left out.
+ * Maximum number of destinations in the text of one commit, summed over all partly done records. To
+ * encode this number takes about 1 ms. If the sum is higher, the records with the lowest priority
+ * are left out.
  */
 const workLimit = 20_000
 
@@ -18,14 +18,14 @@ const workLimit = 20_000
 export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
 
 /**
- * Converts the bytes of partly done records to the text for the commit metadata. Other bytes, such
- * as the ledger tail, may follow these bytes.
+ * Converts the bytes of partly done records to the text for the commit metadata. `bytes` may end
+ * with other bytes, for example the ledger tail: the part of the commit metadata with the ledger.
  */
 export const toPartlyDoneText = (bytes: readonly number[]): string => prefix + Buffer.from(bytes).toString('base64')
 
 interface Options {
   /**
-   * Returns the number of bytes that the caller appends when the text has these records, for
+   * Returns the number of bytes that the caller appends to the encoded records `covered`, for
    * example for the ledger tail. The text must have room for these bytes too.
    */
   readonly extraBytes: (covered: readonly PartlyDone[]) => number

@@ -9,9 +9,9 @@ import type { DestinationPolicy } from './settings.ts'
 
 /**
  * Checks the policy of each destination: its timeout and window must not exceed the global ones,
- * and all retries must fit into the retry window. Keys that are not set have the global values.
- * When `delivery` itself has a problem, only `scheduleFitsWindow` reports this problem, and no
- * policy is checked.
+ * and all retries must fit into the retry window. Keys that are not set have the global values. If
+ * `delivery` itself is wrong, no policy is checked: the schema check or `scheduleFitsWindow`
+ * reports the problem in `delivery`.
  */
 export const policiesWithinLimits: Rule = config => {
   const global = delivery.safeParse(config.delivery ?? {}).data
@@ -74,8 +74,8 @@ function windowObjection({ window }: DestinationPolicy, global: DeliveryRules): 
 
 /**
  * Refuses a wait in `schedule` that is shorter than the wait of the shortest retry topic, because
- * the delivery would wait longer than configured. Any longer wait is exact: the delivery waits in
- * several retry topics if necessary.
+ * the delivery would wait longer than configured. Every longer wait is kept exactly: the delivery
+ * waits in several retry topics if necessary.
  */
 function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
   const shortest = durationMs(Math.min(...fixedTiers, ...global.schedule))

@@ -74,9 +74,9 @@ export function configurationJsonSchema(): object {
 }
 
 /**
- * Whether the schema would reject `${VARIABLE}` in place of this value, so that it must be allowed
- * explicitly. This is also true for a list of scalars, because one variable can have a whole list,
- * separated by commas.
+ * Whether the schema would reject `${VARIABLE}` in place of this value. The caller then permits the
+ * variable explicitly. The result is also true for a list of scalars, because one variable can have
+ * a whole list, separated by commas.
  */
 function narrowsScalar({ type, pattern, enum: choice, items }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'string') return pattern !== undefined || choice !== undefined

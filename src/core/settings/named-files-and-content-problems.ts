@@ -65,8 +65,8 @@ const encryptionKeyPath: Path = ['operator', 'encryptionKeyFile']
 const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, index) => path[index] === part)
 
 /**
- * The reader of a file that the configuration names: a service or, as `config_topic`, a command
- * that reads the config topic. This command needs no file that only some services need, except the
+ * The reader of a file that the configuration names: a service, or `config_topic` for a command
+ * that reads the config topic. This command needs only the files that every process needs, and the
  * file with the encryption keys of the config topic.
  */
 export type FileReader = ServiceName | 'config_topic'

@@ -179,9 +179,9 @@ export interface TracesSettings {
 }
 
 /**
- * The numbers of files of `destinationsFrom` that are not in use: they are invalid, or are missing
- * although an audience, the canary or the notices use their destination. A directory that cannot be
- * listed counts as one file.
+ * The numbers of files of `destinationsFrom` that are not in use. A file is not in use if it is
+ * invalid, or if it is missing although an audience, the canary or the notices use its destination.
+ * A directory that cannot be listed counts as one file.
  */
 export interface ExcludedFiles {
   readonly files: number
@@ -230,9 +230,9 @@ export interface Settings {
     readonly clientAddressHeader: string | undefined
     readonly connectionsPerAddress: number
     /**
-     * Maximum bytes in the memory of one process for all requests of one client address that are in
-     * progress: bodies, rejected messages and responses. `undefined` selects the default: half of
-     * the memory for requests with a known write key.
+     * Maximum memory, in bytes, that one process uses for the requests in progress of one client
+     * address: their bodies, rejected messages and responses. `undefined` selects the default: half
+     * of the memory for requests with a known write key.
      */
     readonly bodyBytesPerAddress: number | undefined
   }

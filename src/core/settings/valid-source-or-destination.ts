@@ -31,8 +31,8 @@ const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rul
 
 /**
  * Checks one source that is not in the configuration file. Returns `undefined` when the source has
- * a problem, or when it names a file, which is permitted only in the configuration file. This takes
- * a fraction of the time of `settingsFrom`, which checks a whole configuration.
+ * a problem, or when it names a file, which is permitted only in the configuration file. The check
+ * takes a fraction of the time of `settingsFrom`, which checks a whole configuration.
  */
 export function validSource(entry: object, context: EntryContext): Source | undefined {
   const { data } = source.safeParse(entry)

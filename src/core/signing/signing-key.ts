@@ -33,9 +33,9 @@ export function parseSigningKey(text: string): KeyObject | undefined {
 const ed25519 = (key: KeyObject): KeyObject | undefined => (key.asymmetricKeyType === 'ed25519' ? key : undefined)
 
 /**
- * Extracts the bytes of an Ed25519 private key without parsing the key. The text is `whsk_` and
- * Base64, or PEM as PKCS#8 without the public key. Returns the seed of 32 bytes. If the public key
- * follows the seed after `whsk_`, returns both. Returns `undefined` for any other text.
+ * Extracts the bytes of an Ed25519 private key without parsing the key: the seed of 32 bytes and,
+ * if it follows the seed after `whsk_`, the public key. Returns `undefined` unless the text is
+ * `whsk_` and Base64, or PEM as PKCS#8 without the public key.
  */
 function bytesIn(text: string): Buffer | undefined {
   const [, base64] = standardPattern.exec(text.trim()) ?? []

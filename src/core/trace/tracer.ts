@@ -11,8 +11,9 @@ export interface SpanStart {
   /** The parent span. A span without a parent starts a new trace. */
   readonly parent?: TraceContext | undefined
   /**
-   * An earlier span that this span links to, for a span without a parent. The new trace is sampled
-   * if the trace of the earlier span is sampled. Hours may lie between the two spans.
+   * An earlier span of another trace to which this span links. Only a span without a `parent` has
+   * it. The new trace is sampled if the trace of the earlier span is sampled. Hours may lie between
+   * the two spans.
    */
   readonly follows?: TraceContext | undefined
 }

@@ -11,8 +11,9 @@ interface Deps extends AppendDeps {
 }
 
 /**
- * The writes of the audiences service: the records that result from its inputs, and the dead
- * letters of inputs that cannot be decoded.
+ * The writes of the audiences service. An input is a record of the audience-input topic. The
+ * service writes the records that result from its inputs, and dead letters for inputs that cannot
+ * be decoded.
  */
 export interface AudienceWrites {
   /**

@@ -269,9 +269,9 @@ export class Inputs {
   }
 
   /**
-   * Logs the end of a sync that has no effect, because the sync was closed or cancelled before,
+   * Logs that the end of a sync had no effect, because the sync was closed or cancelled before,
    * usually by a newer full sync. The client that sent the sync got a success response, so only
-   * this log line shows that the sync had no effect.
+   * this log line shows that.
    */
   #logStaleSync({ input, record }: OpenInput, result: string): void {
     if (input.kind !== 'sync_ended' || !staleReasons.some(reason => reason === result)) return

@@ -18,10 +18,10 @@ interface Deps {
 export interface MembershipsReader {
   readonly topic: string
   /**
-   * Passes the records from an offset to the current end to `onRecord`, except those that cannot be
-   * read or decoded. Resolves with the offset after the last record that `onRecord` got (`next`),
-   * and the number of records that were read. Rejects when Kafka or the schema registry cannot be
-   * reached, and when `onRecord` throws.
+   * Reads the records from the offset `from` to the current end of the partition. Passes each
+   * record to `onRecord`, except records that cannot be read or decoded. Resolves with the offset
+   * after the last record that `onRecord` got (`next`), and the number of records that were read.
+   * Rejects when Kafka or the schema registry cannot be reached, and when `onRecord` throws.
    */
   read(
     partition: number,

@@ -13,9 +13,9 @@ import type { MembershipsReader } from './memberships-reader.ts'
  */
 const retryAfter = durationMs(1_000)
 /**
- * Maximum number of partitions whose memberships are read concurrently. To read more partitions
- * concurrently would not be faster, because one core decodes all records. It would need more memory
- * for the fetched records.
+ * Maximum number of partitions whose memberships are read concurrently. A higher number would not
+ * be faster, because one core decodes all records, and would need more memory for the fetched
+ * records.
  */
 const maxReading = 2
 

@@ -5,9 +5,9 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * The maximum burst is the number of messages that the configured rate allows in `burstMs`. After a
- * delay, for example of a timer, the messages of one burst are sent without a wait, until the mean
- * rate is reached again.
+ * After a delay, for example of a timer, this process may send messages without a wait until the
+ * mean rate is reached again. It sends at most as many of them as the configured rate allows in
+ * `burstMs`.
  */
 const burstMs = 100
 

@@ -156,8 +156,8 @@ export class FailureWatch implements PeriodicTask {
   }
 
   /**
-   * Writes the failures that this process has seen of a destination. Writes again until nothing new
-   * was seen during a write, or until a write fails.
+   * Writes what this process has seen of the failures of a destination. Writes again until nothing
+   * new was seen during a write, or until a write fails.
    */
   async #settle(id: string): Promise<void> {
     if (this.#inProgress.has(id)) return

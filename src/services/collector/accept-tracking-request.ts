@@ -39,9 +39,9 @@ interface Deps {
 const placeBytes = 24
 
 /**
- * Maximum number of messages of a short body (at most `maxWorkPerCall` characters) whose records
- * are made in the tick in which the body was scanned. For more messages, the records are made in
- * later turns, because each message has a fixed cost.
+ * A short body has at most `maxWorkPerCall` characters. If it has at most this number of messages,
+ * their records are made in the tick in which the body was scanned. The records of more messages
+ * are made in later turns, because each message has a fixed cost.
  */
 const manyMessages = 250
 
@@ -56,8 +56,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
 
   /**
    * Makes and stores the records of a batch, and returns the response. `triedAt` is the time at
-   * which this request called `outage.tried`. If no record is sent to Kafka, the effect of that
-   * call is cancelled.
+   * which this request called `outage.tried`, which notes that a request tries to write to Kafka.
+   * If no record is sent to Kafka, the effect of that call is cancelled.
    */
   async function acceptFrom(
     sourceId: string,

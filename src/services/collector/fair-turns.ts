@@ -38,8 +38,8 @@ const unknownSource = ''
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  *
  * A *turn* is a part of the work for one request. Each tick of the event loop has at most one turn.
- * Each tick can also have short work, which does not wait for turns. The short work of one tick
- * together is at most the work of a usual turn. Each request counts as at least `minCost`
+ * Each tick can also have short work, which does not wait for turns. All short work of a tick
+ * together is at most the work of a usual turn, and each request counts as at least `minCost`
  * characters. So no tick takes long, even with many tiny requests.
  *
  * The sources whose requests wait get equal shares of the turns, and equal shares of the short

@@ -14,9 +14,9 @@ interface Wait {
 }
 
 /**
- * Keeps the time up to which the follower of the config topic has read all records. A wait
- * (`reached`) ends when the follower has read all records that were acknowledged before the wait
- * began.
+ * Keeps how far the follower of the config topic has read, as a time: the follower has read all
+ * records that Kafka acknowledged before this time. A wait (`reached`) ends when this time is not
+ * earlier than the beginning of the wait.
  */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>

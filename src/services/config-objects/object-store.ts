@@ -51,8 +51,8 @@ export interface StoreListener {
 }
 
 /**
- * The objects of the config topic. Every process reads the whole topic. It decodes and checks each
- * value once, when the object is first needed.
+ * The objects of the config topic. Every process reads the whole topic. A process decodes and
+ * checks each value only once, when it first needs the object.
  */
 export interface ObjectStore {
   /**
@@ -73,8 +73,8 @@ export interface ObjectStore {
    */
   age(): DurationMs
   /**
-   * Decodes all objects again, after the encryption keys or the settings against which objects are
-   * checked have changed.
+   * Decodes all objects again. Call it when the encryption keys have changed, or the settings
+   * against which objects are checked.
    */
   readAgain(reading: ReadingContext): void
   readonly reading: ReadingContext

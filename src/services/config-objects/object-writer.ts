@@ -7,21 +7,21 @@ import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Time, in ms, after which a process corrects the topic when a record of this process is ignored,
- * because another process wrote the same version first. The process then writes a copy of the
- * record in force. The copy must follow the ignored record, because Kafka's compaction keeps only
- * the last record of a key. With this wait, several ignored records of one object need only one
- * copy.
+ * Time between the reading of an ignored record of this process and the correction of the topic.
+ * The record is ignored because another process wrote the same version first. To correct the topic,
+ * this process writes a copy of the record in force. The copy must follow the ignored record,
+ * because Kafka's compaction keeps only the last record of a key. With this wait, several ignored
+ * records of one object need only one copy.
  *
- * When Kafka has lost the records of objects, a process also waits for this time before it writes
+ * A process also waits for this time when Kafka has lost the records of objects. Then it writes
  * these objects again. The wait is short, because only the memory of the processes still has these
  * objects.
  */
 const copyOwnAfter = durationMs(1_000)
 /**
- * Time, in ms, after which this process writes the record in force again, because a record of
- * another process was ignored, or a record is damaged. It is longer than `copyOwnAfter`, because
- * normally the other process does this first.
+ * The wait before this process writes a copy of the record in force in other cases, for example
+ * when a record of another process was ignored, or when a record is damaged. It is longer than
+ * `copyOwnAfter`, because normally the process that wrote the ignored record writes the copy first.
  */
 const copyOthersAfter = durationMs(30_000)
 

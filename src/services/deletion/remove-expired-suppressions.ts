@@ -4,8 +4,9 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { SuppressionList } from './suppression-list.ts'
 
 /**
- * Time between compactions. Suppressions are kept for weeks, so they may be removed some minutes
- * late.
+ * Time between two compactions. Here, a *compaction* is not Kafka's log compaction: this process
+ * writes records of the suppressions topic again without their expired suppressions. Suppressions
+ * are kept for weeks, so they may be removed some minutes late.
  */
 const compactEvery = durationMs(10 * 60_000)
 

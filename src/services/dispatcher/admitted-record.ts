@@ -120,8 +120,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   /**
    * Called when an event has a route. Counts the event as `routed` if it waited in a retry topic
    * until its source or destination was known. The ledger counts this event as admitted twice: for
-   * the destination `-` while it waited, and now for its destinations. With `routed`, the ledger
-   * corrects this.
+   * the destination `-` while it waited, and now for its destinations. The balance of the ledger
+   * subtracts `routed`, so that the event counts once.
    */
   countRouted(): void {
     if (this.#taken !== undefined) this.count(this.#taken, 'routed')

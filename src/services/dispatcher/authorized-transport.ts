@@ -107,7 +107,7 @@ class AuthorizedCall {
       if (next === 'repeat') return this.#repeat()
       if (next === 'defer') return this.#onEnd(withoutToken('http_4xx', refusedToken))
     } else if (result.kind === 'answered' && result.status >= 200 && result.status <= 299) {
-      // Other statuses do not show that the endpoint accepts the token. For example, a rate limiter
+      // Only a 2xx status shows that the endpoint accepts the token. For example, a rate limiter
       // can respond with 429 before the endpoint checks the token.
       tokens.accepted(url)
     } else if (result.kind === 'failed' && result.phase === 'deadline' && this.#waitedMs > this.#timeout / 2) {

@@ -12,9 +12,9 @@ export type Step = (remaining: number) => number | undefined
 
 /**
  * Creates a loop that repeats `step` until it returns `undefined`. When the numbers that `step`
- * returned add up to `maxPerTick`, the loop continues in the next tick of the event loop. When a
- * circuit breaker opens, hundreds of queued deliveries are deferred: without this limit, responses
- * and events of other destinations would wait until all of them are deferred.
+ * returned add up to `maxPerTick`, the loop continues in the next tick of the event loop. For
+ * example, a circuit breaker that opens causes hundreds of deferrals. Without the limit, responses
+ * and events of other destinations would wait until all these deliveries are deferred.
  */
 export function createBoundedLoop(clock: Pick<Clock, 'soon'>, step: Step): () => void {
   let isRunning = false

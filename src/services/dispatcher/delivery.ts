@@ -20,7 +20,7 @@ export interface DestinationState extends DestinationCalls {
   readonly slowDown: SlowDown
   readonly attempts: AttemptSample
   /**
-   * Whether the queue was not allowed to use another permit when it was last tried, because other
+   * Whether the queue was refused a further permit when it was last tried, because other
    * destinations hold the permits of the process (`ConcurrencyLimiter.hasFairShare`).
    */
   waitsForProcess: boolean

@@ -44,9 +44,9 @@ export interface LimitsDeps extends PlanDeps {
 }
 
 /**
- * Whether a limit applies to this destination alone, so that its deliveries may wait for a long
- * time. The answer comes from the plan of the last delivery: a limit that was added or removed
- * after that delivery takes effect with the next delivery.
+ * Whether the destination has a limit of its own, in addition to the limits of the process. Its
+ * deliveries may then wait for a long time. The answer comes from the plan of the last delivery: a
+ * limit that was added or removed after that delivery takes effect with the next delivery.
  */
 export const hasLimit = ({ plan, slowDown }: DestinationState): boolean =>
   plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
@@ -126,10 +126,13 @@ export class DestinationLimits {
   /**
    * Returns a decision that moves a queued delivery from memory to a retry topic. The delivery
    * waits there until its *turn*: the estimated time at which the destination's limits permit its
-   * attempt. A delivery that already has a turn keeps this turn. If the turn has just passed (see
-   * `msToTurn`), the delivery is due soon. There is one exception: if the turn has passed and the
-   * turns of other deliveries fill the next minute, the delivery gets a new turn after those
-   * deliveries. Returns `undefined` when no limit of the destination determines the turn.
+   * attempt. `msToTurn` returns the turn that the delivery already has.
+   * - A delivery with a turn in the future keeps this turn.
+   * - A delivery whose turn has just passed is due soon. But if the turns of other deliveries fill
+   *   the next minute, it gets a new turn after theirs.
+   * - Any other delivery gets a new turn.
+   *
+   * Returns `undefined` when no limit of the destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!hasLimit(target)) return undefined
@@ -214,8 +217,8 @@ export class DestinationLimits {
   /**
    * Returns all webhooks if the destination has no `maxConcurrency`. Otherwise returns the webhooks
    * that are not at their limit (see `isAtLimit`). Call this method only when `permission` has
-   * returned `start`: the webhooks at their limit are then only webhooks that do not respond (see
-   * `mayLeaveOut`).
+   * returned `start`. Then every webhook at its limit is one that does not respond (see
+   * `mayLeaveOut`), so no responsive webhook is left out.
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
@@ -249,10 +252,12 @@ export class DestinationLimits {
 }
 
 /**
- * Whether a webhook can get no further request because of the destination's own requests: `permits`
- * requests to the webhook are in progress, or the destination uses up the limit of the process for
- * the webhook (`delivery.perWebhook`) or for its host (`delivery.perHost`). An attempt calls all
- * `callees`. It needs a permit of the host for each of them that is on this host.
+ * Whether a webhook can get no further request, because the destination's own requests use up one
+ * of these limits:
+ * - `permits`, the maximum number of requests to the webhook.
+ * - The limits of the process for the webhook (`delivery.perWebhook`) and for its host
+ *   (`delivery.perHost`). An attempt sends a request to each of the `callees`, so it needs one
+ *   permit of the host for each of them on this host.
  */
 function isAtLimit(
   { permits: { ofWebhook, ofHost } }: PreparedWebhook,
@@ -261,8 +266,9 @@ function isAtLimit(
 ): boolean {
   if (ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone) return true
   const count = callees.filter(({ permits }) => permits.ofHost === ofHost).length
-  // A host may have fewer permits than webhooks, so that an attempt could never get a permit for
-  // each webhook. Therefore an attempt may start while no request to the host is in progress.
+  // The host may have fewer permits than the destination has webhooks on it. An attempt then never
+  // gets a permit for each webhook. Therefore an attempt may also start when no request to the host
+  // is in progress.
   return ofHost.inProgress > 0 && !ofHost.hasPermitsAlone(count)
 }
 

@@ -160,8 +160,9 @@ export class DestinationQueues {
   /**
    * Called when requests or deliveries of the `ended` queues have ended, so permits are free. It
    * unblocks `minAsked` queues, and one more for each `ended` queue, the longest blocked first. A
-   * queue without a ready delivery does not count, for example after spillover. The `ended` queues
-   * are unblocked last, because they may already use their full fair share of the permits.
+   * queue without a ready delivery, for example after spillover, is skipped and not counted. The
+   * `ended` queues are unblocked last, because they may already use their full fair share of the
+   * permits.
    */
   unblock(ended: readonly DestinationState[]): void {
     let remaining = minAsked + ended.length

@@ -72,11 +72,13 @@ export class DeletionCheck {
   }
 
   /**
-   * Decodes the records that waited behind a delete, in order. It waits while the partition is
-   * being revoked or the process stops. It also waits while the partition is paused for a schema:
-   * one of the records may need this schema, and later records must not start before it. It ends at
-   * the next delete that must be checked, because the other records then wait behind that delete
-   * (`#hold`).
+   * Decodes the records that waited behind a delete, in order. The loop waits in two cases:
+   * - The partition is being revoked, or the process stops.
+   * - The partition is paused for a schema. One of the records may need this schema, and later
+   *   records must not start before it.
+   *
+   * The loop ends at the next delete that must be checked. The remaining records then wait behind
+   * that delete (`#hold`).
    */
   #decodeBehind(checked: AdmittedRecord, behind: Fifo<AdmittedRecord>): void {
     const { clock, decode, dispatch } = this.#deps

@@ -87,9 +87,9 @@ export function createGauges(deps: Deps): () => void {
   }
 
   /**
-   * Shows only circuit breakers that have opened, so that not each destination needs a series. A
-   * removed, disabled or paused destination has no series: its circuit breaker may stay open until
-   * the process exits, because it gets no further attempts.
+   * Shows only circuit breakers that have opened at least once, so that most destinations need no
+   * series. A removed, disabled or paused destination has no series either. It gets no further
+   * attempts, so its circuit breaker may stay open until the process exits.
    */
   function showBreakers(): void {
     metrics.breakersOpen.reset()

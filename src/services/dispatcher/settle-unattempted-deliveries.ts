@@ -35,7 +35,7 @@ export class UnattemptedDeliveries {
     this.#deps = deps
   }
 
-  /** Number of deliveries without an attempt whose append to a retry topic is in progress. */
+  /** Number of unattempted deliveries whose append to a retry topic is in progress. */
   get inProgress(): number {
     return this.#inProgress
   }

@@ -46,9 +46,9 @@ export class SpilloverController {
   /** Partitions at their prefetch limits, each with a timer for the next check. */
   readonly #watched = new Set<PartitionProcessor>()
   /**
-   * Partitions whose deliveries are being spilled, over several ticks if there are many. The value
-   * is the number of further deliveries that may move if all records of the partition in memory are
-   * for one destination.
+   * The partitions whose deliveries are being spilled, over several ticks if necessary. The value
+   * is used if all records of the partition in memory are for one destination: it is the number of
+   * further deliveries that may move.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void

@@ -24,8 +24,8 @@ export interface RunReplayDeps extends Omit<ReplayTargetDeps, 'context'> {
 
 /**
  * Replays the dead letters that a job selects, if they existed when the job was created. A process
- * that continues a job reads the topic from its beginning again. It skips the dead letters that
- * were replayed, because each of them has a tombstone.
+ * that continues a job reads the topic from its beginning again. Each dead letter that was already
+ * replayed has a tombstone, so the process skips it.
  */
 export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: OwnedJob): Promise<JobOutcome> {
   const { filters, rate, isDryRun, ends } = job
@@ -89,9 +89,9 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
 
 /**
  * Returns the counts of dead letters for the record of the job, largest first. A dry run counts all
- * selected dead letters. Otherwise only those that cannot be replayed are counted. The record must
- * not be too large for the jobs topic, so the number of counts is limited. Long destinations and
- * reasons, which other producers than Hookline can write, are truncated.
+ * selected dead letters. A replay counts only those that cannot be replayed. The record must not be
+ * too large for the jobs topic, so the number of counts is limited. Long destination ids and
+ * reasons are truncated; only other producers than Hookline can write them.
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows

@@ -5,9 +5,8 @@ import type { Webhook } from '../../core/settings/settings.ts'
 /** Receives facts about destinations. The calls are cheap and never throw. */
 export interface DestinationObserver {
   /**
-   * Called when the circuit breaker of a destination opened. `outcomes` are the outcomes of the
-   * requests of the attempt after which the circuit breaker opened. `breakerClosed` gets the
-   * outcomes of the attempt after which it closed.
+   * Called when an attempt has opened or closed the circuit breaker of a destination. `outcomes`
+   * are the outcomes of the requests of this attempt.
    */
   breakerOpened(destination: string, outcomes: readonly Outcome[]): void
   breakerClosed(destination: string, outcomes: readonly Outcome[]): void

@@ -56,8 +56,9 @@ export interface Notices {
    */
   disabled(destination: string, automatically: AutomaticDisabling): void
   /**
-   * Called when the partition is being revoked. Writes the facts of the partition that no notice
-   * has reported yet to the events topic again, for the next owner.
+   * Called when the partition is being revoked. Some facts of the partition may not have been
+   * reported by a notice yet. This function writes these facts to the events topic again, where the
+   * next owner reads them.
    */
   handOver(processor: PartitionProcessor): void
   start(): void

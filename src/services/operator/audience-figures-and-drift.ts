@@ -27,10 +27,10 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     isWanted: audience => only === undefined || audience === only,
     onMark(audience, { begun, closed }) {
       const count = countOf(audience)
-      // `begun` and `closed` of a watermark come from a sync id or from a time. A number that comes
-      // from a time is always a multiple of `idsPerMs`, so all multiples are left out. One of 1,024
-      // sync ids is also a multiple. This id is not missed, because the memberships of the users
-      // in this sync have the id too, and `onMembership` sees it there.
+      // `begun` and `closed` are either the id of a sync or a time multiplied by `idsPerMs`. A time
+      // is not a sync, so all multiples of `idsPerMs` are left out. One of 1,024 sync ids is also a
+      // multiple, but it is not missed: the memberships of its sync have the id too, and
+      // `onMembership` sees it there.
       for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
     },
     onMembership({ audience, destination }, state) {

@@ -1,8 +1,8 @@
 import type { LogProducer, OutgoingRecord } from '../../core/ports.ts'
 
 /**
- * Maximum number and bytes of the records of one appender that Kafka has not acknowledged. These
- * limits permit full batches to every partition, and the records need little memory.
+ * Maximum number and bytes of the unacknowledged records of one appender. These limits permit full
+ * batches to every partition, and the records need little memory.
  */
 const limits = { records: 8_192, bytes: 8 * 1_048_576 }
 /** Estimated memory of an unacknowledged record in addition to its bytes. */

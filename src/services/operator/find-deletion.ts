@@ -57,9 +57,9 @@ export const requestLimits: LookUpLimits = { records, time: durationMs(1_500), i
 const marginMs = 600_000
 
 /**
- * Looks up deletions in the deletions topic, one at a time. Concurrent calls with the same id share
- * a look-up, if it has not begun yet. A call that has waited for its whole time limit reads
- * nothing, and resolves with `not_reached`.
+ * Looks up deletions in the deletions topic, one at a time. A call shares the look-up of an earlier
+ * call with the same id, if that look-up has not begun yet. A call that has waited for its whole
+ * time limit reads nothing, and resolves with `not_reached`.
  */
 export function createFindDeletion({ reader, topic, clock, limits }: Deps): FindDeletion {
   const inTurn = createReadQueue(clock, limits.time)
@@ -127,8 +127,9 @@ class Entries {
   }
 
   /**
-   * Notes a part of the deletion request. The deletion is known when all its parts are read. Parts
-   * with another time are from an earlier write of the deletion, which has failed.
+   * Notes a part of the deletion request. The deletion is known when all its parts are read. All
+   * parts of one write have the same time. Parts with a different time are from an earlier write
+   * that failed, so they are discarded.
    */
   #takePart({ record, part, parts }: Extract<DeletionEntry, { kind: 'request' }>): void {
     const [earlier] = this.#parts.values()

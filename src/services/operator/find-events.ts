@@ -130,8 +130,9 @@ async function newestEvent(
 
 /**
  * The event of a record; `undefined` when it cannot be decoded or has another id. `no_schema` when
- * the schema registry fails or does not respond within the budget: the search is then incomplete.
- * Without the budget, a slow registry would occupy one of the few concurrent reads for seconds.
+ * the schema registry fails or does not respond before the budget is spent: the search is then
+ * incomplete. The budget limits the wait, because a slow registry would otherwise occupy one of the
+ * few concurrent reads for seconds.
  */
 async function eventIn(
   deps: Deps,

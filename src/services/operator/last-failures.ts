@@ -14,8 +14,8 @@ export interface LastFailures {
   /** The last failed attempts, newest first. Absent when attempts are not recorded. */
   readonly lastFailures?: readonly FailedAttempt[]
   /**
-   * Whether the budget was spent before the whole topic was read, so that there can be more
-   * failures.
+   * Whether there can be more failures, because the budget was spent before the whole topic was
+   * read.
    */
   readonly isPartial: boolean
 }

@@ -38,9 +38,9 @@ interface Deps {
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0
   /**
-   * The ledger's rows (one hour of one destination) with a difference. A row stays here until its
-   * hour is read again, or is a day old. So a difference is not forgotten when the counts of its
-   * hour become incomplete.
+   * The rows of the ledger (each for one hour and one destination) with a difference. When the
+   * counts of an hour become incomplete, the hour is no longer read. Its rows stay here until the
+   * hour is read again or is a day old, so the difference is not forgotten.
    */
   let unbalanced: readonly LedgerRow[] = []
 

@@ -30,9 +30,8 @@ interface Deps extends Omit<TimelineDeps, 'deadLetters'> {
 
 /**
  * Limits of the reads of one request: records, and time in ms. An idle core reads about 80,000
- * records in 600 ms. The read of the last chunk may end after this time. With these limits, a
- * request normally takes less than a second in all, so that the console shows its first result
- * within a second.
+ * records in 600 ms. The read of the last chunk may end after this time. The console must show its
+ * first result within a second. With these limits, a request normally takes less than that.
  */
 const defaultLimits: ReadLimits = { records: 300_000, time: 600 }
 /**

@@ -2,10 +2,10 @@ import type { Clock } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
 
 /**
- * Calls `read` after all earlier reads of the queue have ended. Until `read` is called, further
- * calls with the same name get the result of this call. `until` is the time limit of the answer, in
- * monotonic milliseconds. `read` must end by this time. If too little time is left for a read,
- * `read` must return immediately.
+ * Calls `read` after all earlier reads of the queue have ended. If an earlier call with the same
+ * name still waits for its read, shares the result of that call instead. `until` is the time limit
+ * of the answer, in monotonic milliseconds. `read` must end by this time. If too little time is
+ * left for a read, `read` must return immediately.
  */
 export type ReadInTurn = <T>(name: string, read: (until: number) => Promise<T>) => Promise<T>
 

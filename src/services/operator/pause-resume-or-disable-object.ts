@@ -61,8 +61,8 @@ function switched(document: ObjectDocument, to: Switch): ObjectDocument {
 
 /**
  * Whether the precondition is met, and the object is a destination of the configuration file that
- * the file does not disable. If this destination is disabled, Hookline has disabled it
- * automatically.
+ * Hookline may have disabled automatically. If the file itself has `enabled: false`, only a change
+ * of the file can enable the destination.
  */
 const mayBeEnabledAgain = (found: ConfigObject | undefined, { precondition }: ObjectTarget): boolean =>
   found?.origin === 'file' &&

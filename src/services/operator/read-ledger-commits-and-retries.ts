@@ -30,11 +30,13 @@ interface Limits {
  * Reads the commits and retry records from which the ledger is computed. The result is incomplete
  * when a limit stopped the reading, or when a ledger record is missing.
  *
- * The order matters: first the commits of the events topic, then those of the retry topics, then
- * the retry topics. So each delivery that a commit counts as moved to a retry topic is found: its
- * record is still in the retry topic, or a later commit counts the record as taken from there.
- * While the dispatcher works, the count `repeated` (copies that a killed process wrote) also
- * contains new records until they are committed, at most 250 ms later.
+ * The order of the reads matters: first the commits of the events topic, then the commits of the
+ * retry topics, and last the retry records. If a commit counts a delivery as moved to a retry
+ * topic, the delivery is therefore found: its record is still in the retry topic, or a later commit
+ * counts the record as taken from there.
+ *
+ * The count `repeated` is the number of copies that a killed process wrote. While a dispatcher
+ * works, `repeated` also counts new retry records until the next commit, at most 250 ms later.
  */
 export async function readLedgerParts(
   source: LedgerSource,

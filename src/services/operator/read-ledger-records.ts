@@ -37,8 +37,9 @@ interface CountsRead {
 const concurrency = 8
 
 /**
- * Adds up the counts of partitions: those in their commits, and those in ledger records. Each
- * ledger record is read by its offset, and is not kept in memory.
+ * Adds up the ledger counts of partitions. A part of the counts is in the commits of the
+ * partitions, and the rest is in ledger records. Each ledger record is read by its offset, and is
+ * not kept in memory.
  */
 export async function readLedgerRecords(ledgers: readonly CommittedLedger[], reading: Reading): Promise<CountsRead> {
   const { sessions, since, isWanted } = reading

@@ -52,9 +52,9 @@ interface Wanted<T> {
 }
 
 /**
- * Numbers of offsets in a chunk. The first chunk of a partition has `first`, because the size of the
- * records is not known before it was read. Each further chunk has `growth` times as many as the
- * previous one, at least `minNext` and at most `max`, but fewer if the records are large
+ * Numbers of offsets in a chunk. The first chunk of a partition has only `first` offsets, because
+ * the size of the records is still unknown. Each further chunk has `growth` times as many offsets
+ * as the previous one, at least `minNext` and at most `max`. If the records are large, it has fewer
  * (`maxChunkBytes`). So a read of few records stays short, and a long read needs few requests.
  */
 const chunkOffsets = { first: 8, minNext: 250, growth: 4, max: 2_000 }
@@ -116,9 +116,9 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     }
   }
 
-  // The newest record is unknown until the first chunk of each partition was read. So a budget that
-  // is spent before this does not end the read. Otherwise the read would return nothing, and the
-  // next page would begin at the same offsets again.
+  // The newest record is unknown until the first chunk of each partition was read. So all first
+  // chunks are read even if the budget is spent before the last of them. Otherwise the call could
+  // return nothing, and the next page would begin at the same offsets again.
   const unbegun = new Set(budget.isSpent ? [] : unread())
   while (found.length < limit && (unbegun.size > 0 || !budget.isSpent)) {
     const newestFirst = unbegun.size > 0 ? [...unbegun] : unread().toSorted((a, b) => b.floor - a.floor || 0)

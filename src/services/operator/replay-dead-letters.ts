@@ -36,9 +36,9 @@ export interface ReplayOptions {
   /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal
   /**
-   * Called once with the number of dead letters in the topic (with `ends`: before these offsets),
-   * before the first one is replayed. Above 500,000, the number is an estimate. When it returns
-   * false, none is replayed.
+   * Called once, before the first dead letter is replayed. Gets the number of dead letters in the
+   * topic (with `ends`: only those before these offsets). A number above 500,000 is an estimate. If
+   * the function returns false, no dead letter is replayed.
    */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
@@ -60,8 +60,8 @@ export interface ReplayProgress {
 }
 
 /**
- * The number of selected dead letters with the same destination, reason, and target topic or
- * refusal.
+ * The number (`count`) of selected dead letters with one destination, one reason, and one target
+ * topic or refusal.
  */
 export interface ReplayRow {
   readonly destination: string | undefined
@@ -210,8 +210,9 @@ class Writing {
   replayed = 0
   unmarked = 0
   /**
-   * The error of the first failed append. A copy that is too large does not count. After this
-   * error, no further dead letter is replayed, because further appends would fail too.
+   * The error of the first failed append. An event that is too large for its topic does not count
+   * as a failure. After this error, no further dead letter is replayed, because further appends
+   * would fail too.
    */
   failure: Error | undefined
 

@@ -26,10 +26,10 @@ export interface ReplayTargetDeps {
 export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
- * Returns a function that makes the replay plan of a dead letter. It decodes the event of a
- * delivery, because only the event names its source. An event that never became a delivery is
- * written again unchanged. The function rejects while the schema registry is needed and cannot be
- * reached.
+ * Returns a function that makes the replay plan of a dead letter. If the dead letter is from a
+ * delivery, the function decodes the event, because only the event names its source. An event that
+ * never became a delivery is written again unchanged. The returned function rejects when it needs
+ * the schema registry and cannot reach it.
  */
 export function createReplayTargets(
   deps: ReplayTargetDeps,

@@ -45,7 +45,7 @@ export interface DeliveryCounts {
   readonly delivered: number
   readonly waiting: number
   /**
-   * Memberships whose destination has another value than the intended one, although no change is in
+   * Memberships whose value at the destination is not the intended one, although no change is in
    * progress.
    */
   readonly undelivered: number
@@ -53,9 +53,9 @@ export interface DeliveryCounts {
 
 export interface WaitReport extends DeliveryCounts {
   /**
-   * The id of another sync of this audience that has a time in the future, because the clock of the
-   * process that started it was ahead. Hookline regards the awaited sync as older than that sync,
-   * so the awaited sync has no effect. Absent when no sync has a time in the future.
+   * The id of an earlier sync of this audience whose time is in the future, because a clock was
+   * ahead when that sync began. The current sync then has no effect, because Hookline regards it as
+   * older than the earlier one. Absent when no sync has a time in the future.
    */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'

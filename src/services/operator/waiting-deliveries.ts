@@ -26,9 +26,9 @@ export interface WaitingDeliveries {
 }
 
 /**
- * Counts the deliveries of a destination that wait in retry topics: its records from the committed
- * offset to the end of each partition, except those that are done. The topics are read
- * concurrently, within one budget.
+ * Counts the deliveries of a destination that wait in retry topics. These are the retry records of
+ * the destination from the committed offset to the end of each partition, except those that are
+ * done. The topics are read concurrently, within one budget.
  */
 export async function readWaitingDeliveries(
   session: LogSession,

@@ -23,8 +23,7 @@ export interface RecordCounts {
  */
 export class RecordCounter {
   /**
-   * Number of records that were admitted, since this counter was created, in partitions that are
-   * now revoked.
+   * Number of admitted records in the partitions that were revoked since this counter was created.
    */
   #admittedRevoked = 0
   #handedBack = 0

@@ -30,8 +30,8 @@ interface Deps {
   /** Called when the last reason for a pause is removed. */
   readonly onResumed: (processor: PartitionProcessor) => void
   /**
-   * The first hour whose counts will be complete, in hours since 1970, if the ledger of the
-   * partition begins now; `undefined` for a partition without a ledger.
+   * The first hour with complete counts, in hours since 1970, for a ledger that begins now;
+   * `undefined` for a partition without a ledger.
    */
   readonly exactSince: number | undefined
 }
@@ -65,13 +65,14 @@ export class PartitionProcessor implements TopicPartition {
   fetchedAt = Number.NEGATIVE_INFINITY
   /**
    * All records with offsets less than `below` were in the log at the time `at` (monotonic
-   * milliseconds) or earlier. Retry records must not wait too long if the clock of a broker was
-   * ahead, so their wait is also counted from `at`.
+   * milliseconds) or earlier. If the clock of a broker was ahead, the timestamps of its records are
+   * too late. So the wait of a retry record is also counted from `at`, and the record does not wait
+   * too long.
    */
   knownInLog = { below: 0, at: Number.NEGATIVE_INFINITY }
   /**
-   * Whether a retry record was due before its timestamp says, because the clock of a broker was
-   * ahead. Only the first of these records is logged.
+   * Whether the partition had a retry record whose timestamp was too late, because the clock of a
+   * broker was ahead. Only the first of these records is logged.
    */
   hasLateTimestamp = false
   /** The end offset of the partition, as far as it is known: from a batch or from `endChecked`. */
@@ -86,8 +87,8 @@ export class PartitionProcessor implements TopicPartition {
   readonly #lastRouted = new LastOffsetOfOthers()
   #openBytes = 0
   /**
-   * The number of deliveries in memory, minus one for each record in memory. This one delivery is
-   * left out, because the record itself counts towards the prefetch limit for records.
+   * The number of deliveries in memory beyond the first one of each record. The first one is not
+   * counted here, because the record itself counts towards the prefetch limit for records.
    */
   #deliveries = 0
   #inProgress = 0
@@ -209,7 +210,9 @@ export class PartitionProcessor implements TopicPartition {
     this.#deliveries++
   }
 
-  /** Notes that one delivery of a record has ended. The record still has others in memory. */
+  /**
+   * Notes that one delivery of a record has ended while others of this record are still in memory.
+   */
   deliveryEnded(): void {
     this.#deliveries--
     this.#resumeBelowLimits()
@@ -225,8 +228,9 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether a record that is not due yet may wait in memory. If many records wait, the partition
-   * reaches its prefetch limits, and the unread records for all other destinations wait too.
+   * Whether the partition has room in memory for a record that is not due yet. The room is limited:
+   * if too many of these records waited, the partition would reach its prefetch limits, and unread
+   * records for all other destinations would wait too.
    */
   get hasRoomForNotDue(): boolean {
     return !this.#reaches(notDueBelow)
@@ -242,8 +246,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether the partition has a record for another destination than `destination`, at or after the
-   * first record that is not done. The record for the other destination may already be done.
+   * Whether the partition has a record that is not for `destination`. The check begins at the first
+   * record that is not done; later records count even if they are done.
    */
   hasRecordForOthers(destination: string): boolean {
     return this.#lastRouted.hasRecordForOthers(destination, this.tracker.committable)

@@ -97,9 +97,9 @@ export interface Partitions {
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 /**
- * A retry whose due time is still more than this number of milliseconds in the future is logged
- * when it starts. The due time is computed from the timestamp of the record, which is too late if
- * the clock of the broker was ahead.
+ * A retry can start before its due time. The due time is computed from the timestamp of the record,
+ * which is too late if the clock of the broker was ahead. A retry that starts more than this number
+ * of milliseconds before its due time is logged.
  */
 const clockAheadMs = 60_000
 
@@ -168,8 +168,8 @@ export function createPartitions(deps: Deps): Partitions {
       if (record.offset < processor.tracker.received) continue
       const due = dueAt?.(record)
       // The time is read again for each record. `waitUntilDue` reads it too, and resumes the
-      // partition immediately if the record has become due. With an older time here, the record
-      // would never be due, and this loop would never end.
+      // partition immediately if the record has become due. If this loop used an older time, it
+      // would wait for the same record again and again, and would never end.
       if (due !== undefined && timeUntilDue(clock, processor, { record, due }) > 0)
         waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
       else if (processor.admit(record)) admission.admit(record, processor)
@@ -226,8 +226,8 @@ const isBeingRevoked = ({ isLeaving, revoked }: PartitionProcessor): boolean => 
 
 /**
  * Waits for the work in progress, and then until the commit has room for the ledger counts. If the
- * work does not end in time, the results of all other records are stored before the deadline, so
- * that the next owner repeats only the work in progress.
+ * work does not end in time, the counts of the records that are done are stored before the deadline
+ * nevertheless. The next owner then repeats only the work in progress.
  */
 async function handOver(
   { admission, ledger, clock }: Deps,

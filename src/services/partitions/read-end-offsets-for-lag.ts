@@ -22,11 +22,12 @@ interface Deps {
 
 /**
  * Reads the end offsets of assigned partitions that have fetched nothing for 30 s, or nothing since
- * their assignment. The topics are read one after the other. The lag of a partition is computed
- * from its last known end offset. A paused partition fetches no batches with a newer end offset, so
- * without this check the metrics would show too small a lag. For example, a partition of a retry
- * topic is often paused for an hour. A read fails for the whole topic while one of its partitions
- * has no leader, and is repeated after 30 s.
+ * their assignment. The lag of a partition is computed from its last known end offset, and a paused
+ * partition fetches no batches with a newer one. For example, a partition of a retry topic is often
+ * paused for an hour. Without this check, the metrics would show too small a lag.
+ *
+ * The topics are read one after the other. While a partition has no leader, the read fails for the
+ * whole topic, and is repeated after 30 s.
  */
 export function createEndOffsetCheck({ clock, processors, readEndOffsets }: Deps): PeriodicTask {
   return createPeriodicTask({

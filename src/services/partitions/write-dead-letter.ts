@@ -34,9 +34,8 @@ export type WriteDeadLetter = (
 
 /**
  * Creates a function that writes dead letters. A dead letter is longer than its record, so it may
- * be too large for the topic. In this case, only the first 64 KiB of the record are written. The
- * same applies to a Kafka batch that cannot be read. Otherwise the record would block its partition
- * forever.
+ * be too large for the topic, and the record would block its partition forever. So only the first
+ * 64 KiB of the record are then written. The same applies to a Kafka batch that cannot be read.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {

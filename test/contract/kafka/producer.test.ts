@@ -213,10 +213,10 @@ describe('compression codecs', () => {
   )
 
   it.each(codecs)('%s: the broker reads Hookline’s batches, and Hookline the broker’s', async compression => {
-    // The topic `ours` has another `compression.type` than the batches that Hookline writes to it.
-    // So the broker unpacks these batches, and compresses them again. Hookline writes batches
-    // without compression to the topic `theirs`, and the broker compresses them. So the broker must
-    // read batches of Hookline, and Hookline must read batches of the broker.
+    // Hookline compresses its batches for the topic `ours`. The `compression.type` of the topic is
+    // a different one, so the broker must read these batches, and compresses them again. Hookline
+    // writes batches without compression to the topic `theirs`, and the broker compresses them. So
+    // Hookline must read batches of the broker.
     const other = compression === 'GZIP' ? 'lz4' : 'gzip'
     const ours = await newTopic({ config: { 'compression.type': other } })
     const theirs = await newTopic({ config: { 'compression.type': compression.toLowerCase() } })

@@ -65,8 +65,8 @@ function emptyBlock(): string {
   // The header says: not the last block, dynamic codes, 257 literal codes, 1 distance code, and 18
   // code length codes.
   const head = bits(0, 1) + bits(2, 2) + bits(0, 5) + bits(0, 5) + bits(order.length - 4, 4)
-  // In the list of code lengths, the bit 0 stands for the length 1, and the bit 1 for a run of
-  // zeros (symbol 18).
+  // In the list of code lengths, the bit 0 is the code for the length 1, and the bit 1 is the code
+  // for a run of zeros (symbol 18).
   const codes = order.map(symbol => bits(symbol === 18 || symbol === 1 ? 1 : 0, 3)).join('')
   const zeros = (count: number): string => `1${bits(count - 11, 7)}`
   return `${head}${codes}${zeros(138)}${zeros(118)}000`

@@ -23,9 +23,9 @@ function timed(create: CreateTransport, options: Omit<Parameters<typeof caller>[
 
 /**
  * Resolves when the transport has read all data that arrived before the call. It sends two requests
- * to another server, one after the other. Node may read the first response in the same iteration of
- * the event loop as that data, but before it. Node reads the second response in a later iteration,
- * so certainly after that data.
+ * to another server, one after the other. Node may read the first response before that data, but
+ * then it reads both in the same iteration of the event loop. It reads the second response in a
+ * later iteration, so after that data.
  */
 async function read({ post }: Pick<ReturnType<typeof caller>, 'post'>): Promise<void> {
   const other = await receiver(answering(answer(200)))

@@ -11,8 +11,9 @@ describe.each(adapters)('%s: the request', (_, create) => {
 
     const [request] = target.requests
     expect(request).toMatchObject({ method: 'POST', path: '/hook/%C3%BC?token=a%20b&x=1', body: body.toString() })
-    // Header names are case-insensitive (RFC 9110 5.1). The names that the caller passes keep their
-    // case. The HTTP client adds the headers of the connection.
+    // Header names are case-insensitive (RFC 9110 5.1). The HTTP client adds the headers of the
+    // connection. It may write their names in upper or lower case, so the test compares them in
+    // lower case. The names that the caller passes must keep their case.
     const ofTheConnection = new Set(['host', 'content-length', 'connection'])
     const written = (request?.headers ?? []).map(([name, value]) => {
       const lower = name.toLowerCase()

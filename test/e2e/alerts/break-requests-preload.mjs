@@ -1,7 +1,7 @@
-// Breaks requests to one address. A service loads this file before its own program. While the file
-// BROKEN_ADDRESS_FILE contains an address (`127.0.0.1:4711`), requests to the address fail. The
-// error is one that only a fault in Node or in an npm package causes, and not a network or an
-// endpoint.
+// Makes requests fail that go to the address in the file BROKEN_ADDRESS_FILE, for example
+// `127.0.0.1:4711`. Without this file, no request fails. A service loads this preload script before
+// its own program. The error has a code that no fault of a network or endpoint has: only a fault in
+// Node or in an npm package could cause it.
 import { readFileSync } from 'node:fs'
 import { ClientRequest } from 'node:http'
 import process from 'node:process'

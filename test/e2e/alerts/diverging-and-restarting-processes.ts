@@ -40,8 +40,8 @@ class Fleet {
   }
 
   /**
-   * Replaces the environment variable in the configuration with a fixed value. Both processes then
-   * reload the configuration.
+   * Gives both processes the same settings again: replaces the environment variable in the
+   * configuration file with a fixed value, and both processes reload the file.
    */
   async agree(): Promise<void> {
     await this.#installation.configure(configuration('Hookline'))

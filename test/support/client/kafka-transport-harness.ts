@@ -22,7 +22,7 @@ export const failure = (code: string, retriable?: boolean, message = 'it broke')
   Object.assign(new Error(message), { code, ...(retriable !== undefined && { retriable }) })
 
 /**
- * The Kafka transport on an in-memory topic with scripted responses. The clock of its machine is
+ * The Kafka transport on an in-memory topic with scripted responses. The clock of the client is
  * `machineAheadMs` ahead of the brokers' time.
  */
 export function transportOn(reply: (record: Appended, turn: number) => Reply = () => 'stored', machineAheadMs = 0) {

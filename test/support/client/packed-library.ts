@@ -44,16 +44,16 @@ export interface Consumer {
 }
 
 /**
- * The inputs of the build. `extras` are further files of the packages, which are packed without a
- * build.
+ * The files and folders that a package is made from. `sources` are the inputs of the build.
+ * `extras` are packed without a build.
  */
 const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'packages', 'schemas', 'bin']
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 
 /**
- * Builds and packs packages as `npm publish` does. It works in a copy of the checkout, so that
- * tests can do this concurrently. Only the declared dependencies are installed, as links to those
- * of the checkout.
+ * Builds and packs packages as `npm publish` does. It works in a copy of the checkout, so several
+ * tests can do this concurrently. It installs only the declared dependencies, as links to the
+ * dependencies of the checkout.
  */
 export async function installPacked(...names: readonly PackageName[]): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-consumer-'))

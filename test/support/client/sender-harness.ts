@@ -42,7 +42,9 @@ export const always =
   (result: SendResult): Respond =>
   () =>
     result
-/** Gives the n-th attempt the n-th result, and all later attempts the last result. */
+/**
+ * Responds to the n-th attempt with the n-th result, and to all further attempts with the last one.
+ */
 export const inTurn = (...results: readonly SendResult[]): Respond => {
   let turn = 0
   return () => results[Math.min(turn++, results.length - 1)] as SendResult

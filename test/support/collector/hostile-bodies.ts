@@ -1,8 +1,8 @@
 import type { Chance } from '../../tools/chaos/seeded-random.ts'
 
 /**
- * Creates a body of about `size` characters. To parse this body takes much more work than to send
- * it.
+ * Creates a body of about `size` characters. A parser needs much more work for this body than the
+ * client needs to send it.
  */
 export type HostileBody = (size: number, chance: Chance) => string | Buffer
 

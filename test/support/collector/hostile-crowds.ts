@@ -3,7 +3,10 @@ import net, { type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { type Fields, post, request } from '../network/http-request-bytes.ts'
 
-/** Requests of which each is harmless alone. The crowd sends them at the same time. */
+/**
+ * Many equal requests. One of them alone is harmless, but the crowd sends them all at the same
+ * time.
+ */
 export interface HostileCrowd {
   readonly name: string
   readonly connections: number
@@ -16,14 +19,18 @@ export interface HostileCrowd {
 
 const mebibyte = 1_048_576
 
-/** The crowds. Each is so large that an earlier version of the collector crashed. */
+/**
+ * Returns the crowds. Each of them is large enough to have crashed an earlier version of the
+ * collector.
+ */
 export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
   const keyed: Fields = { 'X-Write-Key': writeKey }
   const tree = messageOf(262_144)
   const numbers = `[${Array(10_000).fill(1).join()}]`
   const beside = `"context":[${units(262_000)}],"sentAt":[${units(262_000)}]`
   const spaces = `[${' '.repeat(250_000)}]`
-  // The 400 bodies of a crowd together need more than twice the maximum memory for all bodies.
+  // 400 connections send this body at the same time. The 400 bodies together need more than twice
+  // the maximum memory for all bodies.
   const slow = `[${' '.repeat(200_000)}]`
   const wrongKey = `{"writeKey":"wrong",${tree.slice(1)}`.slice(0, -40)
   const read = { pipelined: 1, areRead: true }

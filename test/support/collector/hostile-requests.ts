@@ -10,8 +10,8 @@ export interface HostileRequest {
   /** Bytes that are written one after the other. */
   readonly pieces: readonly Buffer[]
   /**
-   * Whether the request is complete, so that it must get a response. An incomplete request gets
-   * none, and its connection is reset.
+   * Whether the request is complete. A complete request must get a response. An incomplete one gets
+   * none, and the client resets its connection.
    */
   readonly isWhole: boolean
 }
@@ -33,11 +33,11 @@ type Placement = (typeof placements)[number]
 type Make = (size: number, chance: Chance, where: Placement) => Omit<HostileRequest, 'name'>
 
 /**
- * Creates requests that try to crash or block a collector. The same seed gives the same requests.
- * The first requests have each shape in its largest form, once without a write key and once with
- * the key in a header. All further requests have random shapes and sizes. A shape is a kind of
- * body, of compression or of framing. The write key is missing, wrong or right. It is in a header,
- * in the query or in the body.
+ * Returns a function that creates hostile requests by index. They try to crash or block a
+ * collector. The same seed gives the same requests. Each request has a shape: a kind of body, of
+ * compression or of framing. The first requests have every shape in its largest form, once without
+ * a write key and once with the key in a header. All further requests have random shapes and sizes.
+ * Their write key is missing, wrong or right, and is in a header, in the query or in the body.
  */
 export function hostileRequests({
   seed,

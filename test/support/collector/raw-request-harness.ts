@@ -18,7 +18,8 @@ import { expectAsDocumented } from './openapi-conformance.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 
 /**
- * The expected response. It must have exactly `headers`, the headers of every response, and a date.
+ * The expected response. It must have `headers`, the headers that every response has, and a `date`,
+ * and no further headers.
  */
 export interface ExpectedAnswer {
   readonly status: number
@@ -76,8 +77,8 @@ interface Options {
   readonly operator?: DeletionAndAudienceApi
   readonly maxBodyBytes?: number
   /**
-   * Limits that replace the defaults. For these tests, the default of `lastCall` is 1 ms: a server
-   * that stops waits only this long for further requests on open connections.
+   * Limits that replace the defaults. In these tests, the default of `lastCall` is 1 ms: when the
+   * server stops, it waits only this long for further requests on open connections.
    */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
@@ -136,9 +137,9 @@ export async function startCollector(
 }
 
 /**
- * How long, and up to which size, the server reads the rest of a body after it has responded early,
- * for example with an error. This is enough for all bodies of these tests on the loopback
- * interface.
+ * How long the server reads the rest of a body after an early response, for example an error, and
+ * how many bytes it reads at most. On the loopback interface, this is enough for all bodies of
+ * these tests.
  */
 export const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
 

@@ -3,8 +3,8 @@ import { BodyBudget } from '../../../src/core/collector/request-body-memory-budg
 /** How a sender sends each of its bodies. */
 export interface Sending {
   /**
-   * Pairs of a time in ms since the start of the body, and the number of bytes that have arrived by
-   * then. The first time is 0.
+   * How many bytes of the body have arrived at which time. The times are in ms since the start of
+   * the body. The first time is 0.
    */
   readonly arrivals: readonly (readonly [afterMs: number, bytes: number])[]
   /** The body is complete when this number of bytes has arrived. */
@@ -89,8 +89,9 @@ export class SimulatedSenders {
 }
 
 /**
- * Bytes of memory for a body of which `needed` bytes have arrived. Before, it had `capacity` bytes
- * of memory. The memory of a `BodyBuffer` grows in the same way.
+ * Returns the new size of the memory for a body, in bytes. `capacity` is the size so far, and
+ * `needed` is the number of bytes that have arrived. The memory of a `BodyBuffer` grows in the same
+ * way.
  */
 const grown = (capacity: number, needed: number, contentLength: number): number =>
   needed <= capacity ? capacity : Math.min(Math.max(needed, Math.ceil(1.25 * capacity), 16_384), contentLength)

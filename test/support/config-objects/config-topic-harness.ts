@@ -122,7 +122,10 @@ export async function oneOperator(options: Parameters<ConfigTopicHarness['start'
   return { harness, process, change: changing(harness, process) }
 }
 
-/** Returns a function that changes an object in this process, by default the destination `crm`. */
+/**
+ * Returns a function that changes an object through this process. Without `given`, it changes the
+ * destination `crm`.
+ */
 export const changing =
   (harness: ConfigTopicHarness, { objects }: OperatorProcess) =>
   (

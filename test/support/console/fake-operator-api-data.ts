@@ -157,8 +157,8 @@ export const ledger = (destination: string): Ledger => {
 }
 
 /**
- * A preview of requests. The fake API shows it as the requests for a message, and as the requests
- * that the replay of a dead letter would send.
+ * A preview of requests. The fake API returns it in two cases: for the requests of a message, and
+ * for the requests that a replay of a dead letter would send.
  */
 export const requestPreview: RequestPreview = {
   requests: [

@@ -59,7 +59,7 @@ interface Options {
   readonly partitions?: number
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
-  /** Time in ms until the answer to a request. By default, requests are answered immediately. */
+  /** Time in ms from a request to its response. By default, responses arrive immediately. */
   readonly latencyMs?: (call: WebhookCall) => number
   /**
    * Response of the authorization server to a token request of a destination with `auth.oauth2`.
@@ -242,8 +242,8 @@ export class DispatcherHarness {
       ...event,
     }
     const { origin, receivedAt, message } = whole
-    // Writes the suppression of the deletion. Without it, the dispatcher would treat the delete
-    // message as forged.
+    // An accepted deletion writes a suppression and then the delete message. Without the
+    // suppression, the dispatcher treats the delete message as forged.
     if (origin?.kind === 'deletion' && message.userId !== undefined)
       this.mark(message.userId, { source: whole.sourceId, deletedAt: receivedAt, isSuppressed: false })
     this.log.write(this.topics.events, this.codec.encode(whole), message.userId ?? null, headers)

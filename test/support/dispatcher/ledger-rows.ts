@@ -4,9 +4,9 @@ import { parseCommit } from '../../../src/core/progress/commit-metadata.ts'
 import type { DispatcherHarness } from './harness.ts'
 
 /**
- * The counts of the ledger by destination. The ledger normally subtracts the deliveries that wait
- * in retry topics from `difference`. This function does not subtract them, so `difference` includes
- * them.
+ * Returns the counts of the ledger by destination. The ledger counts what became of the admitted
+ * deliveries. Normally, it subtracts the deliveries that wait in retry topics from `difference`.
+ * This function does not, so `difference` includes them.
  */
 export function ledgerRowsOf({ live, retries }: DispatcherHarness): Readonly<Record<string, Counts>> {
   const counts = new LedgerCounts()

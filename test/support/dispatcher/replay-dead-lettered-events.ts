@@ -5,7 +5,8 @@ import { defaultPolicy } from '../builders.ts'
 import type { DispatcherHarness } from './harness.ts'
 
 /**
- * Replays all dead letters. Each dead letter must contain an event that never became a delivery.
+ * Replays all dead letters. Each of them must contain a whole event, as written before the event
+ * became deliveries to destinations. @throws when a dead letter contains a delivery
  */
 export function replayEvents({ log, topics, clock, ...settings }: DispatcherHarness): void {
   const context = { topics, routing: createRouting(settings), policy: defaultPolicy }

@@ -2,9 +2,10 @@ import { SyntaxKind } from 'typescript/unstable/ast'
 import { createScanner } from 'typescript/unstable/ast/scanner'
 
 /*
- * The prose of a file: its text with all code blanked out, so that line numbers stay the same. The
- * scanner of TypeScript finds the comments. It is an unstable API, so package.json pins an exact
- * version. swc, which transpiles the tests, could not replace it: swc does not return comments.
+ * Returns the prose of a file: its text with all code blanked out. Line numbers stay the same. The
+ * scanner of TypeScript finds the comments. This scanner is an unstable API, so package.json pins
+ * an exact version of TypeScript. swc, which transpiles the tests, cannot replace it, because swc
+ * does not return comments.
  */
 
 /** The character that replaces each character of code. */

@@ -24,7 +24,8 @@ interface Language {
   /** The files with the example, by name. Java has none, because `program` contains the example. */
   readonly files: Readonly<Record<string, string>>
   /**
-   * Name of the program in `test/fixtures/signatures` that verifies the case of each input line.
+   * Name of the program in `test/fixtures/signatures` that runs the example. Each line of its stdin
+   * describes one case.
    */
   readonly program: string
   readonly command: readonly [string, ...string[]]

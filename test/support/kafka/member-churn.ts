@@ -6,9 +6,9 @@ import { type Load, startLoad } from '../process/repeated-load.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
- * Starts members that join and leave a consumer group, one after another, like the replicas of an
- * unstable autoscaler. They use the same assignment protocol as the other members of the group, and
- * ignore the records of their partitions.
+ * Repeatedly starts a member that joins a consumer group and then leaves it, like the replicas of
+ * an unstable autoscaler. These members use the same assignment protocol as the rest of the group,
+ * and ignore the records of their partitions.
  */
 export function startMemberChurn(groupId: string, topic: string): Load {
   async function pass(): Promise<void> {

@@ -16,8 +16,8 @@ import { MemoryFollower } from './memory-follower.ts'
 
 /**
  * An in-memory log behind the Kafka ports, for tests of services with a manual clock. Like a
- * broker, it never responds within the call of a method. `poll` acknowledges writes and delivers
- * records; `answer` only acknowledges writes.
+ * broker, it never responds before the called method returns. `poll` acknowledges writes and
+ * delivers records; `answer` only acknowledges writes.
  */
 export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()
@@ -75,8 +75,8 @@ export class MemoryLog {
   }
 
   /**
-   * Creates a reader that reads up to the end offsets at the time of the call. With `isCompacted`,
-   * it reads only the last record of each key, and no tombstones.
+   * Creates a reader of partitions. A read ends at the end offset that the partition has when the
+   * read begins. With `isCompacted`, it reads only the last record of each key, and no tombstones.
    */
   reader({ isCompacted = false } = {}): PartitionReader {
     const logOf = (topic: string, partition: number): readonly LogRecord[] => this.#logs(topic)[partition] ?? []

@@ -25,7 +25,9 @@ export interface RealEventsTopic {
 
 export const partitions = 4
 
-/** Chooses a new name for the topic. The topic does not exist until `createTopic` is called. */
+/**
+ * Chooses a new name for the events topic. The topic does not exist until `createTopic` is called.
+ */
 export function newRealEventsTopic(brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')): RealEventsTopic {
   const topicPrefix = `contract-${randomUUID().slice(0, 8)}`
   const topic = `${topicPrefix}.events`

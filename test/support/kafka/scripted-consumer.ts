@@ -10,9 +10,9 @@ export interface Fetch {
   /** Number of earlier records that are delivered a second time. */
   readonly again?: number
   /**
-   * A log can have offsets without records, for example after compaction. If true, the offsets
-   * without records that follow the last record of the batch belong to the batch. The next fetch
-   * then begins after these offsets.
+   * Whether the batch ends with offsets that have no records, as after compaction. If true, the
+   * next fetch begins at the next record, or at the end of the partition. If false, it begins
+   * directly after the last record of the batch.
    */
   readonly withGap?: boolean
   /** Whether the fetch was in progress when the partition was paused. */
@@ -56,8 +56,8 @@ export class ScriptedConsumer implements LogConsumer {
   }
 
   /**
-   * Delivers the next records. While the partition is paused, this function delivers nothing,
-   * unless `late` is set: the fetch was then in progress when the partition was paused.
+   * Delivers the next records. A paused partition delivers records only with `late`, as if the
+   * fetch had begun before the pause.
    */
   fetch({ count, again = 0, withGap = false, late = false }: Fetch): void {
     if (this.isPaused && !late) return
@@ -115,8 +115,8 @@ export class ScriptedConsumer implements LogConsumer {
 }
 
 /**
- * Callbacks of a service that admits no records. The higher prefetch limits always apply, as in a
- * stalled process.
+ * Callbacks of a service that does nothing with its records. Partitions always prefetch up to the
+ * higher of their two limits, as in a stalled process.
  */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,

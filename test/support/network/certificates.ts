@@ -44,7 +44,7 @@ function createKey(): Key {
 function signed(certificate: forge.pki.Certificate, { pem }: Key): string {
   const signing = {
     sign() {
-      // forge sets this field just before it asks for the signature. The types of forge omit the
+      // forge sets this field just before it calls `sign`. The types of forge do not have the
       // field.
       const { tbsCertificate } = certificate as unknown as { tbsCertificate: forge.asn1.Asn1 }
       const bytes = Buffer.from(forge.asn1.toDer(tbsCertificate).getBytes(), 'latin1')

@@ -35,8 +35,8 @@ export interface TcpProxy {
   /** Port on 127.0.0.1. */
   readonly port: number
   /**
-   * Sets the state of open and new connections. A connection of which the proxy dropped bytes is
-   * reset when the new state forwards bytes again.
+   * Sets the state of open and new connections. If the proxy dropped bytes of a connection, it
+   * resets this connection when the new state forwards bytes again.
    */
   set(state: LinkState): void
   /** Number of open connections of clients. */

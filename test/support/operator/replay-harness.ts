@@ -32,7 +32,7 @@ export const context: ReplayContext = {
   policy: defaultPolicy,
 }
 
-/** The dead letter of the delivery of the nth event to a destination. */
+/** The dead letter of a failed delivery to a destination: the delivery of the nth event. */
 export function givenUp(n: number, destination = 'crm', given: Partial<DeliveryState> = {}): OutgoingRecord {
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10, ...given })
@@ -40,7 +40,7 @@ export function givenUp(n: number, destination = 'crm', given: Partial<DeliveryS
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/** The dead letter of the delivery of the nth event of a source to a destination. */
+/** Like `givenUp`, for an event of this source. */
 export function deliveryOf(n: number, sourceId: string, destination = 'crm'): OutgoingRecord {
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10 })
@@ -49,14 +49,14 @@ export function deliveryOf(n: number, sourceId: string, destination = 'crm'): Ou
 }
 
 /**
- * The dead letter of the nth event. It names no destination, for example because the event is
- * undecodable.
+ * The dead letter of the nth event. This dead letter names no destination, for example because the
+ * event is undecodable.
  */
 export function refusedEvent(n: number, reason: DeadLetterReason = 'undecodable'): OutgoingRecord {
   return deadLetterRecord(recordOf({ partition: n % 2, offset: n, key: Buffer.from(`user-${n}`) }), undefined, reason)
 }
 
-/** The dead letter of the delivery of the nth change of an audience to a destination. */
+/** The dead letter of a failed delivery to a destination: the nth change of an audience. */
 export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
   const key = { audience: 'First time shopper', userId: `user-${n}`, destination }
   const event = identifyOf(key, 'first_time_shopper', { version: 7, value: 'true' as JsonText }, start)

@@ -3,10 +3,10 @@ import type { Rule } from './rules.ts'
 /** Length of an accelerated minute, in seconds. */
 const minute = 1
 /**
- * Maximum length of an accelerated window, in seconds. Without this maximum, a window of three days
- * would last 72 minutes, and a test would wait until the window is empty. The maximum is longer
- * than an accelerated hour (60 s), so that windows of more than an hour remain longer than windows
- * of an hour.
+ * Maximum length of an accelerated window, in seconds. Without the maximum, a window of three days
+ * takes 72 minutes, and a test must wait until the window is empty. The maximum is longer than an
+ * accelerated hour (60 s). So a window of more than an hour is still longer than a window of an
+ * hour.
  */
 const longest = 75
 

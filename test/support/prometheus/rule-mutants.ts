@@ -7,8 +7,8 @@ export interface Mutant {
 }
 
 /**
- * Matches the tokens of an expression. Strings, ranges, durations and names are one token each, so
- * that only operators and numbers in other places are changed.
+ * Matches the tokens of an expression. A string, a range, a duration and a name are one token each.
+ * So an operator or a number in one of them is not changed.
  */
 const token = /"(?:\\.|[^"\\])*"|\[[^\]]*\]|\{[^}]*\}|[a-zA-Z_:][\w:]*|\d+[smhdwy]|\d+(?:\.\d+)?|==|!=|[<>]=?/g
 

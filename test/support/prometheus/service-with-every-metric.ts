@@ -17,7 +17,10 @@ export interface ObservedService {
   close(): Promise<void>
 }
 
-/** The status of each attempt at each endpoint. Later attempts get the last status. */
+/**
+ * For each endpoint, the status of its first response, its second response, and so on. All further
+ * responses have the last status.
+ */
 const answers = { well: [200], heals: [503, 200], gone: [410], fails: [500], untrusted: [200], limits: [429] } as const
 type Endpoint = keyof typeof answers
 /** The endpoints that get all messages of the source `web`. */

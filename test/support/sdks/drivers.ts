@@ -9,8 +9,8 @@ export interface Place {
 }
 
 /**
- * Makes calls with an SDK and its default settings. Resolves when all calls are sent, with the
- * calls that the SDK supports.
+ * Makes the calls that the SDK supports, with the default settings of the SDK. When all of them are
+ * sent, resolves with these calls.
  */
 export type Driver = (place: Place) => Promise<readonly Call[]>
 

@@ -6,8 +6,8 @@ import type { Place } from './drivers.ts'
 export interface Sdk {
   readonly name: string
   /**
-   * The parts of a call to which the SDK adds its own values. A type means the properties of calls
-   * of this type, and `integrations` means the integrations of all calls.
+   * Where the SDK adds its own values. A type, for example `page`: the properties of calls of this
+   * type. `integrations`: the integrations of all calls.
    */
   readonly addsTo: readonly (Call['type'] | 'integrations')[]
 }

@@ -5,8 +5,9 @@ import { HttpEndpoint } from '../network/http-endpoint.ts'
 /** How many requests arrived in a time span of a test. */
 export interface Arrivals {
   /**
-   * The maximum number of accepted requests in any second without a stall. During a stall, requests
-   * wait in the receiver's sockets, and then seem to arrive together.
+   * The maximum number of accepted requests in any second without a stall. In a stall, the event
+   * loop of the receiver does not run. Requests then wait in the receiver's sockets, and later seem
+   * to arrive together.
    */
   readonly maxInOneSecond: number
   /**

@@ -10,8 +10,8 @@ export interface Bar {
   /** Goal for a future version. Missing it does not fail the run. */
   readonly aim?: Bound
   /**
-   * Name of these limits in `bounds`, for example `liveP99` or `peakMemory.512`. Absent if the
-   * limits depend on the run, so that `bounds` does not have them.
+   * Name of these limits in `bounds`, for example `liveP99` or `peakMemory.512`. Absent if `bounds`
+   * does not have them, because they depend on the run.
    */
   readonly judgedBy?: string
 }
@@ -83,9 +83,8 @@ const limits = {
    */
   isolatedP99: { must: { atMost: 60 } },
   /**
-   * p99 latency of the other endpoints while some endpoints do not respond, or while the rate of
-   * one destination is limited. It is relative to the same load without dead endpoints and without
-   * the limit.
+   * p99 latency of healthy endpoints, relative to the same load without a problem. The problem is
+   * that some endpoints do not respond, or that the rate of one destination is limited.
    */
   isolatedP99Ratio: { aim: { atMost: 1.1 } },
   /** Seconds from the start of a process to its first delivery. */
@@ -116,10 +115,13 @@ const limits = {
   besideChanges: { must: { atMost: 1.1 } },
   /**
    * p95 of the response time of the operator API in ms, with 10,000 destinations and a million dead
-   * letters. Answers that are marked partial do not count.
+   * letters. Responses that are marked partial do not count.
    */
   operatorAnswer: { must: { atMost: 2_000 } },
-  /** Number of answers of the operator API that are not marked partial and took more than 2 s. */
+  /**
+   * Number of responses of the operator API that took more than 2 s. Those marked partial do not
+   * count.
+   */
   lateAnswers: { must: none },
   /**
    * p95 in ms of the time to load a page of the console, with 10,000 destinations and a million

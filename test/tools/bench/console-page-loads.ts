@@ -29,8 +29,9 @@ const countRequests = `{
 }`
 
 /**
- * Resolves with the milliseconds from the navigation until the page has its heading and the answers
- * to all of its requests, and shows no placeholder. This must hold in three consecutive frames.
+ * Resolves with the milliseconds from the navigation until the page is loaded. A page is loaded
+ * when it has its heading, has the responses to all of its requests, and shows no placeholder. It
+ * must be loaded in three consecutive frames; the time of the first one counts.
  */
 const untilLoaded = `new Promise((resolve, reject) => {
   let frames = 0

@@ -19,8 +19,8 @@ export interface CallFrame {
   /** Empty for functions without a file: those of V8 and Node, and code generated at run time. */
   readonly url: string
   /**
-   * Line number, counted from 0. It is 0 or -1 for functions without a file that are not
-   * JavaScript.
+   * Line number, counted from 0. It is 0 or -1 for the native functions of V8 and Node, which have
+   * no file.
    */
   readonly lineNumber: number
 }

@@ -7,8 +7,8 @@ import type { SuccessLog } from './receiver/event-tally.ts'
  */
 export interface Change {
   /**
-   * Number of the change. Each request that is made with the changed configuration has the number
-   * in its path.
+   * Number of the change. A request with the configuration of this change has the number in its
+   * path.
    */
   readonly number: number
   /** When the response of the operator API arrived, in milliseconds since 1970. */
@@ -17,11 +17,10 @@ export interface Change {
 
 /**
  * Computes, for each change, the milliseconds from the response of the operator API until the
- * change is in force in every process. A change is in force when each partition has delivered a
- * request with this or a later change. Only a request for an event shows the change. So the result
- * can be too high, by at most the time between two events of a partition plus the response time of
- * the endpoint. The result is infinite if a partition never delivers a request with this or a later
- * change.
+ * change is in force in every process. It is in force when each partition has a successful request
+ * with this change or a later one. If a partition never has this request, the result is infinite. A
+ * change becomes visible only with the next event of a partition. So the result can be too high, by
+ * at most the time between two events of a partition plus the response time of the endpoint.
  */
 export function msUntilInForce(
   changes: readonly Change[],

@@ -16,8 +16,8 @@ interface List {
   readonly name: string
   readonly members: readonly string[]
   /**
-   * Number of messages that each destination must have received since the start of the run when it
-   * has the whole list.
+   * A destination has the whole list when it has received this number of messages since the start
+   * of the run.
    */
   readonly upTo: number
   /** Faults that are injected while the destinations get this list. */

@@ -14,8 +14,8 @@ const destinations = [
 const kill: AudienceFault = { kind: 'kill' }
 const cut: AudienceFault = { kind: 'link', state: { kind: 'half-open' }, seconds: 19 }
 /**
- * Every byte arrives 12 s late. The session of the process behind the link has then ended, and its
- * partitions have another owner.
+ * Every byte arrives 12 s late. This is longer than the session timeout, so the process behind the
+ * link loses its partitions to the other process.
  */
 const late: AudienceFault = { kind: 'link', state: { kind: 'delayed', ms: 12_000 }, seconds: 19 }
 const times = (count: number, fault: AudienceFault): readonly AudienceFault[] =>

@@ -162,9 +162,9 @@ function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
 const isDispatcher = (name: string): boolean => name.startsWith('d')
 
 /**
- * Attributes each repeated message to a cause: the audiences service wrote the message again, or a
- * killed dispatcher had it in progress. For each process that was killed or disconnected, each
- * cause permits a limited number of repetitions.
+ * Attributes each repeated message to one of two causes: the audiences service wrote the message
+ * again, or a killed dispatcher had it in progress. The number of repetitions is limited for each
+ * cause. The limit grows with the number of killed or disconnected processes.
  */
 function duplicatesOf({ places, injected, retried, patience }: AudienceEvidence, deliveries: readonly Delivery[]) {
   const victims = injected.flatMap(each => each.victims)

@@ -5,8 +5,8 @@ import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
 /**
- * Time limit for a broker with a full disk to stop by itself, in ms. A broker that writes nothing
- * may not notice the full disk in this time. It is then killed.
+ * Time limit for a broker with a full disk to stop by itself, in ms. A broker notices the full disk
+ * only when it writes. A broker that is still running after this time is killed.
  */
 const endsMs = 20_000
 /** Time limit for a restarted broker to catch up with its replicas, in ms. */
@@ -14,8 +14,9 @@ const catchUpMs = 60_000
 /** Time limit for the partitions to get their new leaders, in ms. */
 const moveMs = 60_000
 /**
- * Time limit in ms for the partitions of the other brokers to deliver while one broker is
- * unreachable. It is longer than the ten seconds after which a request to this broker times out.
+ * Time limit in ms while one broker is unreachable: within this time, the partitions of all other
+ * brokers must deliver. It is longer than the ten seconds after which a request to the unreachable
+ * broker times out.
  */
 const othersMs = 20_000
 
@@ -31,8 +32,8 @@ async function anyLeader({ view, installation, chance, cluster }: World) {
 }
 
 /**
- * Kills a random leader of the events topic with SIGKILL. The broker is started again when its
- * partitions deliver again, under other leaders.
+ * Kills a broker with SIGKILL: a random one of those that lead partitions of the events topic. When
+ * other brokers lead these partitions and the partitions deliver again, the broker is started.
  */
 export const killLeader: Fault = {
   name: 'leader killed',
@@ -95,9 +96,9 @@ export const killBrokers = (seconds: number): Fault => ({
 })
 
 /**
- * Fills the disk of a random leader. A broker that cannot write stops by itself. When the
- * partitions of the stopped broker deliver again under other leaders, the disk is freed and the
- * broker is started again.
+ * Fills the disk of a broker that leads partitions. A broker that cannot write stops by itself.
+ * When its partitions have new leaders and deliver again, the disk is freed and the broker is
+ * started.
  */
 export const fillDisk: Fault = {
   name: 'disk full',
@@ -134,8 +135,8 @@ export const fillDisks = (seconds: number): Fault => ({
 })
 
 /**
- * Waits until the broker has stopped by itself, at most `endsMs`, and then kills it, so that it can
- * be started again.
+ * Waits until the broker has stopped by itself. After `endsMs`, kills it. In both cases the broker
+ * can then be started again.
  */
 async function ended(node: ClusterNode): Promise<void> {
   await Promise.race([node.ended, delay(endsMs)])
@@ -143,8 +144,8 @@ async function ended(node: ClusterNode): Promise<void> {
 }
 
 /**
- * Makes a random leader unreachable for Hookline for `seconds`. The other brokers still reach it,
- * so it keeps its partitions.
+ * For `seconds`, makes a broker unreachable for Hookline: a random one that leads partitions. The
+ * other brokers still reach it, so it keeps its partitions.
  */
 export const isolateLeader = (seconds: number): Fault => ({
   name: `unreachable ${seconds} s`,

@@ -108,9 +108,12 @@ function judgeTries({ seen: { tries } }: ChangesEvidence, chains: Chains, change
 }
 
 /**
- * Returns a failure for each operator process that does not show the last version of a destination,
- * does not use this version, or shows other fields than the first process. At least two operator
- * processes must have responded.
+ * Returns a failure for each operator process that, at the end,
+ * - does not show a destination, or does not show its last version,
+ * - does not use this version, or
+ * - shows other fields than the first process.
+ *
+ * At least two operator processes must have responded.
  */
 function failuresOfLists({ lists, destinations }: ChangesEvidence, chains: Chains): readonly string[] {
   const [first] = lists.values()

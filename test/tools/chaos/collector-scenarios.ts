@@ -32,10 +32,10 @@ export const collectorScenarios: readonly Scenario[] = [
     // A collector that kept all messages of the outage in memory would need 350 MB more than its
     // usual 160 MB.
     intake: { collectors: 1, limits: { ...kafkaOutageLimits, peakMb: 400 } },
-    // When all brokers end, the records of the last second may be uncommitted, and the dispatcher
-    // may have fetched the records of another second. It delivers the records of these two seconds
-    // (500 a second) to both destinations without a commit. So it delivers them again after the
-    // outage: up to 2,000 duplicates.
+    // When all brokers end, the dispatcher has not yet committed the records of the last second,
+    // and may have fetched the records of one more second. It delivers the records of these two
+    // seconds (500 a second) to both destinations, but cannot commit them. So it delivers them
+    // again after the outage: up to 2,000 duplicates.
     limits: {
       ...{ duplicates: 2_000, bySender: 200, recoveryMs: 30_000, latestMs: 120_000 },
       ...{ unreadyMs: 90_000, orderedShare: 0.3 },
@@ -48,9 +48,10 @@ export const collectorScenarios: readonly Scenario[] = [
     behindProxy: true,
     faults: [impairLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: kafkaOutageLimits },
-    // When the link is cut, the records of the last second may be uncommitted, and the dispatcher
-    // holds some records that it has not delivered yet. It loses its partitions during the outage.
-    // So it delivers the uncommitted records (400 a second) to both destinations twice.
+    // When the link is cut, the dispatcher has not yet committed the records of the last second,
+    // and holds some records that it has not delivered yet. It delivers these records, but loses
+    // its partitions during the outage and cannot commit. So after the outage, all of these records
+    // (400 a second) are delivered to both destinations a second time.
     limits: {
       ...{ duplicates: 1_000, bySender: 100, recoveryMs: 30_000, latestMs: 90_000 },
       ...{ unreadyMs: 70_000, orderedShare: 0.5 },

@@ -9,12 +9,13 @@ export interface IntakeLimits {
    * - `none`: never.
    * - `in_outages`: from the beginning of an outage of Kafka until every affected partition
    *   delivers again. At least one 503 must occur in each outage.
-   * - `possible_in_outages`: in the same time, but no 503 is required.
+   * - `possible_in_outages`: like `in_outages`, but an outage without a 503 is permitted too.
    */
   readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
   /**
-   * Which requests may have no response. `none`: no request. `of_victims`: requests to a killed
-   * collector that break off after the kill.
+   * Which requests may have no response.
+   * - `none`: all requests must have one.
+   * - `of_victims`: requests to a collector that a fault kills before it responds.
    */
   readonly broken: 'none' | 'of_victims'
   /** Maximum time from a request to its response. */
@@ -22,9 +23,11 @@ export interface IntakeLimits {
   /** Maximum time from a fault, or from the end of an outage, to the next 200. */
   readonly acceptedMs: number
   /**
-   * `unreadyMs`: maximum time after the beginning of an outage of Kafka in which a collector may
-   * still be ready. `readyMs`: maximum time after the end of the outage in which it may still be
-   * not ready. Absent if the outages are too short to make a collector not ready.
+   * - `unreadyMs`: how long a collector may still be ready after the beginning of an outage of
+   *   Kafka.
+   * - `readyMs`: how long it may still be not ready after the end of the outage.
+   *
+   * Absent if the outages are too short to make a collector not ready.
    */
   readonly readiness?: { readonly unreadyMs: number; readonly readyMs: number }
   /** Maximum resident memory of one collector, in MB. */
@@ -50,8 +53,8 @@ export interface IntakeFindings {
   /** Longest time from a request to its response. */
   readonly answerMs: number
   /**
-   * Longest time from a fault, or from the end of an outage, to the next 200. Null if a fault or an
-   * outage was followed by no 200.
+   * Longest time from a fault, or from the end of an outage, to the next 200. Null if one of them
+   * has no next 200.
    */
   readonly acceptedMs: number | null
   /** Maximum resident memory of one collector, in whole MB. */

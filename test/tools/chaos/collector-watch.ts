@@ -10,8 +10,8 @@ export interface ReadinessPoll {
 }
 
 /**
- * Observations of the collectors from outside. Polls of a collector that a fault was stopping are
- * left out.
+ * Observations of the collectors from outside. They do not include polls of a collector while a
+ * fault was stopping it.
  */
 export interface CollectorsSeen {
   readonly looks: readonly ReadinessPoll[]

@@ -10,15 +10,15 @@ const mebibyte = 1_048_576
 /** Hookline stops decompressing a batch at this number of bytes. */
 const maxDecompressedBytes = 64 * mebibyte
 /**
- * Maximum resident memory, in MB, of a process that reads a batch of 200 MB (decompressed). It
- * covers the normal memory of the process, and the first 64 MiB of one batch.
+ * Maximum resident memory, in MB, of a process that reads the batch of 200 MB. This is the normal
+ * memory of the process, and the memory for the 64 MiB that it decompresses of the batch.
  */
 const packedPeakMb = 700
 
 /**
- * Another producer writes two compressed batches. Decompressed, one has 5 MB, more than the topic
- * accepts without compression. The other one has 200 MB. The recovery ends when each partition has
- * delivered an event that was written after the batches.
+ * A producer that is not part of Hookline writes two compressed batches. After decompression, the
+ * first has 5 MB, which is more than the topic accepts without compression. The second has 200 MB.
+ * The recovery ends when each partition has delivered an event that was written after the batches.
  */
 export const packedRecords: Fault = {
   name: 'compressed records',

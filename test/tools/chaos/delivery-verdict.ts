@@ -199,8 +199,8 @@ export function judge(evidence: Evidence): Findings {
 }
 
 /**
- * Judges the numbers of explained duplicates. If there are too many of them, a process commits too
- * rarely, or a sender repeats too many messages.
+ * Judges the numbers of explained duplicates. Too many of them show that a process commits too
+ * rarely, or that a sender repeats too many messages.
  */
 function tooManyExcused(
   { limits, injected, patience }: Evidence,

@@ -10,11 +10,11 @@ import { type RetryRecords, signalMs } from './order-verdict.ts'
  */
 export const inProgressOfOne = 300
 /**
- * Maximum time between a delivery and the commit of its record, in ms. A delivery in this time
- * before the end of its process may be repeated. A process commits every 250 ms. But it commits a
- * record only when all earlier records of the partition are done, and the endpoints of all
- * destinations have responded. The longest measured times were 405 ms in `killed`, 995 ms in
- * `jobs-killed`, and 1.2 s in `killed-50` on a slow machine, while new processes start.
+ * Maximum time between a delivery and the commit of its record, in ms. If the process ends within
+ * this time after the delivery, the delivery may be repeated. A process commits every 250 ms. But
+ * it commits a record only when all earlier records of the partition are done, and the endpoints of
+ * all destinations have responded. The longest measured times were 405 ms in the scenario `killed`,
+ * 995 ms in `jobs-killed`, and 1.2 s in `killed-50` on a slow machine while new processes started.
  */
 const uncommittedMs = 1_500
 
@@ -39,7 +39,7 @@ export interface Duplicates {
   readonly bySender: number
   /**
    * Number of duplicates because a process was killed or frozen before it committed the offset. The
-   * process had the delivery in progress, or had finished it, or had moved it to a retry topic.
+   * delivery was in progress, was finished, or was moved to a retry topic.
    */
   readonly inProgress: number
   /** Descriptions of the duplicates without one of these causes. They are errors of Hookline. */
@@ -155,9 +155,9 @@ const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patien
 const mayWriteRetries = (name: string): boolean => !/^[co]\d+$/.test(name)
 
 /**
- * Whether the request arrived just after a frozen process was continued. The process had begun the
- * request before it was frozen. The new owner makes the same request, before or after this one.
- * Hookline cannot prevent this duplicate.
+ * Whether the request arrived just after a frozen process was continued. The process began the
+ * request before it was frozen. The new owner of the partition makes the same request, earlier or
+ * later. Hookline cannot prevent this duplicate.
  */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&

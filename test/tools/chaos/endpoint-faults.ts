@@ -36,8 +36,8 @@ export const failEndpoint = (
 })
 
 /**
- * Makes endpoints give `answer` to every request from now on, and waits `seconds`. After that, each
- * partition must make a delivery to `well`, which is one of the other endpoints.
+ * Makes the endpoints `ids` give `answer` to every request from now on, and waits `seconds`. The
+ * recovery ends when each partition has made a delivery to `well`, an endpoint that does not fail.
  */
 export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: number, well: string): Fault => ({
   name: `${ids.length} endpoints fail`,

@@ -98,8 +98,9 @@ const spoilt = (
 
 /**
  * A low limit of concurrent requests, and slow responses. Together they limit the requests to the
- * failing endpoint to 160 per second (`laneAllows`). After the recovery, the backlog is large
- * enough to reach this rate. So the check would find a process that exceeds this rate.
+ * failing endpoint to 160 per second (`laneAllows`). After the recovery, Hookline delivers a
+ * backlog that is large enough to reach this rate. So the check can detect a process that exceeds
+ * the rate.
  */
 const narrow = { perWebhook: 8, latencyMs: 100 } as const
 const laneAllows = {
@@ -107,8 +108,8 @@ const laneAllows = {
   perSecond: (processes * narrow.perWebhook * 1_000) / narrow.latencyMs,
 }
 /**
- * Longest wait in a retry topic that a record can reach during the outage. It is one minute in an
- * outage of up to two minutes, otherwise five minutes.
+ * Wait of the last retry topic that a record can reach during the outage, in ms. It is one minute
+ * if the outage lasts at most two minutes, otherwise five minutes.
  */
 const longestTierMs = minutes <= 2 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
@@ -176,7 +177,7 @@ const slowIds = ['slow-1', 'slow-2'] as const
 /**
  * Two destinations of five webhooks each respond slowly, but before the timeout of 5 s, so their
  * circuit breakers stay closed. One process delivers with the default limits. Without a fair share
- * per host, these destinations would hold all permits of the host.
+ * per host, these destinations would hold all permits of the host (slots for concurrent requests).
  */
 const sharedHost: Scenario = {
   ...standardSetup,

@@ -12,8 +12,8 @@ export interface Request {
   readonly patience: number
   readonly selection: readonly AnyScenario[]
   /**
-   * Duration of the scenarios `soak` and `endpoint-outage`, in minutes. Undefined if each has its
-   * default. The soak runs only if ONLY names it.
+   * Duration of the scenarios `soak` and `endpoint-outage`, in minutes. If it is undefined, each of
+   * the two scenarios has its own default. The soak runs only if ONLY names it.
    */
   readonly minutes: number | undefined
   /**

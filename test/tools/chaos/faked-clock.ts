@@ -7,9 +7,10 @@ const libraries = ['x86_64', 'aarch64'].map(machine => `/usr/lib/${machine}-linu
 const offsetFile = (directory: string): string => join(directory, 'clock-offset')
 
 /**
- * Returns the environment of processes whose wall clock `setClock` changes through a file in
- * `directory`. The monotonic clock of the processes stays correct, so timers continue. A real
- * machine behaves in the same way when its clock is set. @throws when libfaketime is not installed
+ * Returns environment variables for processes. With them, `setClock` can change the wall clock of
+ * the processes, through a file in `directory`. The monotonic clock of the processes stays correct,
+ * so timers continue. A real machine behaves in the same way when its clock is set.
+ * @throws when libfaketime is not installed
  */
 export async function ownClock(directory: string): Promise<NodeJS.ProcessEnv> {
   await setClock(directory, 0)

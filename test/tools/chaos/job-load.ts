@@ -46,8 +46,8 @@ export interface JobLoad {
 /** Times between two requests of a kind, in ms. */
 const lookEveryMs = { job: 250, nextJob: 500, ledger: 1_000 }
 /**
- * Minimum age of the events that are resent, in ms. All events of this age are stored in Kafka, so
- * a resend misses no event of its time span.
+ * Minimum age of the events that are resent, in ms. Kafka has stored all events that are at least
+ * this old, so a resend misses no event of its time span.
  */
 const settledMs = 3_000
 

@@ -5,8 +5,8 @@ import type { JobsScenario } from './scenario.ts'
 import { crm, httpSetup, steady, times } from './setups.ts'
 
 /**
- * In one phase, the endpoint rejects every request. In the next phase, it accepts every request.
- * This is the duration of a phase, in ms.
+ * Duration of a phase, in ms. In one phase, the endpoint rejects every request. In the next phase,
+ * it accepts every request.
  */
 const periodMs = 10_000
 const refusesAtTimes: Script = () => (Math.floor(performance.now() / periodMs) % 2 === 0 ? 400 : 200)

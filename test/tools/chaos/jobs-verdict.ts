@@ -7,7 +7,8 @@ import { type Delivery, isSuccess, type Sent, targetOf } from './message-ledger.
 import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /**
- * Maximum number of copies that a killed process can have in progress for one job (decision 59).
+ * Maximum number of copies that one job can have in progress when its process is killed (decision
+ * 59). A copy is a record that a job writes to a retry topic.
  */
 export const copiesInProgress = 256
 
@@ -198,10 +199,10 @@ function latestOf({ calls, limits, patience }: JobsEvidence) {
 
 /**
  * Judges the ledger. The field `difference` must be 0 whenever the ledger is complete. At the end,
- * the ledger must be complete. It must then count as many copies as the retry topics have, and as
- * many deliveries as the endpoints accepted. Only killed dispatchers explain other counts. The next
- * owner of a partition may have written retry records again. And the ledger does not count the
- * requests that a killed dispatcher made after its last commit.
+ * the ledger must be complete, and must count as many copies of jobs as the retry topics have. Two
+ * counts have a tolerance for each killed dispatcher:
+ * - `repeated`: the next owner of a partition may write retry records again.
+ * - `delivered`: the ledger does not count requests after the last commit of a killed dispatcher.
  */
 function failuresOfLedger(evidence: JobsEvidence): readonly string[] {
   const { ledgers, finalLedger, admitted, records, calls, kills, patience } = evidence

@@ -3,10 +3,10 @@ import type { Scenario } from './scenario.ts'
 import { httpSetup, kafkaOutageLimits, perWebhook, proxiedSetup, steady, times, withRetries } from './setups.ts'
 
 /**
- * Returns the number of seconds that the slow destination needs for its backlog after an outage.
- * Hookline moves some of the waiting deliveries to a retry topic, so the oldest event may be the
- * last one that is delivered. Its delivery may then take as long as the outage plus this number of
- * seconds.
+ * Returns the time in seconds that the slow destination needs for its backlog after an outage.
+ * Hookline moves some of the waiting deliveries to a retry topic, so the oldest event may be
+ * delivered last. The delivery of this event may then take as long as the outage plus the returned
+ * time.
  */
 function drainSeconds(outageSeconds: number): number {
   const { processes, load } = proxiedSetup

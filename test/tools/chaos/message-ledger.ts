@@ -51,8 +51,8 @@ export interface Posted {
   /** `Retry-After` of the response. */
   readonly retryAfter: string | undefined
   /**
-   * Ids of the messages in the request. Undefined unless the sender sent the request again because
-   * the connection had closed.
+   * Ids of the messages in the request, if the sender sent the request again because the connection
+   * had closed. Otherwise undefined.
    */
   readonly sentAgain?: readonly string[]
 }
@@ -180,9 +180,9 @@ export class Ledger {
   }
 
   /**
-   * Waits until each of `keys` has been seen. A key is seen when a delivery for which `keyOf`
-   * returns this key has arrived since `from`. Resolves with the time at which the last key was
-   * seen, or with undefined after `patienceMs`.
+   * Waits until each of `keys` has been seen. `keyOf` returns the key of a delivery. A key is seen
+   * when a delivery with this key has arrived since `from`. Resolves with the time at which the
+   * last key was seen, or with undefined after `patienceMs`.
    */
   seen(
     keys: ReadonlySet<string>,

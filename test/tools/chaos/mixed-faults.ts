@@ -26,9 +26,9 @@ const failingEndpoint = (destination: string, kind: string, script: Script, usua
 })
 
 /**
- * Makes a fault of two concurrent faults of different kinds. The seed decides which two faults
- * these are, and the time between their beginnings. The first of `destinations` that has a script
- * is the endpoint that may fail.
+ * Returns a fault that injects two concurrent faults of different kinds. The seed decides which two
+ * faults are injected, and the time between their beginnings. An endpoint may fail too: the first
+ * of `destinations` that has a script.
  */
 export function pairOfFaults(destinations: readonly { readonly id: string; readonly script?: Script }[]): Fault {
   const { id: failing = '', script: usual = () => 200 } = destinations.find(({ script }) => script !== undefined) ?? {}

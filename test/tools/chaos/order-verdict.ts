@@ -35,8 +35,8 @@ export interface OrderEvidence {
 /** The records that were written to retry topics for one message and one destination. */
 export interface RetryRecords {
   /**
-   * The smallest and the largest number in the header `attempt` of these records: how many attempts
-   * were made before the record was written.
+   * The header `attempt` of a record is the number of attempts before the record was written. These
+   * fields are the smallest and the largest of these numbers.
    */
   readonly minAttempts: number
   readonly maxAttempts: number
@@ -107,11 +107,12 @@ export function judgeOrder(evidence: OrderEvidence): OrderFindings {
 }
 
 /**
- * Returns the request of the first attempt of each message, and the number of requests of each
- * message, by target. The first attempt is normally the first request. There is one exception. A
- * process may be killed or frozen while the first request is in progress, and another process may
- * repeat this request. Then the repeated request counts as the first attempt. The reason is that
- * the new owner of the partition cannot see how long a frozen process keeps its connection open.
+ * Returns two maps by target: the request of the first attempt of each message (`firsts`), and the
+ * number of requests of each message (`counts`). Normally, the first request is the request of the
+ * first attempt. But a process may be killed or frozen while it makes the first request, and
+ * another process may then repeat the request. In this case, the repeated request counts as the
+ * first attempt: the new owner of the partition cannot know how long a frozen process keeps its
+ * connection open.
  */
 function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>

@@ -63,8 +63,8 @@ export async function publish(root: string, fresh: readonly PublishedRow[], scen
 
 /**
  * Returns the new text of each file that contains or shows rows, by path. `fresh` replaces the
- * published rows of the same names. Another generator may already have changed pages. `texts` has
- * the new texts of these pages, which this function uses instead of the files.
+ * published rows of the same names. `texts` has the new texts of pages that another generator has
+ * already changed. This function uses these texts instead of the files.
  */
 export async function publishedFiles(
   root: string,

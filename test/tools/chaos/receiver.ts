@@ -37,9 +37,9 @@ export interface Receiver {
   inspect(destination: string, inspection: Inspection): void
   /**
    * Treats the webhooks of a destination as one endpoint, because a message is delivered as soon as
-   * one of them accepts it. Each webhook gets its own request for a message. The ledger records
-   * only the first of these requests, because the others are not repetitions. If a webhook gets the
-   * message again, the ledger also records this request.
+   * one of them accepts it. Each webhook gets a request for a message. These requests are not
+   * repetitions of each other, so the ledger records only the first of them. If one webhook gets
+   * the same message again, the ledger records this repetition too.
    */
   merge(destination: string): void
   close(): Promise<void>

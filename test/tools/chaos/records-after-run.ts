@@ -53,9 +53,9 @@ export async function deadLetters({ installation }: World): Promise<ReadonlyMap<
 /** Records of the retry topics. */
 export interface Retries {
   /**
-   * Targets of the records that still wait: the consumer group of the retry topics has not
-   * committed their offsets. A record whose offset is committed has been processed, so this record
-   * does not explain a missing delivery.
+   * Targets with a record that waits in a retry topic: the consumer group of the retry topics has
+   * not committed the offset of the record. A waiting record explains why a delivery is missing. A
+   * record with a committed offset has been processed, so it explains no missing delivery.
    */
   readonly waiting: ReadonlySet<string>
   /** All records that were written to the retry topics, by `<destination> <message id>`. */

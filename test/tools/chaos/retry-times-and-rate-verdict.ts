@@ -81,8 +81,8 @@ interface Retry {
 const repeatWithinMs = 250
 
 /**
- * Returns the last request of each attempt. A repetition on a new connection belongs to the same
- * attempt.
+ * Returns the last request of each attempt. An attempt has two requests if Hookline repeated the
+ * first one on a new connection.
  */
 function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
   const attempts: Call[] = []
@@ -116,10 +116,10 @@ const inWords = ({ id, number, late }: Retry): string =>
 const seconds = (ms: number): string => (Math.round(ms / 10) / 100 + 0).toFixed(2)
 
 /**
- * Returns the maximum number of concurrent requests. A request whose end was not seen counts as in
- * progress until the end of the run. When a request times out, Hookline may begin the next request
- * before the endpoint sees the end of the first one. So a request without a response counts as if
- * it had ended `lateMs` earlier.
+ * Returns the maximum number of concurrent requests. The end of two kinds of requests is special:
+ * - A request whose end was not seen counts as in progress until the end of the run.
+ * - A request without a response counts as if it had ended `lateMs` earlier. After a timeout,
+ *   Hookline may begin the next request before the endpoint sees the end of the first one.
  */
 function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   const steps = calls

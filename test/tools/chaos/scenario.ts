@@ -29,8 +29,8 @@ export interface Scenario {
    */
   readonly dispatchersOnly?: boolean
   /**
-   * The load lasts until all faults are over, and at least `seconds`. `fillerBytes` is added to
-   * each message.
+   * The load lasts until all faults are over, and at least `seconds`. Each message has
+   * `fillerBytes` additional bytes.
    */
   readonly load: { readonly perSecond: number; readonly seconds: number; readonly fillerBytes?: number }
   /**
@@ -47,8 +47,8 @@ export interface Scenario {
   /** Writes the load to Kafka. Default: events of many users at an even rate. */
   readonly writeLoad?: (options: LoadOptions) => Load
   /**
-   * Returns additional keys of the configuration, which override the default ones. They are written
-   * once, before the processes start.
+   * Returns additional keys of the configuration, which override the default ones. The
+   * configuration file is written once, before the processes start.
    */
   readonly configuration?: (of: ConfigurationOf) => Readonly<Record<string, unknown>>
   /** Additional server properties of each broker. */
@@ -134,8 +134,8 @@ export interface ChangesScenario extends Scenario {
 }
 
 /**
- * A scenario that syncs an audience instead of sending messages. It has one broker, and faults
- * during the syncs.
+ * A scenario that syncs an audience (a list of users) instead of sending messages. It has one
+ * broker, and faults during the syncs.
  */
 export interface AudienceScenario {
   readonly name: string

@@ -36,8 +36,8 @@ export const forbidden: TopicFault = {
       resourceName,
     }
     const everybody = { ...topic, principal: 'User:*', host: '*' }
-    // The first ACL of a topic denies everything that no ACL allows. So an ACL must allow all
-    // operations, and another one denies writes.
+    // As soon as a topic has an ACL, the broker denies everything that no ACL allows. So one ACL
+    // allows all operations on the topic, and a second one denies writes.
     await admin.createAcls({
       acl: [
         { ...everybody, operation: AclOperationTypes.ALL, permissionType: AclPermissionTypes.ALLOW },
@@ -69,8 +69,8 @@ const metricTimeoutMs = 30_000
 /**
  * Makes a topic reject records. One message in twenty fails at its first attempt, so Hookline must
  * write it to the topic. For `seconds`, no partition may be committed beyond a record that waits
- * for the topic.
- * The metric `hookline_unwritable_topics` must report the topic, and return to 0 after the repair.
+ * for the topic. The metric `hookline_unwritable_topics` must report the topic, and return to 0
+ * after the repair.
  */
 export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTopic, seconds: number): Fault => ({
   name: `topic ${obstacle.name}`,

@@ -2,11 +2,11 @@ import { setPriority } from 'node:os'
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 
 /*
- * Program that writes compressed batches to the events topic, and sends their offsets to its
- * parent. The endpoints are in the parent. The program is a separate process, because it encodes
- * hundreds of MB, which blocks an event loop for seconds. In the parent, this would stop the
- * responses of the endpoints. The priority of the program is low, because a real producer does not
- * take CPU time from Hookline.
+ * Program that writes compressed batches to the events topic, and sends their offsets to its parent
+ * process. It is a separate process, because it blocks its event loop for seconds while it encodes
+ * hundreds of MB. The endpoints of the scenario run in the parent process, and must respond during
+ * this time. The priority of the program is low, because a real producer does not take CPU time
+ * from Hookline.
  */
 
 /** Command line argument, as JSON. */

@@ -78,10 +78,10 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
 }
 
 /**
- * Returns the arguments of `go build` that select the programs and their output path. If `goMod`
- * has a list of tools, Go writes all of these tools to the directory `path`. Otherwise, Go writes
- * one program to the file `path`: the only tool, or the package in the directory if `goMod` has no
- * tool.
+ * Returns the arguments of `go build` that select the programs and their output path:
+ * - If `goMod` has a list of tools, Go writes all of them to the directory `path`.
+ * - If it has one tool, Go writes this tool to the file `path`.
+ * - If it has no tool, Go writes the package in the directory of `goMod` to the file `path`.
  */
 export function targetOf(goMod: string, path: string): readonly string[] {
   if (/^tool \(/m.test(goMod)) return ['-o', `${path}/`, 'tool']

@@ -14,8 +14,9 @@ const others: readonly Manifest[] = [
 ]
 
 /**
- * Creates the namespace of the release. Its admission rejects pods that violate the restricted Pod
- * Security Standard, and warns of workloads whose pods would violate it.
+ * Creates the namespace of the release, and the objects `others`. In this namespace, the API server
+ * rejects pods that violate the restricted Pod Security Standard, and warns of workloads whose pods
+ * would violate it.
  */
 export async function createRestrictedNamespace(api: ApiClient): Promise<void> {
   const labels = Object.fromEntries(

@@ -28,9 +28,9 @@ const greedyPod = (image: string): object => ({
 })
 
 /**
- * Lets another pod fill the disk that has the volumes of all pods. The kubelet then reports
- * DiskPressure, and evicts pods until the disk has space again. The kubelet must not evict a pod of
- * Hookline.
+ * Lets a pod of another application fill the disk that has the volumes of all pods. The kubelet
+ * then reports DiskPressure, and evicts pods until the disk has space again. It must not evict a
+ * pod of Hookline.
  */
 async function fillDisk(on: Installation): Promise<Done> {
   const { shell } = on

@@ -39,10 +39,10 @@ const container = {
 }
 
 /**
- * The manifests of Traefik as an Ingress controller of `classes`. `program` is the path of Traefik
- * on this machine. Clients on this machine reach Traefik at port 443 of the node. With
- * `externalTrafficPolicy: Local`, kube-proxy keeps the address of the client, so Traefik sees this
- * address.
+ * The manifests of Traefik, which is the controller of the Ingress classes `classes`. `program` is
+ * the path of Traefik on this machine. Clients on this machine reach Traefik at port 443 of the
+ * node. With `externalTrafficPolicy: Local`, kube-proxy keeps the address of the client, so Traefik
+ * sees this address.
  */
 export function traefikManifests(program: string, classes: readonly string[]): readonly Manifest[] {
   const volumes = [{ name: 'program', hostPath: { path: program, type: 'File' } }]

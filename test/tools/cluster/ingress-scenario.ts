@@ -85,8 +85,8 @@ async function replaceBehindIngress(on: Installation): Promise<Done> {
   const held = await holdRequests(on)
   const console = await useConsole(`https://${operatorHost}`, destination)
   const log = `${inIngress} logs deployment/traefik --tail=-1`
-  // The pattern selects requests from `machineAddress`, because Traefik also logs a 502 for each
-  // unfinished request of `holdRequests`. Those requests come from another address.
+  // Traefik also logs a 502 for each unfinished request of `holdRequests`. Those requests come from
+  // `clientAddress`, so the pattern selects only requests from `machineAddress`.
   const gateway = (await on.shell(`${log} | grep -E '^${machineAddress} .*HTTP/[0-9.]+" 50[24] ' || true`))
     .split('\n')
     .filter(line => line !== '')
@@ -114,8 +114,9 @@ const webhooks = ({ receiver }: Installation, mark: number) => ({
 })
 
 /**
- * Reads and changes the destination until `work` is over: each change has the ETag that was read
- * before. Then tries a last change with an ETag that is out of date, which must get a 412.
+ * Reads and changes the destination again and again until `work` is over. Each change has the ETag
+ * of the previous read. Then tries a last change with an ETag that is out of date, which must get a
+ * 412.
  */
 async function changeWhile(on: Installation, { ask }: IngressClient, work: () => Promise<void>) {
   const counts = new Map<string, number>()
@@ -148,8 +149,9 @@ async function changeWhile(on: Installation, { ask }: IngressClient, work: () =>
 }
 
 /**
- * Sends wrong operator keys from another address, each with another false X-Forwarded-For. The
- * service must reject this address, and no other.
+ * Sends wrong operator keys from `clientAddress`, each with a different false X-Forwarded-For. The
+ * service must reject requests from `clientAddress`, but not those of the client `operator`, which
+ * has a different address.
  */
 async function guessKeys(on: Installation, operator: IngressClient): Promise<Result> {
   const { ask } = await createIngressClient(on, operatorHost, clientAddress)
@@ -174,10 +176,10 @@ async function guessKeys(on: Installation, operator: IngressClient): Promise<Res
 const forged = (number: number) => ({ 'x-forwarded-for': `198.51.100.${number}` })
 
 /**
- * Begins requests from another address, each with another false X-Forwarded-For, and does not
- * finish them. The number of these requests is higher than both collectors together permit for one
- * address, so the collectors must refuse some of them. Traefik sends a response of a collector only
- * after the body of the request, but logs the response. So this function counts the responses in
+ * Begins requests from `clientAddress` and does not finish them. Each request has a different false
+ * X-Forwarded-For. The requests are more than both collectors together permit for one address, so
+ * the collectors must refuse some of them. Traefik logs the response of a collector, but sends it
+ * to the client only after the end of the request body. So this function counts the responses in
  * the log.
  */
 async function holdRequests(on: Installation): Promise<Result> {

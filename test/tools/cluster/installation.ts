@@ -54,7 +54,7 @@ export interface Installation {
    * of the repository.
    */
   upgrade(change: (values: Values) => Values, chart?: string): Promise<Values>
-  /** Runs `helm rollback` to the revision before the last upgrade, whose values apply again. */
+  /** Runs `helm rollback`. The values from before the last upgrade then apply again. */
   rollBack(): Promise<void>
   /** The pods of the services, without those that are being deleted. */
   pods(): Promise<readonly Pod[]>

@@ -10,7 +10,7 @@ export interface Pod {
   /** How often the kubelet has restarted its container. */
   readonly restarts: number
   /**
-   * The end of the container before its last restart. `reason` is the cause, for example
+   * How the container ended before its last restart. `reason` is the cause, for example
    * `OOMKilled`, and `at` is the time in ms since 1970. Undefined if the container was not
    * restarted.
    */

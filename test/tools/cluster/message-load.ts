@@ -19,9 +19,8 @@ export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'co
 }
 
 /**
- * Posts one message per request to the collector, at an even rate. A request without a 200 is not
- * repeated. The only exception is a request that begins while the collector closes its idle
- * connection: this request is sent again.
+ * Posts one message per request to the collector, at an even rate. Sends a request again only if
+ * its reused connection closed before any response (`wasClosedBefore`).
  */
 export async function startMessageLoad(target: Target, perSecond: number): Promise<Load> {
   const { ledger, partitions, agent = new Agent({ keepAlive: true }) } = target

@@ -14,8 +14,9 @@ const opsPort = 9_464
 const applyPatienceMs = 30_000
 const operatorPort = 8_090
 /**
- * Namespaces with one pod each that probes connections. The values permit what `monitoring` and
- * `ingress` need, and nothing for `other`.
+ * Namespaces that are not the namespace of Hookline. Each one has a pod that tries connections. The
+ * network policy values permit the connections that `monitoring` and `ingress` need, and none from
+ * `other`.
  */
 const outside = ['monitoring', 'ingress', 'other'] as const
 /** Services that send webhook requests. */
@@ -239,7 +240,7 @@ async function tryPolicies(on: Installation, ports: Omit<Place, 'peers'>): Promi
 
 /**
  * Creates the policies while a connection to the ops port of a dispatcher is open. Returns the time
- * in ms until new connections are refused, and whether the open connection then works.
+ * in ms until new connections are refused, and whether the open connection still works after that.
  */
 async function arriveUnderConnection(on: Installation, receiverPort: number) {
   const [{ name }] = await podsOf(on, 'dispatcher')

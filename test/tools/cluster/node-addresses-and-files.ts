@@ -10,7 +10,7 @@ export const nodeAddress = '10.90.0.1'
  * public address. It is reserved for documentation (RFC 5737), so no other machine has it.
  */
 export const publicAddress = '203.0.113.1'
-/** A second address of this machine, for a client that has an address of its own. */
+/** An address of this machine for clients that must not share `machineAddress` with the load. */
 export const clientAddress = '10.90.0.3'
 export const podAddresses = '10.244.0.0/16'
 /**

@@ -51,12 +51,13 @@ export interface NodeOptions {
 const kubeletDiskBytes = 2 * 1_024 * 1_048_576
 
 /**
- * The first process of the node. It has its own process and mount namespaces, so all processes and
- * mounts of the node end with it. It hides directories of the machine in which the programs would
- * leave files.
+ * The script of the first process of the node. The process has its own process and mount
+ * namespaces, so all processes and mounts of the node end with it. The script hides directories of
+ * the machine in which the programs would leave files.
  *
- * The kubelet would set some kernel parameters of the whole machine. So files with the values that
- * the kubelet wants are mounted over these parameters, and the kubelet then changes nothing.
+ * The kubelet sets some kernel parameters, which would apply to the whole machine. So the script
+ * mounts another file over the file of each of these parameters in /proc/sys. The mounted file
+ * already has the value that the kubelet wants, so the kubelet changes nothing.
  */
 const script = `
 set -e

@@ -25,7 +25,9 @@ const perSecond = 6
 const changePatienceMs = 60_000
 /** Time, in ms, after which every process uses a new destination. */
 const inForceMs = 2_000
-/** Content of the files in the Secret `hookline` that the scenarios add, by file name. */
+/**
+ * The files that the scenarios add to the Secret `hookline`: the content of each file by its name.
+ */
 const secrets = {
   'operator-key': operatorKey,
   'encryption-key': '0123456789abcdef'.repeat(4),

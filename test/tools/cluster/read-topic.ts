@@ -3,9 +3,10 @@ import type { Installation } from './installation.ts'
 import { inHookline } from './scenario-steps.ts'
 
 /**
- * Reads a topic with the Kafka client of the image, and prints each record as a line of JSON. This
- * machine cannot read it, because Kafka advertises a name that only pods can resolve. The program
- * ends after its output is written: `process.exit` discards lines that wait for a slow reader.
+ * Script that reads a topic with the Kafka client of the image, and prints each record as a line of
+ * JSON. It runs in a pod, because Kafka advertises a name that only pods can resolve. It calls
+ * `process.exit` only after all output is written, because `process.exit` discards lines that wait
+ * for a slow reader.
  */
 const program = (topic: string): string => `
 const { Kafka, logLevel } = require('/app/node_modules/kafkajs')

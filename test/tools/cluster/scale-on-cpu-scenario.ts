@@ -13,12 +13,15 @@ const source = 'second'
 const writeKey = '0a1b2c3d4e5f6789'.repeat(2)
 const perSecond = 500
 const maxReplicas = 3
-/** CPU use, relative to the request, above which a collector is added: the default of the chart. */
+/**
+ * CPU use above which the autoscaler adds a collector, as a share of the CPU request of the pod. It
+ * is the default of the chart.
+ */
 const targetShare = 0.7
 /**
- * The scenario measures the CPU use of all collectors before the additional load. It then sets the
- * CPU request so that one collector is enough until the CPU use exceeds the measured use multiplied
- * by this factor.
+ * The autoscaler adds a second collector when the CPU use exceeds the usual use multiplied by this
+ * factor. The scenario measures the usual use of all collectors before it adds load, and sets the
+ * CPU request of the pods accordingly.
  */
 const useOfOne = 1.2
 /** Shortens the wait before a pod is removed, which is five minutes by default. */

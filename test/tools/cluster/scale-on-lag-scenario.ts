@@ -102,7 +102,7 @@ async function scaleUpAndDown(on: Installation): Promise<readonly string[]> {
   return [...measured, `ready dispatchers: ${counts.text()}`]
 }
 
-/** Returns a function that asks the API of KEDA for the lag, as Kubernetes does. */
+/** Returns a function that reads the lag from the API of KEDA, as Kubernetes does. */
 async function lagOf({ shell }: Installation): Promise<() => Promise<number>> {
   const name = await shell(`${inHookline} get ${object} --output jsonpath='{.status.externalMetricNames[0]}'`)
   const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/hookline/${name}`

@@ -26,8 +26,9 @@ async function scale(on: Installation): Promise<Done> {
 }
 
 /**
- * Upgrades with the number of pods in the values. Helm 4 refuses this, because kubectl changed the
- * number; then `--force-conflicts` restores it. Helm 3 restores it without this option.
+ * Upgrades with Helm after `kubectl scale`. The upgrade must restore the numbers of pods that the
+ * values have. Helm 4 refuses the upgrade without `--force-conflicts`, because kubectl has changed
+ * these numbers. Helm 3 needs no option.
  */
 export async function upgradeAfterScaling(
   on: Pick<Installation, 'shell' | 'page'> & { upgrade(change: (values: Values) => Values): Promise<unknown> },

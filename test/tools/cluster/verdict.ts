@@ -4,15 +4,16 @@ import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/messag
 
 /**
  * Maximum number of repeated deliveries for each pod that was killed or lost its connection to
- * Kafka. A dispatcher makes 60 judged deliveries per second, so this is the number in 1.25 s. The
- * dispatcher commits every 250 ms. The rest is tolerance for deliveries in progress and a slow
- * machine.
+ * Kafka. A dispatcher makes 60 judged deliveries per second, and commits every 250 ms. The limit is
+ * the number of deliveries in 1.25 s: the additional second is tolerance for deliveries in progress
+ * and a slow machine.
  */
 const inProgressOfOne = 75
 
 /**
  * Share of requests that may be sent again. A request rarely begins within the millisecond in which
- * its idle connection is closed. A collector that closes connections in use causes far more.
+ * its idle connection is closed. If a collector closes connections in use, far more requests are
+ * sent again.
  */
 const sentAgainShare = 0.001
 
@@ -111,10 +112,10 @@ export function judge(evidence: Evidence): Figures {
 
 /**
  * Returns how often the collector accepted each message that was sent again. Each request to an
- * endpoint has a mark: the time at which the collector received the message. So the number of
- * different marks of a message at one destination is the number of times that the collector
- * accepted the message. Some destinations have other marks, so marks of different destinations are
- * not compared.
+ * endpoint has a mark. Usually, it is the time at which the collector received the message. So the
+ * number of different marks of a message at one destination is the number of times that the
+ * collector accepted the message. At some destinations, the mark is something else, so marks of
+ * different destinations are not compared.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))

@@ -26,8 +26,8 @@ it('contains only the needed files', () => {
     'dist/src/main.js',
     'dist/console/index.html',
     'deploy/local/hookline.yaml',
-    // `schemas register` reads only some of the schemas. The package must have all of them, because
-    // other programs read the others.
+    // The package must have all schemas. `schemas register` reads only some of them, and other
+    // programs read the rest.
     ...readdirSync(join(root, 'schemas')).map(name => `schemas/${name}`),
   ]
   expect(files).toEqual(expect.arrayContaining(needed))

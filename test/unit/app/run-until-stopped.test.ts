@@ -8,8 +8,8 @@ const addresses: Addresses = { collector: undefined, operator: undefined, ops: '
 const fatal = 'a fatal error stopped the process; see "fatal error" in the log'
 
 /**
- * Runs services whose `start` calls `during` and returns the result of this call. `end` is
- * `stopped`, or the message of the error.
+ * Runs services whose `start` is `during`. In the result, `end` is `stopped`, or the message of the
+ * error.
  */
 async function run(during: (context: StopContext) => Promise<Addresses>, signal = new AbortController().signal) {
   const logger = new RecordingLogger()

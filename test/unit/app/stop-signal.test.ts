@@ -5,8 +5,8 @@ import { handleStopSignals } from '../../../src/app/stop-signal.ts'
 class FakeProcess extends EventEmitter {
   readonly pid: number
   /**
-   * How the process ended: an exit code, or the name of a signal. A signal ends the process when it
-   * has no listener.
+   * How the process ended: an exit code, or the name of a signal. If the process has no listener
+   * for a signal, the signal ends the process.
    */
   readonly ends: (number | string)[] = []
 

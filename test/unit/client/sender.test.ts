@@ -140,8 +140,9 @@ describe('flush and close', () => {
     harness.add(3)
     await harness.sender.flush()
     expect(harness.sent.length).toBeGreaterThanOrEqual(4)
-    // Ends the client, which would send forever. After `close`, the call of `add` in the scripted
-    // endpoint throws. So the sender retries the batch until the time limit of 1 s.
+    // The test must end the client, because the scripted endpoint adds a message at each request.
+    // After `close`, this call of `add` throws, and the sender retries the batch until the time
+    // limit of 1 s.
     const closed = harness.sender.close(1_000)
     await harness.advance(1_000)
     await closed

@@ -8,8 +8,9 @@ import { type Case as AnyCase, installExamples } from '../../support/docs/signat
 import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../support/docs/standard-webhooks-request.ts'
 
 /*
- * Runs the receivers with a public key in docs/how-to/verify-standard-webhooks.md. Each one runs in
- * its own language, and verifies requests that Hookline's code has made.
+ * Runs the example receivers in the section `With a public key` of
+ * docs/how-to/verify-standard-webhooks.md. Each one runs in its own language, and verifies requests
+ * that Hookline's code has made.
  */
 
 const page = pageAt('docs/how-to/verify-standard-webhooks.md')

@@ -36,8 +36,8 @@ priorityClassName: {{ . }}
 image: {{ include "hookline.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- if eq (dig "delivery" "transport" "got" .Values.config) "undici" }}
-# The entrypoint of the image, except that V8 may let the heap grow by 200 % instead of 100 % before
-# it collects garbage. This saves CPU time with the HTTP client undici.
+# The same command as the entrypoint of the image, except for `--heap-growing-percent`: 200 instead
+# of 100. V8 then collects garbage less often, which saves CPU time with the HTTP client undici.
 command:
   - /app/bin/node
   - --max-semi-space-size=16

@@ -34,7 +34,8 @@ export function Dialog({ title, onClose, children, isOpaque = false }: DialogPro
         event.preventDefault()
         onClose()
       }}
-      // A page cannot prevent that a second Escape closes the dialog, so the dialog is shown again.
+      // A page cannot prevent a second Escape from closing the dialog, so the dialog is shown
+      // again.
       onClose={({ currentTarget }) => {
         if (currentTarget.isConnected) currentTarget.showModal()
       }}

@@ -5,7 +5,10 @@ import 'uplot/dist/uPlot.min.css'
 const height = 220
 
 export interface LineChartProps {
-  /** Names the chart for screen readers. They skip the lines, so the page also needs a text or a table. */
+  /**
+   * The name of the chart for screen readers. Screen readers skip the lines of the chart, so the
+   * page must also have a text or a table with the values.
+   */
   readonly label: string
   /** The times of the points, in epoch seconds. */
   readonly times: readonly number[]

@@ -19,10 +19,10 @@ export function withWriteKeys(document: JsonDocument, keys: readonly string[]): 
 }
 
 /**
- * Removes a write key from the list. A stored key that is too short for a fingerprint is only `***`
- * in the list, and the operator service finds its stored value by the position in the list. The
- * removal changes the positions of the later keys. So a later key that is only `***` becomes empty,
- * and the user must type it again.
+ * Removes a write key from the list. A stored key that is too short for a fingerprint is shown as
+ * `***`, and the operator service finds its stored value by the position in the list. The removal
+ * changes the positions of all later keys. So each later `***` becomes empty, and the user must
+ * type this key again.
  */
 export const withoutKey = (keys: readonly string[], removed: number): readonly string[] =>
   keys.flatMap((key, index) => (index === removed ? [] : [index > removed && key === '***' ? '' : key]))

@@ -19,8 +19,8 @@ export interface CookieSession {
   /** Shows the console with this session, which has just begun. */
   readonly enter: (session: Session) => void
   /**
-   * Ends the session. Resolves with the error if the session may still be valid; the user then stays
-   * signed in.
+   * Ends the session. Resolves with the error if the session may still be valid. In this case, the
+   * user stays signed in.
    */
   readonly signOut: () => Promise<ApiError | undefined>
 }
@@ -83,8 +83,8 @@ export function useCookieSession(): CookieSession {
   const signOut = async (): Promise<ApiError | undefined> => {
     let error = await endSession()
     if (error?.code === 'invalid_csrf_token') {
-      // Another tab has begun another session, and `onOtherSession` reads it. The next request must
-      // have the CSRF token of that session.
+      // The user has signed in again in another tab, so the cookie belongs to a new session. The
+      // callback `onOtherSession` reads this session. Wait until its CSRF token is known.
       await lastRead.current
       error = await endSession()
     }

@@ -40,8 +40,8 @@ export function assignPartitions(
   const partitions = [...all].sort(inOrder)
   const free = partitions.filter(partition => !ownerOf.has(partitionKey(partition)))
   for (const partition of partitions) ownerOf.get(partitionKey(partition))?.keep(partition)
-  // Partitions with the fewest possible owners are assigned first. The other partitions have more
-  // possible owners, so they can balance the counts of the members.
+  // Partitions with the fewest possible owners are assigned first. Partitions with more possible
+  // owners come later, because they can still balance the counts of the members.
   const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
   for (const partition of free.toSorted((a, b) => choices(a) - choices(b)))
     smallestOf(members, partition)?.assign(partition)

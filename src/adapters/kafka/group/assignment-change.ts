@@ -86,8 +86,8 @@ interface RetryDeps {
 }
 
 /**
- * Calls `assignmentChange` with up to four retries. It does not retry after the member has reached
- * the state ENDED (`group-membership.ts`); `isEnded` then returns true.
+ * Calls `assignmentChange` with up to four retries. It does not retry when `isEnded` returns true,
+ * because the member has then reached the state ENDED (`group-membership.ts`).
  * @throws an error that makes kafkajs join again, if the last try has failed
  */
 export async function assignmentChangeWithRetries(

@@ -46,9 +46,9 @@ export interface Commits {
   /** Stops the periodic commits. */
   stop(): void
   /**
-   * Commits all positions that have changed, after the commit in progress. Resolves with true when
-   * all of them are committed. Resolves with false when the request fails, when `limit` passes, or
-   * when the member may not commit to `group`.
+   * Waits for the commit in progress, and then commits all positions that have changed. Resolves
+   * with true when all of them are committed. Resolves with false when the request fails, when
+   * `limit` passes, or when the member may not commit to `group`.
    */
   flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
 }

@@ -215,8 +215,9 @@ class GroupConsumer implements LogConsumer {
   }
 
   /**
-   * Delivers one batch. It never throws, because kafkajs would retry the batch forever. When a
-   * handler throws, Hookline has a bug: this method calls `onFatal`, and the process exits.
+   * Delivers one batch. It never throws, because kafkajs would retry the batch forever. A handler
+   * throws only because of a bug in Hookline. This method then calls `onFatal`, and the process
+   * exits.
    */
   async #deliver(batch: FetchedBatch, resolve: (offset: string) => void, handlers: LogConsumerHandlers): Promise<void> {
     const partition = this.#owned.get(batch)

@@ -9,8 +9,8 @@ export interface LostPosition extends TopicPartition {
   /** The old position. */
   readonly from: number
   /**
-   * The new position. If it is above `from`, retention has deleted the records in between before
-   * this group read them. If it is below `from`, the log was truncated
+   * The new position. If it is above `from`, retention has deleted the records from `from` to `to`
+   * before this group could read them. If it is below `from`, the log was truncated
    * (`positionAfterTruncation`).
    */
   readonly to: number
@@ -30,13 +30,14 @@ const maxClockDifferenceMs = 60_000
 
 /**
  * Returns the offset at which to continue in a log that was truncated below the position. Kafka
- * gives the truncated offsets to new records, and some of these records may already be in the log.
- * So the result is the first record that is at most `maxClockDifferenceMs` older than the last
- * record that this member read.
+ * gives the truncated offsets to new records, so the old position may already be after some new
+ * records. Therefore the result depends on timestamps: it is the offset of the first record that is
+ * at most `maxClockDifferenceMs` older than the last record that this member has read.
  *
- * The result is at most the committed offset, because the work for the records after the committed
- * offset may be unfinished. If this member has read no record, or knows no committed offset, the
- * result is the beginning of the log: a repeated record is better than a lost one.
+ * - The result is at most the committed offset, because the work for the records after the
+ *   committed offset may be unfinished.
+ * - If this member has read no record, or knows no committed offset, the result is the beginning of
+ *   the log. A repeated record is better than a lost one.
  * @throws an error when the leader of the partition does not respond
  */
 export async function positionAfterTruncation(

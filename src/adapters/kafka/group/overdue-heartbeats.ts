@@ -7,8 +7,8 @@ const checkEvery = durationMs(500)
 /** Age of the last confirmed heartbeat at which the next one is overdue. The interval is 500 ms. */
 const overdueAfterMs = 1_500
 /**
- * Overdue heartbeats are sent only if the member has fetched within this time, which is three times
- * the request timeout. So a member that no longer fetches loses its partitions after this time.
+ * Maximum time since the last fetch for which overdue heartbeats are sent. It is three times the
+ * request timeout. A member that has not fetched for longer sends none, so it loses its partitions.
  */
 const maxFetchAgeMs = 30_000
 

@@ -35,10 +35,12 @@ export interface OwnedPartition extends TopicPartition {
   committed: Committed | undefined
   /**
    * True when the group has committed no offset, and no leader could report the beginning of the
-   * log. `next` is then 0 at first. If the log begins later, the first fetch is out of range, and
-   * the partition is assigned again at the beginning. No record is lost, because the group has read
-   * none. Offset 0 is not committed until a fetch has found the beginning, so that the next owner
-   * looks for the beginning too.
+   * log. `next` is then 0 until a fetch finds the beginning. If the log begins later, the first
+   * fetch is out of range, and the partition is assigned again at the beginning. No record is lost,
+   * because the group has read none.
+   *
+   * Offset 0 is not committed before a fetch has found the beginning. Otherwise the next owner
+   * would not look for it.
    */
   readonly isBeginningUnknown?: boolean
 }

@@ -20,11 +20,12 @@ interface RebalanceFetcherDeps {
 
 /**
  * Fetches and delivers the owned partitions during a rebalance. kafkajs fetches nothing until the
- * join of this member ends, and the join may wait for the session timeout of a dead member. The
- * fetches are safe: until the join ends, no other member can get these partitions. There is one
+ * join of this member ends, and the join may wait for the session timeout of a dead member.
+ *
+ * The fetches are safe, because no other member can get these partitions until the join ends. The
  * exception: if JoinGroup does not reach the coordinator within the rebalance timeout, the
- * coordinator removes this member. The next heartbeat then ends the session lease. Without the
- * lease, no work starts on the delivered records.
+ * coordinator removes this member. The next heartbeat then ends the session lease, and without the
+ * lease no work starts on the delivered records.
  */
 export class RebalanceFetcher {
   readonly #deps: RebalanceFetcherDeps

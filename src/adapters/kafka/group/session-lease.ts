@@ -8,9 +8,9 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
  */
 const heartbeatEveryMs = 500
 /**
- * The duration of the lease: one second below the session timeout (6 s), after which the
- * coordinator reassigns the partitions of a member. A webhook request that starts at the end of the
- * lease is sent within that second.
+ * The duration of the lease. After the session timeout (6 s), the coordinator reassigns the
+ * partitions of a member. The lease is one second shorter, so that a webhook request that starts at
+ * the end of the lease is sent before the session timeout.
  */
 const leaseMs = 5_000
 

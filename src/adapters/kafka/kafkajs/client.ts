@@ -148,8 +148,9 @@ const repeatAfterMs = 10_000
  * Writes kafkajs's log lines to Hookline's log.
  * - A line of level ERROR becomes a warning, because kafkajs retries after it. (kafkajs throws the
  *   errors that it does not retry.)
- * - Lines of other levels become debug lines. So do lines of level ERROR that report an error
- *   response of a broker, or that repeat a warning of the last 10 s.
+ * - Two kinds of ERROR lines become debug lines: those that report an error response of a broker,
+ *   and those that repeat a warning of the last 10 s.
+ * - Lines of other levels become debug lines.
  */
 export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () => performance.now()): logCreator {
   const lastWarned = new Map<string, number>()

@@ -103,8 +103,9 @@ export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): P
 }
 
 /**
- * Whether a batch has records. Batches without records are left out: a fetch response has a batch
- * for every partition, and kafkajs would queue each empty batch and call the heartbeat after it.
+ * Whether a batch has records. A fetch response has a batch for every partition, even for one
+ * without new records. kafkajs would queue each empty batch and call the heartbeat after it, so
+ * these batches are left out.
  */
 function hasRecords({ rawMessages }: FetchedBatch): boolean {
   return rawMessages.length > 0
@@ -127,8 +128,8 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
 const no = (): boolean => false
 
 /**
- * The last assignment of each consumer. The key is the object for the coordinator, which the
- * consumer shares with no other consumer.
+ * The last assignment of each consumer. The key is the consumer's object for the coordinator. No
+ * other consumer has the same object.
  */
 const assignments = new WeakMap<Broker, Buffer>()
 
@@ -138,8 +139,8 @@ export function lastAssignmentFrom(coordinator: Broker): Buffer | undefined {
 }
 
 /**
- * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233), in which
- * the cooperative assignor lists the partitions that the member must revoke.
+ * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233). This user
+ * data lists the partitions that the member must revoke (`assignor.ts`).
  * Patch: keeps the assignment as received.
  * Remove when: kafkajs exposes the user data.
  */

@@ -31,8 +31,8 @@ const unreadableCodes: ReadonlySet<number> = new Set([-1, 2, 56])
 const partitionsOf = new WeakMap<Error, readonly UnreadablePartition[]>()
 
 /**
- * Returns the partitions of a fetch that the broker cannot read, if one of them caused `error`. For
- * any other error, the list is empty.
+ * Returns the unreadable partitions of the fetch that failed with `error`. The list is empty if an
+ * unreadable partition is not the cause of the error.
  */
 export const unreadablePartitionsIn = (error: unknown): readonly UnreadablePartition[] =>
   partitionsOf.get(error as Error) ?? []

@@ -31,7 +31,7 @@ export function patchLeaderLookup(): void {
 
 /**
  * Groups partitions by leader. Partitions without a leader have the key -1. Returns `undefined` if
- * the metadata does not have a partition, so that the caller uses kafkajs's own code.
+ * the metadata does not have a partition. The caller then uses kafkajs's own code.
  */
 function byLeader(
   cluster: Cluster,

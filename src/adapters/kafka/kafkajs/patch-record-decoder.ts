@@ -12,8 +12,8 @@ export interface DecodedRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   /**
-   * The values are bytes. After `readHeadersAsText` they are text, unless all headers of the record
-   * together exceed `maxTextBytes`.
+   * The values are bytes. After a call of `readHeadersAsText` they are text. Exception: if the
+   * headers of a record have more than `maxTextBytes` bytes together, they stay bytes.
    */
   readonly headers: Readonly<Record<string, Header | Header[]>> | HeaderTexts
   readonly isControlRecord: boolean
@@ -35,9 +35,9 @@ export type DecodeRecord = (decoder: { readonly buffer: Buffer }, batch: BatchCo
 
 const logAppendTime = 1
 /**
- * Maximum bytes of a record's headers that are decoded to text. Longer headers stay bytes, which
- * are views of the response, until the record is used. As text, the headers of one response could
- * fill the heap.
+ * Maximum total bytes of a record's headers that are decoded to text. The headers of one response
+ * could fill the heap as text. So larger headers stay bytes, which are views of the response, until
+ * the record is used.
  */
 const maxTextBytes = 64 * 1024
 let isTextRequested = false

@@ -36,8 +36,8 @@ export interface FetchedPartition {
 
 export interface Broker {
   /**
-   * The versions that the broker supports of each request, by the number of the request (Kafka's
-   * *API key*). Set when the connection is open.
+   * For each type of request, the versions that the broker supports. The key is the number of the
+   * type (Kafka's *API key*). Set when the connection is open.
    */
   readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>>
   metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>

@@ -58,8 +58,8 @@ export async function refreshMetadataAfter(clock: Clock, cluster: Cluster, delay
 }
 
 /**
- * As `Promise.all`, but it rejects only after all promises have settled. The caller disconnects the
- * cluster client after a rejection, and a request that was still in progress would then open a new
+ * As `Promise.all`, but it rejects only after all promises have settled. After a rejection, the
+ * caller disconnects the cluster client. A request that was still in progress would then open a new
  * connection.
  */
 export async function rejectAfterAllSettled<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {

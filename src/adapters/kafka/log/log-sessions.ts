@@ -21,12 +21,12 @@ interface Deps {
 
 const maxWaitMs = 250
 /**
- * Estimated bytes of a record. A fetch asks only for the estimated bytes of the records that the
+ * Estimated bytes of a record. The size of a fetch is the estimated bytes of all records that the
  * session still has to read. A larger fetch would return records that the session does not need.
  */
 const bytesPerRecord = 1_024
 /**
- * Minimum and maximum bytes that one fetch asks for. Kafka returns the first batch whole, even if
+ * Minimum and maximum bytes that one fetch requests. Kafka returns the first batch whole, even if
  * it is larger.
  */
 const fetchBytes = { min: 64 * 1024, max: 4 * 1024 * 1024 }

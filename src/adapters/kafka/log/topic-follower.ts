@@ -29,9 +29,9 @@ export interface FollowerDeps {
  */
 const maxWaitMs = 500
 /**
- * If the follower has not been up to date for this time, its fetches ask the brokers to respond
- * immediately, even without records. Otherwise a broker without records would delay the next fetch
- * from the other brokers.
+ * Time after which a follower that is not up to date makes its fetches return immediately, even
+ * without records. Otherwise a fetch from a broker without records would delay the next fetch from
+ * the brokers that have some.
  */
 const behindMs = 2 * maxWaitMs
 /**

@@ -308,9 +308,9 @@ class BatchingProducer implements LogProducer {
 }
 
 /**
- * Returns the first partition after the current one that has no request in progress, so that
- * records avoid a leader that does not respond. If all partitions have a request in progress,
- * returns the next partition.
+ * Returns the first partition after the current one that has no request in progress. This choice
+ * avoids a leader that does not respond. If all partitions have a request in progress, returns the
+ * next partition.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions

@@ -15,8 +15,8 @@ export interface ObjectTask {
 export type ObjectWork<Options> = (task: ObjectTask, options: Options, id: string) => Promise<void>
 
 /**
- * Returns two functions that create subcommands with the options of the operator API. Subcommands
- * of `ofOne` also have the argument `<id>`.
+ * Returns two functions that create subcommands with the options of the operator API. The
+ * subcommands that `ofOne` creates also have the argument `<id>`.
  */
 export function objectSubcommand(kind: ObjectKind, io: CommandIo) {
   const subcommand = (name: string, summary: string): Command => withOperatorOptions(createCommand(name, summary, io))

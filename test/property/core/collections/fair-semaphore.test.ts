@@ -71,8 +71,8 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           waiting.delete(left)
           semaphore.leave(left)
           // While `left` waited, each other group could begin requests up to the cost of `left`.
-          // This can be more than the requests behind `left` may wait for because of their own
-          // cost. So for this group, the test counts only the requests that begin from now on.
+          // This can be more than the cost of the requests of its own group that waited behind
+          // `left`. So for these requests, the test counts only what begins from now on.
           for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)

@@ -23,8 +23,8 @@ it('finds an old enough body of at least the size, and the oldest one among bodi
           body.bytes = laterBytes
           bySize.place(body)
         }
-        // After this assignment, `place` is not called. So `oldest` must itself ignore a body that
-        // can no longer be evicted.
+        // `place` is not called after this assignment, so `bySize` does not notice it. `oldest`
+        // must therefore check whether a body can still be evicted.
         body.isEvictable = isEvictable
         return body
       })

@@ -179,7 +179,8 @@ const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index 
 const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
 /**
  * A step without an access token, so no webhook gets a request. It is one of the steps in `rests`.
- * The test repeats one of them after the generated steps, and the delivery must then end.
+ * After the generated steps of a delivery, the test repeats one step of `rests` until the delivery
+ * ends.
  */
 const withoutToken: Step = { ...failing, calls: failing.calls.map(call => ({ ...call, outcome: 'auth' as const })) }
 const rests = [

@@ -83,8 +83,8 @@ function throughKafka(carried: DeliveryState): DeliveryState {
 }
 
 /**
- * The schedule of a policy. For some of its waits, no retry topic with exactly this wait exists.
- * Some waits exceed the window, as after a change of the configuration that shortens the window.
+ * The schedule of a policy. Some of its waits differ from the waits of all retry topics. Some
+ * exceed the window, as after a change of the configuration that shortens the window.
  */
 const schedule = fc
   .array(fc.integer({ min: 10_000, max: hour }), { maxLength: 8 })
@@ -111,8 +111,8 @@ it('with pauseKeepsWindow, a pause changes when attempts are made, but neither t
       if (life.held > most) return
       expect(life.attempts.map(({ left }) => left)).toEqual(undisturbed.attempts.map(({ left }) => left))
       expect(life.end.reason).toBe((undisturbed.end as typeof life.end).reason)
-      // The paused time does not count towards the window. So the time of the delivery without the
-      // paused time, plus its next wait, must exceed the window.
+      // The paused time does not count towards the window. So the time since the start, without the
+      // paused time but with the next wait, must exceed the window.
       if (life.end.reason === 'retry_window_over') {
         const next = waits[life.attempts.length - 1] ?? 0
         expect(life.endedAt - start - life.held + next).toBeGreaterThan(policy.window)

@@ -104,7 +104,8 @@ it('the permits of all processes never exceed the total, with the requests that 
         for (const member of running(group)) {
           const { permits } = member.share.permitsAt(group.now, total, rotateBy, timeoutMs + handoverMs)
           const kept = (recent.get(member) ?? []).filter(({ at }) => group.now - at < timeoutMs)
-          // Only the last number and higher ones before it are needed for the maximum.
+          // The test needs only the maximum. A number that is not higher than a later one cannot be
+          // the maximum, so it is removed.
           recent.set(member, [...kept.filter(each => each.permits > permits), { at: group.now, permits }])
         }
         const inProgress = [...recent.values()].map(all =>

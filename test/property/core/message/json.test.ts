@@ -70,8 +70,8 @@ describe('canonicalJson', () => {
       fc.property(jsonText.value, fc.array(fc.boolean(), { minLength: 94, maxLength: 106 }), (text, levels) => {
         const nested = levels.reduceRight((inner, list) => (list ? `[${text},${inner}]` : `{"x":${inner}}`), '0')
         const outcome = canonicalJson(JSON.parse(nested))
-        // `text` itself has up to five levels, and can be inside any of the `levels`. So from 96 to
-        // 100 `levels`, both results are possible.
+        // `text` adds up to five levels, and can be inside any of the `levels`. So with 96 to 100
+        // `levels`, both results are possible.
         if (levels.length <= 95) expect(outcome).toMatchObject({ kind: 'canonical' })
         if (levels.length > 100) expect(outcome).toMatchObject({ code: 'too_deep' })
       }),

@@ -19,8 +19,8 @@ const step = {
 const committable = ({ open, received }: Oracle): number => (open.length === 0 ? received : Math.min(...open))
 
 /**
- * Gaps between offsets. There is rarely a small one (transaction markers) and even more rarely a
- * huge one (compaction).
+ * Gaps between offsets. Most are 0. Some are small, as transaction markers cause them. A few are
+ * huge, as compaction causes them.
  */
 const gap = fc.oneof(
   { weight: 8, arbitrary: fc.constant(0) },

@@ -15,9 +15,8 @@ const small = Buffer.alloc(10)
 const large = Buffer.alloc(1024 * 1024)
 
 /**
- * Number of offsets without a record before a record, usually 0. Small gaps, as transaction markers
- * cause them, are rare. Large gaps are rarer: four of them reach the span limit of the commit
- * metadata.
+ * Number of unused offsets before a record, usually 0. Small gaps are rare, as transaction markers
+ * cause them. Large gaps are rarer. Four large gaps reach the span limit of the commit metadata.
  */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },

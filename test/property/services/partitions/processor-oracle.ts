@@ -157,8 +157,8 @@ export class ProcessorOracle {
       const dueAt = delayMs === undefined ? this.#now : Math.min(timestamp, this.#knownAt) + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        // Number of records that stay in memory until they are due, because they are due soon. The
-        // records after them will be fetched again.
+        // If the records are due soon, up to this number of them stay in memory until they are due.
+        // The records after them will be fetched again.
         const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
         this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
         return

@@ -45,8 +45,9 @@ export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildP
   const user = confined === undefined ? [] : [`--setgid=${confined.uid}`, `--setuid=${confined.uid}`]
   const inner = ['unshare', `--root=${root}`, `--wd=${workdir}`, ...user, '--', ...words]
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // `env` sets the PATH of the enclosed file system, and searches this PATH for the next program.
-  // But `unshare` is a program of the machine, so it needs an absolute path.
+  // `env` sets the PATH of the enclosed file system, and searches for the next program in this
+  // PATH. The next program is `unshare`. It belongs to the machine and not to the enclosed file
+  // system, so it needs an absolute path.
   const program = ['/usr/bin/env', '-i', ...variables, '/usr/bin/unshare', ...inner.slice(1)]
   const args = [root, ...binds.flat(), '--', confined === undefined ? 'rw' : 'ro', ...program]
   const spaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child']

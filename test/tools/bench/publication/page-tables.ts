@@ -31,8 +31,8 @@ export function pageText(entries: readonly Entry[], rows: readonly RowName[]): s
 }
 
 /**
- * Returns the section of one row. For each set of circumstances in which variants were measured,
- * the section has a text about the circumstances, and then the tables of these variants.
+ * Returns the section of one row. Variants that were measured under the same circumstances are
+ * together: first a text about these circumstances, and then their tables.
  */
 function rowText(row: RowName, entries: readonly Entry[], circumstancesOf: (entry: Entry) => string): string {
   const runs = Map.groupBy(entries, circumstancesOf)
@@ -52,9 +52,9 @@ const repetitionsOf = (entry: Entry): string => {
 }
 
 /**
- * Kinds of variants that have the same figures. `begin` matches the beginning of the names of a
- * kind's variants. The table of a kind has a line per variant and a column per figure. Its first
- * column has the heading `title`, and shows the part of each name after the match.
+ * Kinds of variants. All variants of a kind have the same figures, so they share one table with a
+ * line per variant and a column per figure. `begin` matches the beginning of the variants' names.
+ * The first column has the heading `title`, and shows the rest of each name.
  */
 const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] = [
   { begin: /^request: /, title: 'request' },

@@ -11,7 +11,8 @@ import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 const ratePerSecond = 50
 const endpointLimit = { first: 20, raised: 40 }
 /**
- * Events per second. Each of the two destinations gets half of them, which is more than its limit.
+ * Events per second. Each of the two destinations gets half of them: 70, which is more than its
+ * limit.
  */
 const eventsPerSecond = 140
 const waiting = 2_000

@@ -14,9 +14,9 @@ const us = 'hookline undici'
 const reference = referenceLoop('undici')
 
 /**
- * Measures deliveries per CPU second of Hookline and other programs. They run alternately on the
- * same topic. The reference loop runs too, so that the figures can be compared with those of other
- * rows.
+ * Measures deliveries per CPU second of Hookline and of the programs that the variable PEER names.
+ * They run alternately on the same topic. The reference loop runs too: it makes the figures
+ * comparable with those of other rows.
  */
 export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
   const forwarders = [hooklineForwarder('undici'), ...bench.peers, reference]

@@ -41,8 +41,8 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
     figures,
     findings: [
       // r is the CPU time per delivery with two processes, divided by the CPU time per delivery
-      // with one. With a core each, two processes deliver 2 / r times as much as one process. The
-      // bound of 2 / r is stricter than the bound of r, so there is no finding of r.
+      // with one. With a core each, two processes deliver 2 / r times as much as one process. This
+      // figure has a strict limit, so r itself needs none.
       ...findings,
       {
         ...{

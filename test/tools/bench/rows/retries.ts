@@ -189,9 +189,12 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
 }
 
 /**
- * Computes the CPU time of one attempt, of scheduling a retry and reading it again, and of the
- * records of one retried delivery in the attempts topic. All are in microseconds. A negative cost
- * becomes `NaN`, because it means that the runs cannot be compared.
+ * Computes three CPU times, in microseconds:
+ * - `attempt`: of one attempt.
+ * - `retry`: of writing a failed delivery to a retry topic and reading it again.
+ * - `attemptRecords`: of the records that a retried delivery writes to the attempts topic.
+ *
+ * A negative time becomes `NaN`, because it means that the runs cannot be compared.
  */
 export function costsOf({
   plain,
@@ -205,8 +208,7 @@ export function costsOf({
   const attempt = 1e6 / plain.perCpuSecond
   const extra = ({ cpuToTheEnd, refused }: typeof failing): number =>
     ((cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / refused
-  // Each failed event needs one more attempt. So the cost of an attempt is subtracted from the
-  // additional cost of a failed event.
+  // A failed event also costs one more attempt. `retry` is without the cost of this attempt.
   return {
     attempt,
     retry: positive(extra(failing) - attempt),

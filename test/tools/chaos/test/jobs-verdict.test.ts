@@ -60,7 +60,9 @@ const resentB: Partial<JobsEvidence> = {
 }
 
 const incomplete = { ...balanced, admitted: 1, difference: undefined, partial: true } as const
-/** The failure for a request that the endpoints accepted and the ledger does not count. */
+/**
+ * The failure that is reported if the ledger does not count a request that an endpoint accepted.
+ */
 const notCounted = /^the ledger counts \d+ delivered, and the endpoints accepted \d+ requests \(0 killed dispatchers\)$/
 
 interface Case {

@@ -145,7 +145,8 @@ describe('headers that another process wrote', () => {
   it.each<[string, Record<string, string>, Partial<DeliveryState>]>([
     ['as written', {}, { pausedAt: start, pausedFor: duration('1h') }],
     // An earlier version of Hookline does not know the header `paused-at`, and copies it to the
-    // next record. So the header counts only with the reason `paused`.
+    // next retry record, which can have a different reason. So the header counts only in a record
+    // with the reason `paused`.
     ['paused-at of an earlier wait', { reason: 'http_5xx' }, { pausedAt: undefined, pausedFor: duration('1h') }],
     ['malformed', { 'paused-at': 'x', 'paused-for': '-1' }, { pausedAt: undefined, pausedFor: undefined }],
   ])('%s', (_, changed, expected) => {

@@ -68,8 +68,9 @@ describe('a delete message', () => {
     { userIds: ['ada'], sources: undefined, suppress: false },
     { id: 'd-1', createdAt: start, users: 1, isSuppressed: false, sources: [{ id: 'web', destinations: ['crm'] }] },
   )
-  // The suppression expires after 53 days (1,272 h). A replayed delivery may be paused for 48 h,
-  // and its retry window lasts 4 h. So it can be replayed for up to 1,220 h.
+  // A deletion suppresses its users for 53 days (1,272 h). After a replay, the delivery of a delete
+  // message may be paused for 48 h, and its retry window lasts 4 h. So a delete message can be
+  // replayed for up to 1,220 h after the deletion.
   it.each<[string, string, string]>([
     ['is replayed while its suppression exists until the delivery ends', '1219h', 'delivery'],
     ['is refused when its suppression could expire before that', '1221h', 'deletion_expired'],

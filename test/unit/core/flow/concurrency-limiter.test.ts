@@ -103,9 +103,9 @@ describe('ConcurrencyLimiter', () => {
             limiter.acquire(newShare(), permits)
             held[index] = (held[index] ?? 0) + 1
           }
-      // At the first request of the first destination, no other destination had requests to the
-      // host. At all later requests, several destinations shared the permits (slots for concurrent
-      // requests). So the first destination got no more permits than the others.
+      // The destinations take permits (slots for concurrent requests) in turn, one at a time. So
+      // the first destination was alone on the host only for its first permit, and got no more
+      // permits than the others.
       expect(Math.max(...held)).toBe(each)
       expect(limiter.hasPermit(rooms[count] as PermitShares)).toBe(true)
     })

@@ -7,8 +7,8 @@ import { createAuthority } from '../../../support/network/certificates.ts'
 const { cert, key } = createAuthority().issue({ usage: 'client' })
 const short = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey.export({ format: 'jwk' })
 /**
- * A private RSA key with a modulus of this size. The key cannot sign, because only its modulus is
- * long: a real key of 8,192 bits takes seconds to create.
+ * A private RSA key with a modulus of this size. The function replaces only the modulus of a short
+ * key, so the result cannot sign. To create a real key of 8,192 bits would take seconds.
  */
 const keyOfBits = (bits: number): string =>
   createPrivateKey({ key: { ...short, n: Buffer.alloc(bits / 8, 255).toString('base64url') }, format: 'jwk' })

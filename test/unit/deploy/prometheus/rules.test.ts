@@ -54,7 +54,10 @@ describe('alerts', () => {
   })
 })
 
-/** The installations that an expression selects by name. A rule must apply to all installations. */
+/**
+ * The installations that an expression selects by name. A rule must apply to all installations, so
+ * this list must be empty.
+ */
 const selectedInstallations = (expr: string): readonly string[] => {
   const matchers = askedIn(expr).metrics.flatMap(metric => metric.matchers)
   return matchers.filter(({ label }) => label === 'job' || label === 'namespace').map(({ value }) => value)

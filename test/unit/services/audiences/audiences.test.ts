@@ -209,7 +209,7 @@ describe('inputs that cannot be decoded', () => {
     harness.log.unwritable.add(memberships)
     harness.log.write(audienceInput, Buffer.from('no input'), 'ann')
     await harness.advance(1)
-    // All three first writes have failed, so no write of a watermark waited for another one.
+    // All three first writes have failed, so no write waited for the result of an earlier one.
     expect(harness.count(`produceFailures{${memberships}}`)).toBe(3)
   })
 

@@ -6,8 +6,9 @@ import { audience, ended, observed } from '../../../support/audience/partition-h
 const keyOf = (userId: string) => membershipKey({ audience, userId, destination: 'crm' })
 
 /**
- * Starts a service in which Ann is an acknowledged member. The stale record is an earlier record of
- * Ann's membership, which was written while the change was in flight.
+ * Starts a service that has made Ann a member and has got the acknowledgement of this change. The
+ * stale record is the first record of Ann's membership. In this record, the change is still in
+ * flight.
  */
 async function acknowledged() {
   const harness = await AudiencesHarness.started()

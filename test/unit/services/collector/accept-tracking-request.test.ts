@@ -137,8 +137,8 @@ describe('a rejected message', () => {
     const collector = new CollectorHarness()
     const refused: number[] = []
     const canEverReserve = (bytes: number): boolean => refused.push(bytes) > 1
-    // `reserve` permits only the first reservation of the request, which is 24 bytes for the
-    // position of each of its three messages in the body. Later reservations fail.
+    // A request first reserves 24 bytes for each of its messages, for the position of the message
+    // in the body. `reserve` permits this reservation for three messages, and nothing after it.
     const reserve = (bytes: number): boolean => bytes === 24 * 3
     const answer = await collector.answered([page('a'), 1, 1], { reserve, canEverReserve })
     expect(answer).toMatchObject({ kind: 'refused', code: 'payload_too_large', retryAfter: undefined })

@@ -68,9 +68,10 @@ describe('short work', () => {
 
 describe('sources whose requests wait at the same time', () => {
   /**
-   * Functions that request turns (`turns`) and short work (`shortWork`). `in` waits for a number of
-   * iterations of the event loop. It returns the requests that were granted in this time, in order,
-   * each as `<source> <number>`.
+   * Functions for the calls of `createFairTurns`. `turns` requests turns (a turn is a part of the
+   * work for one request). `shortWork` requests short work, which does not wait for turns. `in`
+   * waits for a number of iterations of the event loop. It returns what was granted in this time,
+   * in order, each as `<source> <number>`.
    */
   function recorded() {
     const { next, short } = createFairTurns(new ManualClock())

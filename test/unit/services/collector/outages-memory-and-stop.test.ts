@@ -29,8 +29,8 @@ describe('when Kafka does not store a record', () => {
     expect(box.answer).toMatchObject(unavailable)
     expect(collector.count('produceFailures{hookline.events}')).toBe(1)
     expect(collector.count('collectorMessages{web,accepted}')).toBe(0)
-    // The producer has not yet answered for the third record, so the memory of the record is not
-    // free.
+    // The producer has not yet reported a result for the third record, so the memory of this record
+    // is still in use.
     expect(collector.held('records')).toBeGreaterThan(0)
     collector.producer.answer()
     expect(collector.held('records')).toBe(0)

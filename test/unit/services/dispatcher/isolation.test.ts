@@ -93,8 +93,8 @@ describe('the circuit breaker of a destination', () => {
     const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
     write(harness, 10)
     await harness.advance(1)
-    // These events are deferred for 10 s and then for 30 s, so all are due after 40 s. One of them
-    // is then the probe.
+    // The deliveries of these events are deferred for 10 s and then for 30 s, so all are due after
+    // 40 s. One of them is then the probe of the circuit breaker.
     write(harness, 20, 'later')
     await harness.advance(39_000)
     isDead = false
@@ -177,7 +177,7 @@ describe('a destination that accepts and never answers', () => {
     })
     write(harness, 6_000)
     // The first thousand records reach the prefetch limit of the partition. One second later, the
-    // dispatcher finds the slow destination.
+    // dispatcher detects that `slow` delays the partition, and begins to defer its deliveries.
     await harness.advance(1_300)
     expect(harness.calls.filter(({ call }) => isFor('fast')(call))).toHaveLength(6_000)
     expect(harness.calls.filter(({ call }) => isFor('slow')(call))).toHaveLength(10)

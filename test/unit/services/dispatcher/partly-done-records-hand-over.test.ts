@@ -16,9 +16,9 @@ function sent(harness: DispatcherHarness): Readonly<Record<string, readonly stri
 }
 
 /**
- * Starts a dispatcher that sends one request at a time to each webhook. The endpoint of `slow`
- * responds only after a call of `nextOwner`, which restarts the dispatcher. The other endpoints
- * respond immediately.
+ * Starts a dispatcher that sends one request at a time to each webhook. `nextOwner` restarts the
+ * dispatcher. The endpoint of `slow` responds only to requests after this restart. The other
+ * endpoints respond immediately.
  */
 async function setUp(names: readonly string[], count: number) {
   let isSlow = true

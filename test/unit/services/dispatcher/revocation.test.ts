@@ -68,7 +68,8 @@ describe('a partition that is being revoked', () => {
 it('a request that ends after its partition was revoked changes nothing; the next owner repeats it', async () => {
   const { harness } = await setUp()
   write(harness, 'a')
-  // The request is in progress: its response has arrived, but the dispatcher has not read it.
+  // `poll` starts the request. At the rebalance, the request is still in progress, because the
+  // dispatcher has not read its response yet.
   harness.log.poll()
   harness.live.rebalance()
   await harness.advance(1)

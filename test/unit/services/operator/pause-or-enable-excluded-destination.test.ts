@@ -9,8 +9,8 @@ import { configTopic, oneOperator } from '../../../support/config-objects/config
 import { destinationDocument, secondKey } from '../../../support/config-objects/example-objects.ts'
 
 /**
- * A process that excludes the destination `crm`, because it has another encryption key than the one
- * that encrypted the secrets of `crm`.
+ * A process that excludes the destination `crm`. The secrets of `crm` are encrypted with an
+ * encryption key that this process does not have.
  */
 async function excluded() {
   const { harness, process, change } = await oneOperator()

@@ -39,7 +39,7 @@ export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps)
     void created.then(job => setTrialId(job?.id))
     return () => {
       void created.then(job => {
-        // Cancel the dry run, because the dialog is closed and other replays wait for its end.
+        // The dialog is closed. Cancel the dry run, because other replays wait for its end.
         if (job !== undefined && !hasTrialEnded.current) void trial.send('DELETE', replayPath(job.id))
       })
     }

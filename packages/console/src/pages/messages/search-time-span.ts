@@ -35,8 +35,8 @@ const minuteMs = 60_000
 /**
  * The search for the message of an attempt or a dead letter begins this number of milliseconds
  * before the attempt or the dead letter. The number is the sum of the longest retry window, 4 h,
- * and one hour for the wait before the first attempt. After paused time, a replay or a resend, the
- * event can be older than this. The search then misses the event.
+ * and one hour for the wait before the first attempt. The event can be older if its destination was
+ * paused, or after a replay or a resend. The search then does not find the event.
  */
 const beforeMs = 5 * 60 * minuteMs
 

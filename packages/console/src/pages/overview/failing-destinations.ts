@@ -6,8 +6,8 @@ export interface FailingDestination {
   readonly id: string
   readonly hasOpenBreaker: boolean
   /**
-   * Number of dead letters of this destination in the last hour. Only the newest 100 dead letters of
-   * the installation are included.
+   * Number of dead letters of this destination in the last hour, among the newest 100 dead letters
+   * of the installation.
    */
   readonly deadLetters: number
   /** The reason of the newest dead letter of this destination. */

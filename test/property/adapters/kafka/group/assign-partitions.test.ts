@@ -50,8 +50,9 @@ it('assigns every partition to one member, and keeps owned ones', () => {
       for (const { memberId, owned } of subscribers) {
         const share = shares.find(each => each.memberId === memberId)
         expect(share?.partitions.map(keyOf)).toEqual(expect.arrayContaining(owned.map(keyOf)))
-        // Only partitions that a member owned before can be excess. A new partition is assigned to
-        // its final owner immediately.
+        // `excess` are the partitions that a member must revoke for another member. They can only
+        // be partitions that it owned before: a new partition is assigned to its final owner
+        // immediately.
         expect(owned.map(keyOf)).toEqual(expect.arrayContaining(share?.excess.map(keyOf) ?? ['none']))
       }
     }),

@@ -31,7 +31,10 @@ export function setUp() {
   const state = {
     assigned: [0],
     canAsk: true,
-    /** `since` is the offset that a search by time finds. Its record has the timestamp `newAt`. */
+    /**
+     * `since` is the offset that a search by time finds, and `newAt` is the timestamp of the record
+     * at this offset.
+     */
     log: { beginning: 0, end: 100 } as { beginning: number; end: number; since?: number; newAt?: number },
     offsetsFail: undefined as Error | undefined,
     flush: async (): Promise<boolean> => true,

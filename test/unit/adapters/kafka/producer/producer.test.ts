@@ -101,9 +101,9 @@ it('records of a topic with large batches linger longer and delay no other topic
 
 describe('records of a topic with large batches', () => {
   /**
-   * Appends a record with the user's id as its key to a topic with large batches, where the key
-   * does not select the partition. In an ordinary topic, the users of these tests would be in
-   * different partitions.
+   * Appends a record to `patient`, a topic with large batches. The key of the record is the user's
+   * id, but in this topic the producer does not choose the partition by the key. With an ordinary
+   * topic, the users of these tests would be in different partitions.
    */
   const park = (to: LogProducer, user: string): void =>
     to.append('patient', { key: Buffer.from(user), value: Buffer.from(user), headers: {} }, () => {})
