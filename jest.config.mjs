@@ -9,7 +9,7 @@ const shared = {
 const withKafka = {
   ...shared,
   globalSetup: './test/support/jest/start-infrastructure.ts',
-  globalTeardown: './test/support/jest/stop-infrastructure.ts',
+  globalTeardown: './test/support/jest/scan-secrets-and-stop-infrastructure.ts',
 }
 const fixedSeed = { ...shared, setupFiles: ['./test/support/jest/fixed-seed.ts'] }
 /** `test/README.md` says which folder belongs to which project. */

@@ -24,7 +24,7 @@ interface Language {
   /** The files with the example, by name. Java has none, because `program` contains the example. */
   readonly files: Readonly<Record<string, string>>
   /**
-   * Name of the program in `test/fixtures/signatures` that runs the example. Each line of its stdin
+   * Name of the program in `test/fixtures/run-signature-examples` that runs the example. Each line of its stdin
    * describes one case.
    */
   readonly program: string
@@ -45,7 +45,7 @@ export interface SignatureExamples {
   ): Promise<void>
 }
 
-const fixture = (name: string): string => join(checkout, 'test/fixtures/signatures', name)
+const fixture = (name: string): string => join(checkout, 'test/fixtures/run-signature-examples', name)
 
 /**
  * Writes the examples of a page to a folder, together with the programs `<program>.*`. The folder

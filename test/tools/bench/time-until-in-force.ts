@@ -1,4 +1,4 @@
-import { changeIn } from './probe-and-other-destinations.ts'
+import { changeIn } from './changed-and-unchanged-destinations.ts'
 import type { SuccessLog } from './receiver/event-tally.ts'
 
 /**

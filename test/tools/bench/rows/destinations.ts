@@ -1,4 +1,4 @@
-import { fullTopicsOutcome } from '../cost-from-full-topics.ts'
+import { fullTopicsOutcome } from '../delivery-cost-by-installation-size.ts'
 import { shown } from '../report.ts'
 import type { Bench, Outcome } from './row.ts'
 

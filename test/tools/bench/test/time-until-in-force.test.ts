@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { changeIn, probeDocument, sourceCount } from '../probe-and-other-destinations.ts'
+import { changeIn, probeDocument, sourceCount } from '../changed-and-unchanged-destinations.ts'
 import { msUntilInForce } from '../time-until-in-force.ts'
 
 const partitionOf = new Map([0, 1, 2, 3, 4, 5].map(number => [number, number % 2]))
