@@ -110,8 +110,8 @@ export class ObjectLog {
   }
 
   /**
-   * Adds the current version of an object whose records Kafka has lost. The version must be written
-   * again as a copy.
+   * Adds an object whose records Kafka has lost, with the version that this process still has in
+   * memory. A process must write this version again, as a copy.
    */
   keep(known: KnownVersion): void {
     this.#known.set(objectKeyOf(known), known)

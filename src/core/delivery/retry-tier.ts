@@ -24,8 +24,8 @@ export const retryPolicyOf = ({ schedule, window }: Pick<DeliverySettings, 'sche
 })
 
 /**
- * Returns the longest tier (wait of a retry topic) that is not longer than the wait. Returns the
- * shortest tier when all tiers are longer.
+ * Returns the longest tier (wait of a retry topic) that is at most `wait`. Returns the shortest
+ * tier when all tiers are longer than `wait`.
  */
 export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): DurationMs {
   const tier = tiers.findLast(candidate => candidate <= wait) ?? tiers[0]

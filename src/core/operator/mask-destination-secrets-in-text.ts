@@ -8,7 +8,10 @@ import type { Destination } from '../settings/settings.ts'
  */
 const minMasked = 8
 
-/** The secrets of a destination as texts, with the parts of them that an endpoint may repeat. */
+/**
+ * The secrets of a destination as texts, and those parts of its URLs and headers that an endpoint
+ * may repeat in its response.
+ */
 export function secretTextsOf(destination: Destination): readonly string[] {
   const { webhooks, secrets, signingKeys = [], auth, tlsIdentity } = destination
   const keys = [...secrets, ...signingKeys, auth?.oauth2?.clientSecret, tlsIdentity?.key]

@@ -6,7 +6,7 @@ import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/
 
 /** What can happen to a copy of an event between the events topic and its destination. */
 export const fates = [
-  ...['arrives', 'arrives_twice_reported', 'arrives_unreported', 'times_out', 'given_up', 'doubles', 'vanishes'],
+  ...['arrives', 'arrives_twice_reported', 'arrives_uncommitted', 'times_out', 'given_up', 'doubles', 'vanishes'],
 ] as const
 export type Fate = (typeof fates)[number]
 
@@ -118,7 +118,7 @@ export class ModelDestinations {
         this.#arrive(copy)
         this.#tell(copy, 'delivered')
         return this.#end(copy, 'delivered')
-      case 'arrives_unreported':
+      case 'arrives_uncommitted':
         // The process reports the delivery, and dies before it commits. So the next process reads
         // the copy again.
         this.#arrive(copy)

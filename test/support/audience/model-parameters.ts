@@ -15,7 +15,7 @@ export type AudienceCase = (typeof audienceCases)[number]
 export const fates: readonly Fate[] = [
   ...Array<Fate>(6).fill('arrives'),
   'arrives_twice_reported',
-  'arrives_unreported',
+  'arrives_uncommitted',
   'times_out',
   'times_out',
   'given_up',

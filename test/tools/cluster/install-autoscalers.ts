@@ -40,7 +40,8 @@ export async function installKeda({ shell, directory }: Installation): Promise<R
 
 /**
  * Installs the metrics server of Kubernetes with the manifests of its Go module. Resolves when the
- * API server has the API for the resources that pods use. Removes it after an error.
+ * API server serves `metrics.k8s.io`, the API for the CPU time and memory that pods use. After an
+ * error, removes the metrics server again.
  */
 export async function installMetricsServer({ shell, directory }: Installation): Promise<Removal> {
   const place = join(directory, 'metrics-server')

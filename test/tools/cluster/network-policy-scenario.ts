@@ -34,7 +34,10 @@ export interface Expectation {
   readonly policy: 'open' | 'closed'
 }
 
-/** What each probe found, by `from target`: `open`, or the code of the error. */
+/**
+ * What each probe found: `open`, or the code of the error. A key has the fields `from` and `target`
+ * of its expectation, separated by a space.
+ */
 export type Found = ReadonlyMap<string, string>
 
 interface PolicyValues {

@@ -23,7 +23,7 @@ const count = 10
 /** Messages a second for the changed destinations. Each message goes to all of them. */
 const perSecond = 6
 const changePatienceMs = 60_000
-/** Time, in ms, after which every process uses a new destination. */
+/** Time in ms from the creation of a destination until every process certainly uses it. */
 const inForceMs = 2_000
 /**
  * The files that the scenarios add to the Secret `hookline`: the content of each file by its name.
