@@ -72,8 +72,8 @@ it('a destination that fails at two processes is disabled, although one is kille
       return found['state'] === 'disabled' ? found : undefined
     })
   const disabled = await untilDisabled(started, 'crm')
-  // `failingSince` is from before the kill, so the new process continues the count of the killed
-  // one.
+  // `failingSince` is from before the kill, so the kill did not restart the time after which the
+  // destination is disabled.
   expect(disabled).toMatchObject({
     version: 0,
     disabledAutomatically: { reason: 'failing', failingSince: new Date(failingSince).toISOString() },

@@ -11,8 +11,9 @@ export interface LedgerRecord {
   /** The offset of the previous ledger record of this partition; `undefined` for the first one. */
   readonly previousOffset: number | undefined
   /**
-   * The newest hour, in hours since 1970, for which the previous ledger record or one before it has
-   * counts; 0 for the first record. A reader that needs only later hours stops here.
+   * The newest hour, in hours since 1970, for which any earlier ledger record of the partition has
+   * counts; 0 for the first record. A reader that needs only later hours does not read the earlier
+   * records.
    */
   readonly hourBefore: number
   readonly counts: LedgerCounts

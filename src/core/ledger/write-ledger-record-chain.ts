@@ -5,13 +5,14 @@ export interface PendingRecord {
   /** The offset of the previous ledger record of the partition; `undefined` for the first one. */
   readonly previousOffset: number | undefined
   /**
-   * The newest hour, in hours since 1970, for which the previous ledger record or one before it has
+   * The newest hour, in hours since 1970, for which any earlier ledger record of the partition has
    * counts; 0 for the first record.
    */
   readonly hourBefore: number
   readonly value: Buffer
   /**
-   * The newest hour, in hours since 1970, for which this ledger record or one before it has counts.
+   * The newest hour, in hours since 1970, for which this ledger record or any earlier one of the
+   * partition has counts.
    */
   readonly newestHour: number
   /** The number of earlier ledger records whose counts this record contains and replaces. */

@@ -94,7 +94,10 @@ function causeOf(notice: Notice): string {
   }
 }
 
-/** The event with destination facts. It is not delivered to any destination. */
+/**
+ * The event that carries the facts about a destination through the events topic, to the process
+ * that makes notices from them. It is not delivered to any destination.
+ */
 export const factsEvent = (facts: DestinationFacts, id: string, at: EpochMs): Event =>
   ownEvent({
     type: 'track',

@@ -5,9 +5,8 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * After a delay, for example of a timer, this process may send messages without a wait until the
- * mean rate is reached again. It sends at most as many of them as the configured rate allows in
- * `burstMs`.
+ * Maximum burst of messages, as a time in ms. After a pause, or when a timer is late, this process
+ * may send immediately as many messages as the configured rate allows in this time.
  */
 const burstMs = 100
 

@@ -55,9 +55,9 @@ export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: 
 }
 
 /**
- * Whether an error has a cause outside this code. The errors of the schema registry's adapter, of the
- * Kafka adapter and of an unreadable destination file have a `code`. The errors of the Kafka client
- * have the field `retriable`.
+ * Whether an error has a cause outside this code. The errors of the schema registry's adapter, of
+ * the Kafka adapter and of an unreadable destination file have a `code`. The errors of the Kafka
+ * client have the field `retriable`.
  */
 const isOutside = (error: unknown): error is Error =>
   error instanceof Error && ('code' in error || 'retriable' in error)

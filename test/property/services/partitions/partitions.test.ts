@@ -15,8 +15,9 @@ const small = Buffer.alloc(10)
 const large = Buffer.alloc(1024 * 1024)
 
 /**
- * Number of unused offsets before a record, usually 0. Small gaps are rare, as transaction markers
- * cause them. Large gaps are rarer. Four large gaps reach the span limit of the commit metadata.
+ * Number of unused offsets before a record, usually 0. Some records have a small gap before them,
+ * as a transaction marker would cause. Fewer have a large gap. Four large gaps reach the span limit
+ * of the commit metadata.
  */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },
