@@ -24,7 +24,7 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     topics: [topics.audienceInput],
     maxWait,
     onLoss:
-      'Kafka deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; users of synced lists may be among these records, so full syncs that began before this line do not remove the users of this partition who are missing from their lists; find the time span of the deleted records with the runbook HooklineRecordsLost; then repeat the resets and deletions of this time span, and all syncs since its beginning',
+      'Kafka deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; users of synced lists may be among these records, so in this partition, full syncs that began before this line do not remove the users who are missing from their lists; find the time span of the deleted records with the runbook HooklineRecordsLost; then repeat the resets and deletions of this time span, and all syncs since its beginning',
   })
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)
