@@ -13,7 +13,7 @@ const { destination, partition } = openLabels
 export const audienceMetrics = {
   audienceInputs: counter(
     'hookline_audience_inputs_total',
-    'Processed records of the audience input topic, by kind and result. Kinds: `observed` and `sync_ended` (syncs), `outcome` (delivery results), `resend` (replays of dead-lettered audience changes), `reset`, `forgotten` (deletions), `-` (the record could not be decoded). Results: `changed` and `unchanged` (Hookline applied the record, and the membership changed or not), `undecodable` (Hookline dead-lettered the record). Hookline ignores records with any other result, for example `sync_closed` (the sync of the record, or a newer full sync, had ended) and `sync_cancelled` (the record belongs to a full sync that was cancelled, because a newer full sync began, or because a record of the sync was ignored, could not be decoded or was lost).',
+    'Processed records of the audience input topic, by kind and result. Kinds: `observed` and `sync_ended` (syncs), `outcome` (delivery results), `resend` (replays of dead-lettered audience changes), `reset`, `forgotten` (deletions), `-` (the record could not be decoded). Results: `changed` and `unchanged` (Hookline applied the record, and the membership changed or not), `undecodable` (Hookline dead-lettered the record). Hookline ignores records with any other result, for example `sync_closed` and `sync_cancelled`. `sync_closed`: the sync of the record, or a newer full sync, had ended. `sync_cancelled`: the full sync of the record was cancelled, because a newer full sync began, or because a record of the sync was ignored, could not be decoded or was lost.',
     {
       unit: 'inputs',
       use: 'dashboard',

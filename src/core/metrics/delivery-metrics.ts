@@ -67,7 +67,7 @@ export const deliveryMetrics = {
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries that have no result and do not wait in a retry topic. Only the last 24 hours count. If the counts of an hour become incomplete, the last difference of this hour that was read before still counts, until the operator service restarts. The value is from the last reading of the ledger. If the value is not 0, a delivery was lost, or Hookline has a bug.',
+    'Deliveries of the last 24 hours that have no result and do not wait in a retry topic. The operator service calculates the value each time it reads the ledger. If the counts of an hour have become incomplete, the service uses the last difference that it calculated for this hour, until the service restarts. If the value is not 0, a delivery was lost, or Hookline has a bug.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(
