@@ -26,10 +26,6 @@ it.each([
 ])('reads the change of %s', (path, change) => expect(changeIn(path)).toBe(change))
 
 it('every fourth event is for the probe, so that a change is visible within milliseconds', () => {
-  const { sources } = probeDocument('https://receiver.example', 1)
-  const ofProbe = new Set(sources)
-  const gaps = Array.from({ length: sourceCount / 4 }, (_, turn) =>
-    [0, 1, 2, 3].filter(source => ofProbe.has(`s${turn * 4 + source}`)),
-  )
-  expect(gaps).toEqual(gaps.map(() => [0]))
+  const everyFourth = Array.from({ length: sourceCount / 4 }, (_, turn) => `s${turn * 4}`)
+  expect(probeDocument('https://receiver.example', 1).sources).toEqual(everyFourth)
 })
