@@ -106,7 +106,7 @@ export function compose(deps: Deps): Composition {
   showObjects(metrics, merged.get())
 
   function applyMerged(result: Merged): void {
-    live.apply(result.settings)
+    live.apply(result)
     showObjects(metrics, result)
   }
 

@@ -1,6 +1,7 @@
 import { type AudienceDirectory, audienceDirectory } from '../../core/audience/audience-directory.ts'
 import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
-import { createRouting, type Routing } from '../../core/delivery/route.ts'
+import type { Merged } from '../../core/config-objects/merge-objects.ts'
+import { createRouting, type Routing, withChangedDestinations } from '../../core/delivery/route.ts'
 import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import { createOperatorSessions, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type {
@@ -33,19 +34,19 @@ export interface LiveSettings {
   readonly notices: NoticesSettings | undefined
 }
 
-/** Holds the live settings of a process. `apply` replaces them after a configuration change. */
+/** Holds the live settings of a process. `apply` replaces them after each merge. */
 export interface CurrentSettings {
   /** Returns the current settings. Do not keep the object, because a change replaces it. */
   get(): LiveSettings
-  apply(settings: Settings): void
+  apply(merged: Pick<Merged, 'settings' | 'changedDestinations'>): void
 }
 
 export function holdLiveSettings(settings: Settings): CurrentSettings {
   let live = liveSettingsOf(settings)
   return {
     get: () => live,
-    apply: changed => {
-      live = liveSettingsOf(changed)
+    apply({ settings: changed, changedDestinations }) {
+      live = changedDestinations === undefined ? liveSettingsOf(changed) : liveAfter(live, changed, changedDestinations)
     },
   }
 }
@@ -61,4 +62,18 @@ const liveSettingsOf = (settings: Settings): LiveSettings => ({
   emitPerSecond: settings.audiences.emitPerSecond,
   canary: settings.canary,
   notices: settings.notices,
+})
+
+/**
+ * Returns the live settings after a change that concerns only destinations, which keep their
+ * sources.
+ */
+const liveAfter = (
+  live: LiveSettings,
+  settings: Settings,
+  changed: NonNullable<Merged['changedDestinations']>,
+): LiveSettings => ({
+  ...live,
+  routing: withChangedDestinations(live.routing, changed),
+  audiences: audienceDirectory(settings),
 })

@@ -1,4 +1,6 @@
+import { mergeChangedDestinations } from '../../core/config-objects/merge-changed-destinations.ts'
 import { type Merged, mergeObjects } from '../../core/config-objects/merge-objects.ts'
+import type { RecordName } from '../../core/config-objects/object-record.ts'
 import type { ReadingContext } from '../../core/config-objects/read-object.ts'
 import { encryptionKeysOf } from '../../core/encryption-key.ts'
 import type { Cancel, Clock } from '../../core/ports.ts'
@@ -10,7 +12,7 @@ import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 /**
  * The minimum time between two merges, in milliseconds. A merge combines the settings of the file
  * with the objects of the config topic. Changes of objects cause merges. No delivery starts during
- * a merge, which takes a few milliseconds with 10,000 objects.
+ * a merge, which takes up to a few milliseconds with 10,000 objects.
  * - `perMerge`: the time is this multiple of the duration of the last merge. So during a burst of
  *   changes, merges delay at most 1 % of the deliveries, and do not raise the p99 of their latency.
  * - `min`, `max`: the bounds of this time. With `max`, a change is in force within a second.
@@ -18,7 +20,10 @@ import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 const interval = { min: 100, max: 400, perMerge: 100 }
 
 /** The part of the object store that a merge uses. */
-export type FollowedObjects = Pick<ObjectStore, 'objects' | 'failures' | 'listen' | 'readAgain' | 'reading' | 'age'>
+export type FollowedObjects = Pick<
+  ObjectStore,
+  'objects' | 'object' | 'failures' | 'listen' | 'readAgain' | 'reading' | 'age'
+>
 
 /**
  * The settings in use: those of the file together with the objects of the config topic. A change of
@@ -97,20 +102,35 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
    */
   let earliest = Number.NEGATIVE_INFINITY
   let cancel: Cancel | undefined
+  /**
+   * The ids of the destinations that have changed after the last merge; `undefined` when anything
+   * else may have changed too.
+   */
+  let changed: Set<string> | undefined
 
-  const mergedNow = (): Merged => mergeObjects(file, objects?.objects() ?? [], objects?.failures)
+  const mergedNow = (): Merged => mergedFromLast() ?? mergeObjects(file, objects?.objects() ?? [], objects?.failures)
+
+  function mergedFromLast(): Merged | undefined {
+    if (objects === undefined || changed === undefined) return undefined
+    const { object, failures } = objects
+    const versions = [...changed].map(id => object({ kind: 'destination', id }))
+    return mergeChangedDestinations(file, merged, versions, failures)
+  }
 
   function merge(): void {
     cancel?.()
     cancel = undefined
     const startedAt = clock.monotonic()
     merged = mergedNow()
+    changed = new Set()
     apply(merged)
     const tookMs = clock.monotonic() - startedAt
     earliest = startedAt + Math.min(interval.max, Math.max(interval.min, interval.perMerge * tookMs))
   }
 
-  function mergeSoon(): void {
+  function mergeSoon(name: RecordName | undefined): void {
+    if (name === undefined || name.kind === 'source') changed = undefined
+    else changed?.add(name.id)
     const wait = durationMs(Math.max(0, earliest - clock.monotonic()))
     cancel ??= clock.after(wait, merge)
   }
@@ -122,12 +142,14 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
     objectsAge: () => objects?.age() ?? durationMs(0),
     applyFile(settings) {
       file = settings
+      changed = undefined
       const reading = readingAfter(settings, objects?.reading)
       if (objects !== undefined && !isSameReading(reading, objects.reading)) objects.readAgain(reading)
       merge()
     },
     follow(followed) {
       objects = followed
+      changed = undefined
       followed.listen({ onChange: mergeSoon })
       merge()
     },

@@ -34,6 +34,11 @@ export interface Merged {
    * with the same kind and id. Entries are `kind/id`.
    */
   readonly conflicts: ReadonlySet<string>
+  /**
+   * The new versions of the destinations that have changed since the merge before, by id. Set only
+   * by `mergeChangedDestinations`, and only if nothing else has changed.
+   */
+  readonly changedDestinations?: ReadonlyMap<string, Destination>
 }
 
 /**
@@ -105,12 +110,14 @@ function withDisablings(
   destinations: readonly Destination[],
   failures: ReadonlyMap<string, FailureState>,
 ): readonly Destination[] {
-  if (failures.size === 0) return destinations
-  return destinations.map(destination => {
-    const disabledAutomatically = disablingOf(destination, failures.get(destination.id))
-    const isInForce = destination.enabled && disabledAutomatically !== undefined
-    return isInForce ? { ...destination, enabled: false, disabledAutomatically } : destination
-  })
+  return failures.size === 0 ? destinations : destinations.map(each => withDisabling(each, failures))
+}
+
+/** Returns the destination, disabled if Hookline has disabled it. */
+export function withDisabling(destination: Destination, failures: ReadonlyMap<string, FailureState>): Destination {
+  const disabledAutomatically = disablingOf(destination, failures.get(destination.id))
+  const isInForce = destination.enabled && disabledAutomatically !== undefined
+  return isInForce ? { ...destination, enabled: false, disabledAutomatically } : destination
 }
 
 /**

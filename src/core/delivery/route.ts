@@ -74,6 +74,26 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
 }
 
 /**
+ * Returns the routing with new versions of some destinations, which have the same sources as
+ * before. With 10,000 destinations, this is several times faster than `createRouting`.
+ */
+export function withChangedDestinations(routing: Routing, changed: ReadonlyMap<string, Destination>): Routing {
+  const destinations = new Map(routing.destinations)
+  const bySource = new Map(routing.bySource)
+  const sources = new Set<string>()
+  for (const destination of changed.values()) {
+    destinations.set(destination.id, destination)
+    for (const source of destination.sources) sources.add(source)
+  }
+  const newVersion = (destination: Destination): Destination => changed.get(destination.id) ?? destination
+  for (const source of sources) {
+    const connected = bySource.get(source)
+    if (connected !== undefined) bySource.set(source, connected.map(newVersion))
+  }
+  return { ...routing, destinations, bySource }
+}
+
+/**
  * A placeholder for a destination of which only the id, and perhaps the sources, are known. The
  * placeholder is paused, so messages for the destination wait in retry topics.
  */

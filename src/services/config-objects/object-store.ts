@@ -35,9 +35,10 @@ export interface StoreListener {
   onRecord?(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void
   /**
    * Called for each record that changes an object, or with which Hookline disables or enables a
-   * destination. There can be many of these records, so the function must be cheap.
+   * destination. There can be many of these records, so the function must be cheap. `changed` is
+   * the name of the record; `undefined` when any object may have changed.
    */
-  onChange?(): void
+  onChange?(changed: RecordName | undefined): void
   /**
    * Called for each damaged record of an object. If this process has the object, `allToCopy` returns
    * its name.
@@ -111,8 +112,10 @@ class View {
   readonly changes = new RecentChanges()
   readonly failures = new Map<string, FailureState>()
 
-  /** Adds a record that is in force. Returns whether an object may have changed. */
-  apply(record: ObjectRecord): boolean {
+  /** Adds the result of `log.apply(record)`. Returns whether an object may have changed. */
+  apply(record: ObjectRecord, result: FoldResult): boolean {
+    if (result === 'applied') this.changes.add(record)
+    if (result !== 'applied' && result !== 'restored') return false
     if (isObjectRecord(record)) return true
     const before = this.failures.get(record.id)
     const after = failureStateIn(record)
@@ -128,7 +131,7 @@ class View {
     const lost = [...earlier.log.all()].filter(known => this.log.get(known) === undefined)
     for (const known of lost) {
       this.log.keep(known)
-      this.apply(known)
+      this.apply(known, 'restored')
     }
     return lost.length
   }
@@ -162,8 +165,7 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     const { record } = decoded
     const before = target.log.get(record)
     const result = target.log.apply(record)
-    if (result === 'applied') target.changes.add(record)
-    if ((result === 'applied' || result === 'restored') && target.apply(record) && rebuilt === undefined) changed()
+    if (target.apply(record, result) && rebuilt === undefined) changed(record)
     for (const listener of listeners) listener.onRecord?.(record, result, before)
   }
 
@@ -183,9 +185,9 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     if (partition === configPartition) rebuilt = new View()
   }
 
-  function changed(): void {
+  function changed(name?: RecordName): void {
     revision++
-    for (const listener of listeners) listener.onChange?.()
+    for (const listener of listeners) listener.onChange?.(name)
   }
 
   return {
