@@ -82,7 +82,8 @@ type ObjectsDeps = Context & {
  */
 export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjects> {
   const { objectStore: store, objectWriter: writer, merged, lifecycle, logger } = deps
-  const common = { file: merged.file, merged: merged.get, clock, newNonce: () => randomBytes(nonceBytes) }
+  const { file, get, latest } = merged
+  const common = { file, merged: get, latest, clock, newNonce: () => randomBytes(nonceBytes) }
   if (store === undefined || writer === undefined) return createConfigObjects({ topic: undefined, ...common })
   const objects = createConfigObjects({ topic: { store, writer }, ...common })
   const renewal = createSealRenewal({ store, objects, clock, logger })

@@ -1,6 +1,6 @@
 import type { ChangeOutcome, ChangeRequest, ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import { describeTopicObject } from '../../core/config-objects/describe-topic-or-file-object.ts'
-import { type Merged, mergeObjects } from '../../core/config-objects/merge-objects.ts'
+import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import { type ObjectName, type ObjectRecord, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import type { AllObjects } from '../../core/config-objects/object-references.ts'
 import { type ChangePlan, mayBeOutdated, planChange } from '../../core/config-objects/plan-change.ts'
@@ -36,13 +36,16 @@ interface Deps {
   readonly topic: ConfigTopic | undefined
   /** Returns the settings of the configuration file. */
   readonly file: () => Settings
+  /** Returns the settings in use. */
   readonly merged: () => Merged
+  /** Returns settings with all changes that this process has read. */
+  readonly latest: () => Merged
   readonly clock: Pick<Clock, 'now' | 'id'>
   readonly newNonce: NewNonce
 }
 
 /** The configuration objects for the operator API. */
-export function createConfigObjects({ topic, file, merged, clock, newNonce }: Deps): ConfigObjects {
+export function createConfigObjects({ topic, file, merged, latest, clock, newNonce }: Deps): ConfigObjects {
   const list = new ObjectList({ store: topic?.store, file, merged })
   /**
    * The last change in progress of each object, by key. The next change of the object waits for it.
@@ -77,7 +80,7 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       const result = await inProgress.during(plan.references, () => writeChange({ store, writer, all, clock }, plan))
       if (result.kind === 'applied') {
         if (plan.record.action === 'deleted') await endFailures({ store, writer, clock }, plan.record)
-        return outcomeOf(plan.record, store, file())
+        return outcomeOf(plan.record, store, latest())
       }
       if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
@@ -136,11 +139,11 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
  * Converts an applied record to the outcome of the change that wrote it. The outcome has the object
  * as it is in this record. Only the problems with other objects come from the present state.
  */
-function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, file: Settings): ChangeOutcome {
+function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, { problems }: Merged): ChangeOutcome {
   const { value, action, fields } = record
   const { failures } = store
   const read = value === undefined ? undefined : readObject(record, value, store.reading)
-  const others = read && mergeObjects(file, store.objects()).problems.get(objectKeyOf(record))
+  const others = problems.get(objectKeyOf(record))
   const object = read && describeTopicObject(record, read, { others, failures })
   return { kind: 'changed', object, created: action === 'created', changedFields: fields }
 }

@@ -45,7 +45,8 @@ async function operator(topic: string): Promise<ConfigObjects> {
   const writer = new ObjectWriter({ store, producer: producer(), topic, clock: processClock, logger: silent })
   afterwards(async () => writer.stop())
   const merged = () => mergeObjects(file, store.objects())
-  return createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock: processClock, newNonce })
+  const settings = { file: () => file, merged, latest: merged }
+  return createConfigObjects({ topic: { store, writer }, ...settings, clock: processClock, newNonce })
 }
 
 async function recordsOf(topic: string): Promise<readonly LogRecord[]> {

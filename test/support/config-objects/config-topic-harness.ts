@@ -56,7 +56,8 @@ export class ConfigTopicHarness {
         last = { revision: store.revision, merged: mergeObjects(file, store.objects(), store.failures) }
       return last.merged
     }
-    const objects = createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock, newNonce })
+    const settings = { file: () => file, merged, latest: merged }
+    const objects = createConfigObjects({ topic: { store, writer }, ...settings, clock, newNonce })
     const undo = createSourceDeletionUndo({ store, writer, clock, logger })
     const stop = (): void => {
       undo.stop()

@@ -68,6 +68,7 @@ export async function memoryObjects(
     topic: hasKey ? { store, writer } : undefined,
     file: () => file,
     merged,
+    latest: merged,
     clock,
     newNonce: () => randomBytes(12),
   })
