@@ -18,8 +18,8 @@ export const jsonText = (value: unknown): string =>
   })
 
 /**
- * Formats JSON for files that people compare but do not read: values below `depth` levels of
- * objects and arrays are on one line each.
+ * Formats JSON for files that people compare but do not read. In the outermost `depth` levels of
+ * objects and arrays, each entry begins a line. All that is nested deeper stays on that line.
  */
 export const compactJson = (value: unknown, depth: number): string => `${compact(value, depth, '')}\n`
 

@@ -12,8 +12,8 @@ export interface CommandIo {
   readonly stderr: Writable & { readonly isTTY?: boolean | undefined }
   readonly env: Readonly<Record<string, string | undefined>>
   /**
-   * Returns a signal that the first SIGINT or SIGTERM after this call aborts. A second one ends the
-   * process immediately. Before this call, the first SIGINT or SIGTERM already ends the process.
+   * Returns an AbortSignal. The first SIGINT or SIGTERM after this call aborts it, and a second one
+   * ends the process immediately. Before this call, already the first one ends the process.
    */
   stopSignal(): AbortSignal
 }

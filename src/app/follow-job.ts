@@ -50,8 +50,9 @@ interface JobOfCommand {
   /** Returns the body of the request that creates the job. */
   readonly body: () => object
   /**
-   * Called when the first request is refused. It may throw an error that is more precise than the
-   * refusal.
+   * Called when the first request of the command is refused: to create the job or, with `--follow`
+   * or `--cancel`, the request about an existing job. It may throw an error that is more precise
+   * than the refusal.
    */
   readonly onRefused?: (refused: Refused) => Promise<void>
   readonly clock?: Clock

@@ -54,8 +54,8 @@ export function usesOperatorApi(options: OperatorOptions & { readonly config?: s
 
 /**
  * A client of the operator API. The stop signal of the command cancels the requests of the client.
- * Before the first request, for example while the command reads stdin, SIGINT and SIGTERM end the
- * process immediately.
+ * The client gets this signal at its first request. Until then, for example while the command reads
+ * stdin, SIGINT and SIGTERM end the process immediately (`handleStopSignals`).
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<ObjectApiClient> {

@@ -12,7 +12,8 @@ export interface StopContext {
 }
 
 /**
- * Runs services until a signal or a fatal error, even during their start, and then stops them.
+ * Starts services and runs them until a signal or a fatal error, and then stops them. The signal or
+ * the error may also come during the start.
  * @throws CommandFailed after a fatal error; an error of the start
  */
 export async function runUntilStopped({

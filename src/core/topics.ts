@@ -286,11 +286,17 @@ export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescripti
 const usualSegmentMs = 7 * day
 
 /**
- * The maximum time between the receipt of a message and its delivery. Suppressions must be kept for
- * this time. An operator can replay a dead letter just before Kafka deletes it. The replayed event
- * then waits in the events topic or in a retry topic. A pause that keeps the retry window can add
- * two days. The retention of an existing topic may differ from the retention in its spec. The
- * longer one of the two counts.
+ * The maximum time between the receipt of a message and its delivery. After the deletion of a user,
+ * the user's suppression must be kept for this time, so that it stops every message that was
+ * received before. The time is the sum of three parts:
+ * - The retention of the dead-letter topic. An operator can replay a dead letter just before Kafka
+ *   deletes it.
+ * - The longest retention among the events topic and the retry topics. The replayed event can wait
+ *   there.
+ * - Two days, which a pause that keeps the retry window can add.
+ *
+ * If a topic exists, the longer one of its own retention and the retention in its spec counts. Each
+ * retention includes the additional time for which a log segment can keep its records.
  */
 export function maxDeliveryAge(
   names: TopicNames,

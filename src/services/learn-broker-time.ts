@@ -3,8 +3,9 @@ import { durationMs, type EpochMs } from '../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /**
- * A broker returns its time with each record that it stores. If the process has got no time of a
- * broker for this duration, it writes a record to learn the broker's time.
+ * Maximum time for which this process has no time from a broker. A broker returns its time with
+ * each record that it stores. When no broker has returned its time for this duration, the process
+ * writes a record to get the time.
  */
 const askEvery = durationMs(30_000)
 /** Maximum wait for a broker's time. After it, `now` returns the time of this process's clock. */

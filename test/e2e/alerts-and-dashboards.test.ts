@@ -9,8 +9,8 @@ import { type ObservedService, startObserved } from '../support/prometheus/servi
 /** Time limit in ms, after which the test lists the queries that still have no data. */
 const patienceMs = 45_000
 /**
- * Time in ms for which no alert may fire without a fault. It is the longest `for` of the alert
- * rules (shortened by `accelerate`), and 10 s in which the condition of an alert can become true.
+ * Time in ms for which no alert may fire without a fault: 10 s, in which the condition of an alert
+ * can become true, plus the longest `for` of the alert rules (shortened by `accelerate`).
  */
 const watchedMs = 1_000 * (10 + Math.max(...alerts.map(rule => Number.parseInt(accelerate(rule).for ?? '0', 10))))
 /**

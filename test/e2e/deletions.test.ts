@@ -52,7 +52,8 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   const accepted = JSON.parse(await installation.command('delete-user', '--user', 'ada', '--suppress', '--json'))
   const acceptedAt = performance.now()
   await untilCounted(service, 'hookline_drops_total{reason="user_deleted"}', 3)
-  // The id contains the time of the request, from which a status request starts to read the topic.
+  // The id contains the time of the deletion request. `--status` reads the topic from about this
+  // time on.
   expect(Math.abs((deletionRequestedAt(accepted.id) ?? 0) - Date.parse(accepted.createdAt))).toBeLessThan(1_000)
   const status = async () => JSON.parse(await installation.command('delete-user', '--status', accepted.id, '--json'))
   await until(async () => ((await status()).status === 'finished' ? true : undefined))

@@ -22,8 +22,8 @@ const [dev, sink, send, preview, curl, failingSink, sendAgain, ...others] = bloc
 const [ready, listening, sent, arrived, success, twice] = blocksIn(page, 'text') as [string, ...string[]]
 
 /**
- * Whether this machine has curl. Small images do not have it, and the tutorial works without this
- * step.
+ * Whether this machine has curl. Small container images do not have it. The test then leaves out
+ * the step that uses curl. The later steps do not need it.
  */
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 

@@ -37,8 +37,9 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
         signature: goldenSignatures.get(name),
       })
     }
-    // A receiver must verify the signature over the body that it has parsed and serialised again,
-    // not over the received bytes. `RecordingReceiver` does this.
+    // `RecordingReceiver` verifies the signature over the body that it has parsed and serialised
+    // again, like a JavaScript receiver whose framework has parsed the body. This must succeed, so
+    // Hookline must send each body in the form that `JSON.stringify` writes.
     expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
     expect(Object.keys(receiver.requests[0]!.headers).sort()).toEqual([
       ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'host'],

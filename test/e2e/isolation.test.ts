@@ -20,10 +20,10 @@ const hangMs = 4_500
 const minRequests = 150
 
 /**
- * Returns the first time, not before `since`, at which the attempts of a destination were slow, in
- * ms since 1970. A slow period begins when an attempt has lasted `neverSlowMs`. The next attempt is
- * the first one that starts after the slow attempt has ended. The slow period ends with that
- * attempt. Slow periods can occur on a busy machine. Returns `Infinity` without a slow period.
+ * Returns the first time from `since` on at which the attempts of a destination were slow, in ms
+ * since 1970; `Infinity` if they were never slow. They are slow from the moment at which an attempt
+ * has lasted `neverSlowMs`, until the end of the next attempt. The next attempt is the first one
+ * that starts after the slow one has ended. A busy machine can make attempts slow.
  */
 function slowFrom(attempts: readonly AttemptRecord[], since: number): number {
   const ordered = attempts.toSorted((one, other) => one.at - other.at)
@@ -73,9 +73,9 @@ describe('a destination that accepts connections but never responds', () => {
       expect(results(id, 'delivered')).toBe(count)
       const slowAt = slowFrom(attemptsOf(id), sentAt + slowAfterMs)
       // While the hanging destination holds its permits, a delivery of another destination moves to
-      // a retry topic only if the attempts of that destination are slow.
-      // test/unit/services/dispatcher/slow-and-overloaded-endpoints.test.ts proves this with a manual
-      // clock.
+      // a retry topic only if the attempts of this other destination are slow.
+      // test/unit/services/dispatcher/slow-and-overloaded-endpoints.test.ts proves this with a
+      // manual clock.
       const unexpected = moved.filter(
         ({ headers, timestamp }) => headers['destination'] === id && isDuringHang(timestamp) && timestamp < slowAt,
       )

@@ -40,8 +40,8 @@ it('more slow destinations than permits of a host: all get requests, a fast one 
   // The first wait below ends in one of two cases:
   // - `quick` has most of its requests. Some of its events may stay in a retry topic, because
   //   Hookline deferred them before it noticed that the host has too few permits.
-  // - A slow destination has 60 requests, about four times as many as during the load. So `quick`
-  //   has enough time even on a slow machine. In this case, the test fails.
+  // - A slow destination has 60 requests, about four times as many as it gets during the load
+  //   above. This is long enough for `quick` even on a slow machine, so the test fails.
   const countOf = (id: string): number => calls.get(id) ?? 0
   const enough = 0.6 * batches * each
   await until(async () => countOf('quick') > enough || slow.some(({ id }) => countOf(id) >= 60) || undefined)

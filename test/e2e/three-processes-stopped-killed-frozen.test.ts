@@ -124,8 +124,10 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       await expectWhole(fleet)
       expect(inHand.length).toBeGreaterThan(0)
       const { sent, seen } = fleet.observed
-      // A request that began before the pause may still end. But the paused process must not
-      // deliver records that waited in its sockets.
+      // Leaves out requests of the suspended process that ended after it continued, if their
+      // message was sent before the SIGSTOP: they may have begun before it. Messages that were sent
+      // later are not left out. They may have waited in the sockets of the process, which must not
+      // deliver them.
       const ended = (each: Seen): boolean =>
         isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
       const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }

@@ -66,8 +66,9 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
     // `ofReference` is a ratio: the CPU time of a retry record, divided by the CPU time of a
     // delivery by the reference loop (the minimal program that `make bench` measures beside
     // Hookline). The row `retries` may come from another machine than the row `delivery`. To get
-    // the time on the machine of `delivery`, the ratio is multiplied by the CPU time of the
-    // reference loop in the row `delivery`. This row has it as deliveries per CPU second.
+    // the time on the machine of `delivery`, the ratio is multiplied by the CPU time that the
+    // reference loop needs for a delivery on that machine. The row `delivery` has the inverse of
+    // this time, in deliveries per CPU second, so the code divides by it.
     retryWriteMicros: (ofReference * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', retried, 'size of the record in the retry topic'),
     retryRecordBytes: measured('retries', retried, 'size of the record in the retry topic'),

@@ -139,8 +139,8 @@ const atLeastTwo = (processes: number): number => Math.max(2, Math.ceil(processe
 /**
  * Number of dispatchers. It depends on the CPU time, because a process uses at most one core. It
  * also depends on the concurrent requests, because a process has `delivery.maxInFlight` permits,
- * and each request needs one. The model counts only half of the permits, because one destination
- * may not use all permits of a process.
+ * and each request needs one. The model counts only half of the permits, because a dispatcher keeps
+ * some permits free: a destination with many requests must not take the permits that others need.
  */
 function dispatchersFor(
   { cores, outageCores, calls }: { readonly cores: number; readonly outageCores: number; readonly calls: number },

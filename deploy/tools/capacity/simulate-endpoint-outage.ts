@@ -20,8 +20,8 @@ export interface OutageEffect {
   /** Maximum rate of retry records written per second, averaged over a minute. */
   readonly maxRetryRecordsPerSecond: number
   /**
-   * The deliveries that wait at the end of the outage become due after it. This is the maximum
-   * number that becomes due per second, averaged over a minute. New deliveries are not included.
+   * Maximum number of deliveries that become due per second after the outage, averaged over a
+   * minute. Only deliveries that waited at the end of the outage count, not new ones.
    */
   readonly maxReleasedPerSecond: number
   /** Minutes from the end of the outage until all deliveries that waited at its end are due. */

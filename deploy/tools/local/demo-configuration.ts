@@ -30,7 +30,7 @@ export const web: DemoSource = {
   messages: webMessagesOfEachType * messageTypes.length,
 }
 export const app: DemoSource = { id: 'app', writeKey: 'demo-app-key', messages: appTypes.length }
-/** A source that sends no messages. One of its users, a member of the audience, is deleted. */
+/** A source without messages. One member of the audience is deleted as a user of this source. */
 export const shop: DemoSource = { id: 'shop', writeKey: 'demo-shop-key', messages: 0 }
 
 /** A destination with the behaviour of its endpoints and the expected result of each message. */

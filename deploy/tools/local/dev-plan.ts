@@ -67,8 +67,9 @@ const here = '127.0.0.1 or localhost, where local servers listen'
 const isHere = (host: string): boolean => host === 'localhost' || host === '127.0.0.1'
 
 /**
- * The directory that CONFIG and DATA_DIR are relative to: the working directory of make or, with
- * `make -C`, the PWD of the calling shell. With `make -C`, MAKEFLAGS has the flag `w`.
+ * The directory that CONFIG and DATA_DIR are relative to. Usually it is the working directory of
+ * make. With `make -C`, which is recognised by the flag `w` in MAKEFLAGS, it is the directory of
+ * the calling shell (CALLER_PWD).
  */
 export function callerDirectory(env: Environment, workingDirectory: string): string {
   const { MAKEFLAGS = '', CALLER_PWD } = env

@@ -62,8 +62,8 @@ export async function startJavaServer(options: JavaServerOptions): Promise<Guard
 
 /**
  * The JVM flag for a class archive (AppCDS), which halves the start time. The archive is created
- * once for each build of Java, by starting and stopping a server. An empty file means that this
- * Java cannot create an archive.
+ * once for each build of Java, by starting and stopping a server. If this Java cannot create an
+ * archive, the file of the archive is empty, and the result has no flags.
  */
 export async function classArchive(
   home: string,

@@ -26,7 +26,7 @@ const directory = (): string => {
   return join(cacheDirectory(), `kafka-${version}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`)
 }
 
-/** Whether the jars are in the cache, so that Maven and network are not needed. */
+/** Whether the jars are in the cache. If they are, Maven and the network are not needed. */
 export const kafkaJarsAreCached = (): boolean => existsSync(directory())
 
 /** The jars in the user's cache. Maven downloads them the first time (45 MB). */

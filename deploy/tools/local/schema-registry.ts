@@ -37,7 +37,7 @@ export interface Registry {
 
 const directory = (): string => join(cacheDirectory(), `apicurio-${registryVersion}`)
 
-/** Whether the registry is in the cache, so that Maven and network are not needed. */
+/** Whether the registry is in the cache. If it is, Maven and the network are not needed. */
 export const registryIsCached = (): boolean => existsSync(directory())
 
 /**

@@ -36,8 +36,8 @@ export const singleBroker: Readonly<Record<string, string>> = {
   ...internalTopics,
   // The first member of a group does not wait for others.
   'group.initial.rebalance.delay.ms': '0',
-  // After a crash the controller accepts the broker only when its old session has expired (default
-  // 9 s).
+  // A broker that starts again after a crash can join only when its session from before the crash
+  // has expired (default: 9 s).
   'broker.session.timeout.ms': '3000',
   'broker.heartbeat.interval.ms': '500',
   'num.network.threads': '2',

@@ -49,11 +49,12 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
-    // The transport shifts the timestamps of messages by the difference between `clock`, which
-    // follows the time of the brokers, and the machine's clock. Before the first response of a
-    // broker, this difference is wrong if the machine's clock was set: `clock` then still has the
-    // time from before the step. So until that response, this function returns `undefined`, and
-    // the transport shifts no timestamp.
+    // The transport corrects timestamps by the difference between `clock` and the machine's clock.
+    // `clock` learns the time of the brokers from their responses. Before the first response, it
+    // continues from the time that the machine had at the start of the process. If somebody sets
+    // the machine's clock in this phase, for example by an hour, `clock` ignores the step. The
+    // difference is then an hour, although the machine's clock may be right. So this function
+    // returns `undefined` until the first response, which turns the correction off.
     machineTime: () => (processTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })

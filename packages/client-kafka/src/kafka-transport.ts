@@ -32,8 +32,9 @@ export interface KafkaTransportDeps {
   /** Unix time in milliseconds, corrected by the time of the brokers. */
   readonly now: () => Event['receivedAt']
   /**
-   * Unix time in milliseconds by the clock of this machine, from which the client takes the
-   * timestamps of messages; `undefined` before the first response of a broker.
+   * Unix time in milliseconds by the clock of this machine, with which the client stamps messages.
+   * If it differs much from `now`, the transport corrects the timestamps. `undefined` before the
+   * first response of a broker: `now` is not reliable yet, so nothing is corrected.
    */
   readonly machineTime: () => number | undefined
   /**
@@ -144,9 +145,9 @@ export function createKafkaTransport({ sourceId, open, close, now, machineTime, 
       }
     },
     async close() {
-      // Errors of closing are ignored, because every batch already has its result. A write that was
-      // aborted may still be in progress, and the connections close only after it. The client does
-      // not wait for an aborted write, so this method does not wait for the closing in this case.
+      // Errors of closing are ignored, because every batch already has its result. If an aborted
+      // write is still in progress, the connections close only after it. This method then does not
+      // wait for the closing, because the client does not wait for aborted writes.
       closed ??= close().catch(() => {})
       if (inProgress === 0) await closed
     },

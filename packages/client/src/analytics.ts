@@ -100,9 +100,9 @@ export class Analytics {
 
   /**
    * Sends all queued messages, and resolves when they are sent or reported as failed. If the
-   * program queues further messages before that, the promise waits for these too. It does not wait
-   * for messages that are queued during this second wait. Otherwise, it would never resolve in a
-   * program that queues messages all the time.
+   * program queues further messages before that, a second wait for the further messages follows.
+   * Messages that are queued during the second wait do not delay the promise. Otherwise, it would
+   * never resolve in a program that queues messages all the time.
    */
   flush(): Promise<void> {
     return this.#sender.flush()

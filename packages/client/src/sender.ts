@@ -16,8 +16,8 @@ import type { RejectedMessage, SendResult } from './transport.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
 /**
- * If the queue has more messages than fit into this number of batches of `size` messages, the
- * client sends batches of the maximum size, to empty the queue faster.
+ * While more than this number times `size` messages are queued, the client sends batches of the
+ * maximum size instead of `size`, to empty the queue faster.
  */
 const catchUpBatches = 10
 
@@ -111,9 +111,9 @@ export class Sender {
 
   /**
    * Sends all queued messages, and resolves when they are sent or reported as failed. If the
-   * program queues further messages before that, the promise waits for these too. It does not wait
-   * for messages that are queued during this second wait. Otherwise, it would never resolve in a
-   * program that queues messages all the time.
+   * program queues further messages before that, a second wait for the further messages follows.
+   * Messages that are queued during the second wait do not delay the promise. Otherwise, it would
+   * never resolve in a program that queues messages all the time.
    */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved

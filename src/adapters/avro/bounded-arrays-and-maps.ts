@@ -44,8 +44,8 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
       // record cannot end this loop. The block therefore ends here. This happens only in skipped
       // fields: the arrays that Hookline reads have items with bytes.
       if (tap.pos === pos) break
-      // If a damaged length has made the position NaN, this comparison is false too, and the loop
-      // ends.
+      // The record has ended. The comparison is negated, because a damaged length can make the
+      // position NaN: `NaN > length` would be false, and the loop would continue.
       if (!(tap.pos <= tap.buf.length)) return
     }
   }

@@ -32,8 +32,8 @@ export interface AvroCodec<Value, Read, Context> {
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
    * Fetches the schema with this id from the registry, so that `decode` can read values that were
-   * written with it. Resolves with false when the registry does not have the id. Before that, an id
-   * that is probably new is looked up again each second, for up to 10 s. Rejects with
+   * written with it. If the registry does not have the id, resolves with false. An id that is
+   * probably new is first looked up again each second, for up to 10 s. Rejects with
    * RegistryUnavailable when the registry cannot be used. The caller can then call `learn` again
    * later.
    */

@@ -54,8 +54,9 @@ export class UnknownSchemaIds {
 
   noteKnown(id: number): void {
     this.#until.delete(id)
-    // The registry now has a new schema, so the next new id may begin another wait. Random ids of
-    // values that are not Avro never become known, so they cannot begin another wait.
+    // The registry has a new schema. More may follow, so the next new id may begin another wait
+    // (see `isAwaited`) without the pause of a minute. Random ids of values that are not Avro never
+    // become known, so they do not end this pause.
     if (id > this.#highestKnown) this.#waitBegan = Number.NEGATIVE_INFINITY
     this.#highestKnown = Math.max(this.#highestKnown, id)
   }
@@ -76,11 +77,11 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * Returns whether to look up an id again that the registry does not have. The answer is yes
-   * during a wait of 10 s, for ids that are probably new. The first new id begins the wait, and all
-   * other new ids share it. If none of them becomes known, the next wait begins at the earliest a
-   * minute after the start of this one. So random ids of values that are not Avro can pause a
-   * partition only for a part of the time.
+   * Returns whether the codec must look up this id again, although the registry does not have it.
+   * This is so for ids that are probably new, during a wait of 10 s. The first new id begins the
+   * wait, and all other new ids share it. If none of them becomes known, the next wait begins at
+   * the earliest a minute after the start of this one. So random ids of values that are not Avro
+   * can pause a partition for at most 10 s per minute.
    */
   isAwaited(id: number): boolean {
     if (id <= this.#highestKnown || id > this.#highestKnown + newLead || this.#until.has(id)) return false

@@ -165,9 +165,9 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
  * suspended.
  *
  * After the machine has slept, or a hypervisor has paused it, its wall clock jumps forward. The
- * created clock jumps by the same time. It cannot distinguish this from a wall clock that somebody
- * sets forward, so it jumps in this case too. This is safe for leases: they end too early, never
- * too late.
+ * created clock then jumps by the same time. It also jumps when somebody sets the wall clock
+ * forward, because it cannot distinguish the two cases. The additional jump is safe for leases:
+ * they end too early, never too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

@@ -140,10 +140,10 @@ export async function loadConfigFile(
 }
 
 /**
- * Replaces the stubs of unusable files by the stand-ins: last valid destinations, or placeholders
- * whose messages wait (see `withoutFiles`). A last valid destination may have an http:// URL from
- * before `network.httpsOnly` was set. It also becomes a placeholder, so that no request goes to
- * this URL.
+ * Replaces the stubs, with which unusable files passed validation, by the stand-ins: last valid
+ * destinations, or placeholders whose messages wait (see `withoutFiles`). A last valid destination
+ * may have an http:// URL, from before `network.httpsOnly` was set. A placeholder then replaces
+ * this destination, so that no request goes to the URL.
  */
 function withStandIns(
   { destinations, network }: Settings,

@@ -89,9 +89,9 @@ export function resolveFileName(config: string, name: string): string {
 
 /**
  * Reads the configuration file and the `destinationsFrom` files, which have one destination each.
- * `known` has the paths that the last successful load read, and the files whose destinations that
- * load used. A directory in `known` that cannot be listed now is excluded, and its destinations
- * stay in use (`unlisted`).
+ * `known` comes from the last successful load: it has all paths that were read, and the files from
+ * which destinations were used. A directory in `known` that cannot be listed now is excluded, and
+ * its destinations stay in use (`unlisted`).
  */
 export async function readConfigFiles(
   snapshot: ConfigSnapshot,

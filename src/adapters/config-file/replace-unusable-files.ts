@@ -67,10 +67,10 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // The number of excluded files. For each id in `missing`, one more file may be excluded: the
-  // configuration names the id, but no file with this id was found. If an unusable file has no
-  // readable id (`unnamed`), it may be the file of a missing id. `bad` already counts it, so the
-  // ids in `missing` are then not counted.
+  // The number of excluded files. An id in `missing` is named in the configuration, but no file
+  // with this id was found, so it counts as one more excluded file. The exception: if the id of an
+  // unusable file cannot be read (`unnamed`), this file may be the missing one. `bad` already
+  // counts this file, so `missing` is not counted.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }

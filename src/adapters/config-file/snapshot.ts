@@ -30,8 +30,8 @@ export interface ConfigSnapshot {
    */
   unchanged(): Promise<boolean>
   /**
-   * The digests of the contents. A key is the directory that must contain the path, or empty, then
-   * a NUL and the path.
+   * The digests of the contents. A key consists of the directory that must contain the path (empty
+   * if any directory may), a NUL, and the path.
    */
   readonly digests: ReadonlyMap<string, string>
   /**
@@ -91,10 +91,10 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
         return found
       })
       if (content !== changed) return content
-      // The directory has changed, so its files are not used in this snapshot. The digests of the
-      // files are computed nevertheless. Otherwise, a file with a new name would also count as new
-      // in the next snapshot. The digests of the secrets that the files name are copied from the
-      // earlier snapshot.
+      // The directory has changed, so this snapshot does not use its files. The next snapshot
+      // compares the files with the digests of this one. Without a digest, a file would count as
+      // changed again. So the digests of the files in the directory are computed nevertheless. The
+      // digests of the secrets that these files name are copied from the earlier snapshot.
       const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
       const isListed = (file: string): boolean =>
         names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))

@@ -30,10 +30,10 @@ const maxIntervals = 3
 
 /**
  * Number of consecutive checks that find changed files, after which the watch applies single files.
- * Usually it waits until two consecutive checks find the same content in all files. But then files
- * that change all the time would block the changes of other files. So after this number of checks,
- * the watch applies each file that was the same in the last two checks, and treats the rest as
- * unreadable. It does so until a check finds no change.
+ * Usually the watch applies changes only when two consecutive checks find the same content in all
+ * files. A file that changes all the time would thus block the changes of all other files. So after
+ * this number of checks, the watch applies each file that was the same in the last two checks, and
+ * treats the rest as unreadable. It does so until a check finds no change.
  */
 const maxChangedChecks = 3
 
@@ -113,8 +113,8 @@ export function watchConfigFile(watch: {
     } catch (error) {
       changedChecks = 0
       // If the load has failed, `seen` still has the result of the previous load. A later check may
-      // find that the files have their earlier content again. It must then handle this result
-      // again, because that ends the report of the error.
+      // find that the files have the content of that load again. That check must handle the result
+      // again: the call of `onAccepted` or `onRefused` tells the caller that the error is gone.
       seen.handled = isLoaded
       reportBug(error)
     }
@@ -131,8 +131,9 @@ export function watchConfigFile(watch: {
   }
 
   /**
-   * Reports an unexpected error in the same way as an invalid file. The error is a bug that the
-   * content of one team's file may cause. The processes must continue, because all teams use them.
+   * Reports an unexpected error in the same way as an invalid file. The error is caused by a bug in
+   * Hookline, but perhaps only with the content of one team's file. All teams use the processes, so
+   * the error must not end them.
    */
   function reportBug(error: unknown): void {
     if (!isBugReported) watch.onRefused([problemOfBug(path)], framesOf(error))

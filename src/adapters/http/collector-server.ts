@@ -35,9 +35,10 @@ export interface TrackingServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
   /**
-   * Stops gracefully: for the time `limits.lastCall`, connections are still accepted, and each may
-   * send one more request. When the time `limits.drain` has passed since the call of `stop`,
-   * requests without a response are aborted. Resolves when all connections are closed.
+   * Stops gracefully. For the time `limits.lastCall`, new connections are still accepted. Each
+   * connection, also an earlier one, may send one more request. When the time `limits.drain` has
+   * passed since the call of `stop`, requests without a response are aborted. Resolves when all
+   * connections are closed.
    */
   stop(): Promise<void>
 }

@@ -65,8 +65,8 @@ const page = (name: string): Schema =>
 
 const figures = { members: count, acknowledged: count, inFlight: count, unknown: count, different: count }
 /**
- * The schema of an audience or a computed trait. `configured` is false if only the memberships
- * topic names the audience, and the configuration does not.
+ * The schema of an audience or a computed trait. `configured` is false for an audience that is not
+ * in the configuration, but has records in the memberships topic.
  */
 const audience = closed(
   {

@@ -15,7 +15,7 @@ interface Deps {
   readonly findKey: () => FindOperatorKey
   /**
    * Returns the sessions of the console. This function is called for each request, because a reload
-   * of the configuration replaces the object with the sessions. `undefined` when the listener has
+   * of the configuration creates a new `OperatorSessions` object. `undefined` when the listener has
    * no sessions.
    */
   readonly sessions?: (() => OperatorSessions) | undefined

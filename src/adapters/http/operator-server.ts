@@ -139,9 +139,10 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
 
 /**
  * The response with the public signing keys. Receivers may cache it for five minutes, so a new key
- * must be published at least five minutes before it signs. Clients can request the response without
- * an operator key, and its body may have megabytes. So the body is built only once for each object
- * that `publishedKeys` returns.
+ * must be published at least five minutes before it signs.
+ *
+ * The body is built only once for each object that `publishedKeys` returns: it may have megabytes,
+ * and clients need no operator key to request it. Otherwise anybody could cause much work.
  */
 function createKeysAnswer(): (keys: Awaited<ReturnType<PublishedKeys>>) => HttpResponse {
   const built = new WeakMap<object, HttpResponse>()

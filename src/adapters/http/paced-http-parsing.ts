@@ -20,10 +20,10 @@ const maxUnansweredInTotal = 5_000
 /** Maximum number of lines of a body that are parsed together. A chunk of a body has two lines. */
 const linesPerPiece = 64
 /**
- * Maximum bytes of small data. When the time `parseMs` of an iteration is over, arriving data waits
- * for the next iteration of the event loop. A connection that waits with small data only for this
- * reason does not count towards `maxWaiting`. It waits only briefly, so it must not cause the close
- * of a connection.
+ * Maximum bytes of small data. When the time `parseMs` of an iteration is over, data that arrives
+ * waits for the next iteration of the event loop. If this data is small, its connection does not
+ * count towards `maxWaiting`: it waits only briefly, so it must not cause the close of a
+ * connection.
  */
 const smallData = 16_384
 /**
@@ -47,8 +47,8 @@ interface ParseState {
   waitsFor: 'iteration' | 'answer' | 'client' | undefined
   continue(): void
   /**
-   * The listeners of `close` that the socket had when the connection opened. Node's listener is one
-   * of them. `stopAtConnect` uses them to restore the listeners that Node removes.
+   * The listeners of `close` that the socket had when the connection opened, among them Node's own.
+   * After CONNECT, Node removes its listener, and `stopAtConnect` adds it again.
    */
   readonly onClose: ReturnType<Socket['rawListeners']>
 }
@@ -173,8 +173,8 @@ function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): voi
     // high.
     const present = socket.rawListeners('close')
     for (const listener of onClose) if (!present.includes(listener)) socket.on('close', listener as () => void)
-    // Node has removed its listener of `error`. Without a listener, an error of this connection, for
-    // example a reset by the client, would end the process.
+    // Node has removed its listener of `error`. Without a listener, an error of this connection,
+    // for example a reset by the client, would end the process.
     socket.on('error', () => {})
     // Node closes a connection with CONNECT only when no listener of `connect` exists. If this is
     // the only listener, it must close the connection itself.
@@ -230,9 +230,9 @@ const emptyLine = '\r\n\r\n'
 
 /**
  * Returns the offset at which the first piece of the data ends. `isBody` is true if the data begins
- * in a body.
- * - The whole data is one piece if it has at most one empty line, which normally ends a head, and
- *   fewer than `linesPerPiece` lines of a body. This is true for most clients.
+ * in a body. An empty line normally ends a head.
+ * - The data is one piece if it has at most one empty line, and fewer than `linesPerPiece` lines of
+ *   a body. The data of most clients is one piece.
  * - Other data has several pieces. The first one ends at the first empty line, or after
  *   `linesPerPiece` lines of a body, whichever comes first.
  */

@@ -166,10 +166,10 @@ const tooManyPieces = (): HttpResponse =>
   problem('malformed_request', 'The body arrives in too many small chunks: send larger chunks.')
 
 /**
- * Maximum number of chunks of a body whose chunks have fewer than `smallPiece` bytes on average.
- * The limit exists because each chunk has a fixed cost. For example, a client that sends each JSON
- * token as its own chunk is refused when its body exceeds about 300 KB. That client must buffer its
- * output.
+ * Maximum number of chunks of a body. It applies only to a body whose chunks have fewer than
+ * `smallPiece` bytes on average. The limit exists because each chunk has a fixed cost. For example,
+ * a client that sends each JSON token as its own chunk is refused when its body exceeds 300 KB. The
+ * client must buffer its output.
  */
 const manyPieces = 65_536
 const smallPiece = 16

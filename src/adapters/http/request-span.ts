@@ -7,7 +7,8 @@ import type { HttpResponse } from './response-codes-and-bodies.ts'
 /**
  * Handles a request and returns its response, or `undefined` when the client has closed the
  * connection. `trace` is the context of the request's span; `undefined` when tracing is off. The
- * handler calls `keepSpan` when it has found a valid key in the request.
+ * handler calls `keepSpan` when it has found a valid key in the request. Without this call, the
+ * span is discarded.
  */
 type Take = (trace: TraceContext | undefined, keepSpan: () => void) => Promise<HttpResponse | undefined>
 

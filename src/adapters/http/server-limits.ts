@@ -79,10 +79,11 @@ export interface HttpLimits {
    */
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
   /**
-   * How long `stop` still accepts requests, each as the last one of its connection. Clients that
-   * keep a connection, or open one per request, need this time to learn that they must connect
-   * elsewhere. Otherwise a connection could close while a request is being sent, and the client
-   * would not know whether the request was processed.
+   * How long `stop` still accepts requests. The connection of each request closes after the
+   * response. So in this time, a client that keeps its connection learns that it must connect
+   * elsewhere, and a client that opens a connection for each request can still send one. Otherwise
+   * a connection could close while a request is being sent, and the client would not know whether
+   * the request was processed.
    */
   readonly lastCall: DurationMs
   /** Time from the call of `stop` until it aborts requests that are not answered. */

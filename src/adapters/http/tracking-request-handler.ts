@@ -145,9 +145,10 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
 /**
  * The functions with which `accept` of the tracking API uses the memory of the body. `accept` calls
  * `assign` when it knows the source. From then on, the memory counts for the source, and the trace
- * span is kept even if `accept` fails. `accept` may know the source late: it may have to find the
- * write key in the complete body, and a large body first waits for CPU time, which the sources
- * share.
+ * span is kept even if `accept` fails.
+ *
+ * This can be late: the write key may be only in the body, and before a large body is searched for
+ * the key, the body waits for its share of CPU time.
  */
 const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
   assign(sourceId: string): boolean {
@@ -168,9 +169,9 @@ const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>
 /**
  * The write key in the headers: the user name of `Authorization: Basic`, otherwise `X-Write-Key`.
  * The Basic value may omit the colon, use either base64 alphabet, and omit padding. `X-Write-Key`
- * is returned whole, even if it has a colon: the text after the colon is part of the key or a
- * secret of Jitsu, and only the lookup of the key can decide which. A header that cannot be parsed
- * counts as absent, because the body may have a key.
+ * is returned whole, even if it has a colon. Jitsu's libraries append a colon and a secret to the
+ * key, but a key may itself contain a colon, so only the look-up of the key (`SourceKeys`) can
+ * separate them. A header that cannot be parsed counts as absent, because the body may have a key.
  */
 export function headerKeyOf(request: IncomingMessage): string | undefined {
   return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)

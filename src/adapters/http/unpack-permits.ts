@@ -11,9 +11,10 @@ import type { HttpResponse } from './response-codes-and-bodies.ts'
 const permits = { known: 12, unknown: 4 } as const
 
 /**
- * The minimum cost of a body. The permits are divided by cost, and the cost of a body is its number
- * of packed bytes. The minimum represents the fixed work of a small body. Unpacked bytes do not
- * show the cost: empty blocks of deflate need the most time per packed byte, but unpack to nothing.
+ * The minimum cost of a body. While several sources wait for permits, the bodies of each source get
+ * permits for the same total cost. The cost of a body is its number of packed bytes, but at least
+ * this minimum, because each body causes some fixed work. Unpacked bytes do not show the cost:
+ * empty blocks of deflate need the most time per packed byte, but unpack to nothing.
  */
 const minCost = 1_024
 

@@ -66,9 +66,9 @@ interface Deps {
 export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
   /**
-   * The label names in the order of the tree. The tree repeats all later labels under each value of
-   * an earlier label. So the tree has fewer nodes if the labels with many values come last. These
-   * are the labels in `folding`.
+   * The label names in the order of the tree: first the labels with few values, then those in
+   * `folding`, which have many. The tree repeats all later labels under each value of an earlier
+   * label, so it has fewer nodes in this order.
    */
   readonly #order: readonly string[]
   /**
@@ -107,8 +107,8 @@ export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   }
 
   /**
-   * Creates the count of this label set. If there are too many series, returns the count of a set
-   * in which labels are replaced by `_other`.
+   * Creates the count of this label set. If the limit of series is reached, returns the count of a
+   * set in which `_other` replaces the values of one or more labels (`foldings`).
    */
   #newCount(labels: Labels): Total {
     const { folding, budget } = this.#deps

@@ -8,9 +8,10 @@ export const foldingLabels = (labels: LabelSet): readonly string[] =>
   Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
 
 /**
- * Returns the label set, and then one variant of it for each label in `folding`. Each variant has
- * `_other` for one more label than the one before, beginning with the last label in `folding`,
- * which is the most detailed one.
+ * Returns the label set, and then one variant of it for each label in `folding`. In each variant,
+ * `_other` replaces one more value, beginning with the last label in `folding`, which is the most
+ * detailed one. For example, with `folding` = `destination`, `webhook`, the variants of `crm`, `0`
+ * are `crm`, `_other`, and then `_other`, `_other`.
  */
 export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
   const steps = [labels]
@@ -39,7 +40,8 @@ export class SeriesBudget {
   /**
    * Whether the limit allows one more series.
    * @param isDetailed whether `_other` could still replace at least two labels of the label set,
-   *   for example the destination and the webhook. The limit for these label sets is lower.
+   *   for example the destination and the webhook. The limit for these label sets is lower, so that
+   *   there is room for further destinations.
    */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.detailed : seriesBudget.folding)

@@ -41,8 +41,9 @@ export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown
  * - `unreachable`: no connection could be opened, so the request was not sent.
  * - `no_response`: the connection broke, or a proxy got no response from the service. The service
  *   may have carried out the request.
- * - `timeout`, or `interrupted` by the signal of the command: the service may have carried out the
- *   request.
+ * - `timeout`: no response arrived in time. The service may have carried out the request.
+ * - `interrupted`: the signal of the command was aborted before the response. The service may have
+ *   carried out the request.
  * - `bad_response`: the response is not in the format of the operator API.
  * - the code of an error response of the operator API, for example `forbidden`.
  */
@@ -57,8 +58,8 @@ export class OperatorApiFailed extends Error {
 }
 
 /**
- * HTTP statuses of error responses that concern the object of the request. Error responses with
- * other statuses concern the client or the service.
+ * HTTP statuses of error responses that concern the content of the request or what it names, for
+ * example a destination. Error responses with other statuses concern the client or the service.
  */
 const objectStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
 /**

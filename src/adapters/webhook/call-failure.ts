@@ -17,9 +17,10 @@ const activityIn: Record<ConnectionPhase, string> = {
 }
 
 /**
- * The result of a request that reached its deadline. `after` is the time limit as text. In the
- * phase `tunnel`, the proxy was connecting to the endpoint, and the endpoint is usually the cause.
- * So the result then has the phase `deadline` and not `proxy`.
+ * The result of a request that reached its deadline. `after` is the time limit as text. The result
+ * has the phase `proxy` only if Hookline was still connecting to the proxy. In all other phases it
+ * has `deadline`, also in `tunnel`: the proxy was then connecting to the endpoint, and the endpoint
+ * is usually the cause.
  */
 export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => ({
   kind: 'failed',
@@ -36,8 +37,9 @@ export function failureOf(error: Error, phase: ConnectionPhase): Failed {
 
 /**
  * Maps error codes of the HTTP clients (got and undici) to Node's codes, so that operators see the
- * same codes with both clients. The exception is a response with a syntax error: got reports which
- * syntax error the response has, but undici does not. So the code is `HPE_INVALID_RESPONSE`.
+ * same codes with both clients. Syntax errors of a response are an exception: got has a code for
+ * each of them, for example `HPE_INVALID_VERSION`. undici does not report which one it was, so all
+ * get the code `HPE_INVALID_RESPONSE`.
  */
 const nodeCodes: ReadonlyMap<string, string> = new Map([
   // The connection closed inside the response head. The parser calls that a syntax error.

@@ -115,8 +115,9 @@ class EndpointDial {
     this.#socket = socket
     this.#progress = followProgress(socket, { host, isTls, isTunnelled }, this.#startedAt)
     socket.once('error', error => this.#fail(error))
-    // The server closed its side. Node does not close this side by itself, so no other event would
-    // follow, and the dial would end only at its deadline.
+    // On `end`, the server has closed its side of the connection. Node does not close the other
+    // side by itself, and emits no further event. Without this listener, the dial would end only at
+    // its deadline.
     socket.once('end', () => this.#fail(closedEarly()))
     socket.once(isTls ? 'secureConnect' : 'connect', () => this.#connected(socket))
   }

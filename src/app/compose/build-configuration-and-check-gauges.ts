@@ -80,13 +80,15 @@ export function countLogLines(logger: Logger, metrics: Metrics): Logger {
 }
 
 /**
- * The hash of the configuration, without secrets: a secret is `***` in the JSON that is hashed.
- * Static headers may hold secrets too, so only their names are hashed. Values from files that only
- * some services read are left out, so that all processes with one configuration have the same hash.
- * `settings` must not contain the objects of the config topic. The hash is a metric label, so each
- * change of one of these objects would create a new time series. A reload adds new keys of the
- * configuration at the end, so the order of keys may differ between processes. The keys are sorted
- * to make the hash independent of this order.
+ * The hash of the configuration, without secrets: a secret is `***` in the JSON that is hashed. The
+ * hash is a metric label, so each new hash creates a new time series.
+ * - Static headers may hold secrets too, so only their names are hashed.
+ * - Values from files that only some services read are left out, so that all processes with one
+ *   configuration have the same hash.
+ * - The keys are sorted. A reload adds new keys at the end, so without sorting, processes with one
+ *   configuration could have different hashes.
+ * - `settings` must not contain the destinations and sources of the config topic, because the
+ *   operator API can change them often.
  */
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {

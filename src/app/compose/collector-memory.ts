@@ -33,8 +33,9 @@ const rejectedBytes = 8 * mebibyte
  */
 const minBodies = 4
 /**
- * The minimum memory for records, as a multiple of the maximum body size. With 1, the records of
- * the largest body would fit only while no other source has records in memory.
+ * The minimum memory for records, as a multiple of the maximum body size. With 2, the records of
+ * the largest body fit even while other sources have some records in memory (`SharedMemory`). With
+ * 1, they would fit only while no other source has any.
  */
 const recordsOfBodies = 2
 /** Maximum memory for the copies of a batch's `context`: each record of the batch has a copy. */

@@ -76,9 +76,10 @@ type ObjectsDeps = Context & {
 
 /**
  * Creates the component through which the operator API reads and changes configuration objects.
- * Also starts two other components, so call it only once in a process. One encrypts the secrets of
- * the objects again after a rotation of the encryption key. The other one undoes deletions of
- * sources that a destination uses.
+ * Also starts two other components, so call it only once in a process:
+ * - One encrypts the secrets of the objects again after a rotation of the encryption key.
+ * - The other one undoes the deletion of a source that a destination uses. The process that wrote
+ *   the deletion normally undoes it, but may end earlier.
  */
 export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjects> {
   const { objectStore: store, objectWriter: writer, merged, lifecycle, logger } = deps

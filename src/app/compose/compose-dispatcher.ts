@@ -23,8 +23,8 @@ const onLoss =
   'Kafka deleted records before Hookline read them, so Hookline cannot deliver them: the retention time of the topic is shorter than the consumer lag, or a broker truncated the log; see the runbook HooklineRecordsLost'
 
 /**
- * Starts the dispatcher, which sends events to webhooks. Resolves when its two consumers, of the
- * events topic and of the retry topics, have joined their groups.
+ * Starts the dispatcher, which sends events to webhooks. Resolves when its two consumers have
+ * joined their groups: one reads the events topic, the other one the retry topics.
  */
 export async function startDispatcher(shared: SharedDependencies): Promise<DispatcherService> {
   const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, suppressions, tracer, kafka } =
@@ -42,7 +42,8 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   const tiers = shared.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
-  // Ask for the broker's time before the first record is read, because deliveries need it.
+  // Learn the broker's time before the first record is read. Then `clock.now()` returns this time,
+  // and all processes calculate the due times of deliveries with the same clock.
   const brokerTime = createBrokerTime({ ...shared, topic: topics.deadLetter, learnedAt: processTime.learnedAt })
   await lifecycle.start({
     name: 'broker time',

@@ -14,8 +14,8 @@ import { awaitKafka } from './await-kafka.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /**
- * Follows the jobs topic and starts the job runner. The processes with the operator service share
- * the jobs of the installation.
+ * Follows the jobs topic and starts the job runner, which runs a part of the jobs of the
+ * installation: each job runs in one of the processes with the operator service.
  */
 export async function startJobs(
   shared: SharedDependencies,

@@ -110,7 +110,7 @@ const uncounted = {
 /**
  * Returns the destination of a test message, with all changes that this process has read: the live
  * settings may lack the changes of the last half second. Returns `undefined` when the destination
- * does not exist, and a placeholder (`isHeld`) when the destination is excluded.
+ * does not exist. When its configuration cannot be used, returns a placeholder, which has `isHeld`.
  */
 export const destinationInForce = (
   { merged }: { readonly merged: Pick<MergedSettings, 'latest'> },

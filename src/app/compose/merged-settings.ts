@@ -40,8 +40,9 @@ export interface MergedSettings {
   /** Returns the settings of the file, without the objects of the config topic. */
   file(): Settings
   /**
-   * Returns the age of the objects in ms: this process has read all records of the config topic
-   * that are older than this age (`ObjectStore.age`). Returns 0 before `follow` is called.
+   * Returns how old the objects can be, in ms: if the result is n, this process has read all
+   * records of the config topic that Kafka acknowledged more than n ms ago. Returns 0 before
+   * `follow` is called.
    */
   objectsAge(): DurationMs
   /** Replaces the settings of the file, and merges them immediately. */
@@ -80,10 +81,10 @@ function readingAfter(settings: Settings, before: ReadingContext | undefined): R
 }
 
 /**
- * Returns the part of the reading context that can change without a restart: `network` and
- * `payload` of the changed file. It is used only if the settings have no `given`, from which the
- * context normally comes: the changed file then has neither operator keys nor encryption keys.
- * Without the new `network`, an object could have a URL that the changed file forbids.
+ * Returns `network` and `payload` of the changed file, the only part of the reading context that
+ * can change without a restart. Normally the context comes from `given`. But `given` is absent when
+ * the changed file has neither operator keys nor encryption keys. Without the new `network`, an
+ * object could then have a URL that the changed file forbids.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },

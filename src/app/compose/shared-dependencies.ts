@@ -153,8 +153,9 @@ async function suppressionRetention(
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
     logger.warn({ error: (error as Error).message }, notRead)
-    // Keep suppressions for ever. If this process removed suppressions before all records of the
-    // deleted users are gone from the topics, a replay by any process could deliver these records.
+    // The retention of the topics is unknown, so keep suppressions for ever. If this process
+    // removed suppressions before all records of the deleted users are gone from the topics, a
+    // replay by any process could deliver these records.
     return durationMs(Number.POSITIVE_INFINITY)
   } finally {
     await admin.close()

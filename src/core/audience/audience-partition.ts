@@ -34,9 +34,9 @@ interface Deps {
   /**
    * End offset of this partition of the audience input topic, read before the restore of the
    * memberships begins. A restored record of the memberships topic has the offset of the input that
-   * caused it. If that offset is at or beyond `inputEnd`, the input was in an earlier input topic,
-   * which was deleted. `PartitionRecords` then treats the record as older than all others of its
-   * key.
+   * caused it. If that offset is at or beyond `inputEnd`, the input topic was deleted and created
+   * again after this input. `PartitionRecords` then treats the record as older than all others of
+   * its key.
    */
   readonly inputEnd: number
 }
@@ -180,8 +180,8 @@ export class AudiencePartition {
       const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
       const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
       // The watermark is written before the memberships are removed. It keeps the highest version
-      // of the changes of the removed memberships. In the other order, a crash between the two
-      // writes would lose that version.
+      // of the changes of the removed memberships, so that new memberships get higher ones. In the
+      // other order, a crash between the two writes would lose that version.
       if (mark !== undefined) yield this.#mark(audience, mark)
       for (const destination of byDestination.keys())
         yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
@@ -237,10 +237,11 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // Hookline may read an input of a deleted user, for example a result, before it reads the input
-    // `forgotten`. An identify message that this input causes would be newer than the deletion, so
-    // the suppression of the user would not stop it. So no message is sent here, unless a sync that
-    // began after the deletion has listed the user. (For observations, `#observed` checks this.)
+    // After the deletion of a user, Hookline may still read inputs of the user, for example a
+    // result, before it reads the input `forgotten`. An identify message that one of these inputs
+    // causes has a later time than the deletion, so the suppression of the user would not stop the
+    // message. So no message is sent here, unless a sync that began after the deletion has listed
+    // the user. (For observations, `#observed` checks this.)
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

@@ -228,9 +228,9 @@ function withUnknownValue(state: Membership): Membership {
 }
 
 /**
- * Replaces a sync id that lies in the future by the id for the time `at`. A sync gets this id from
- * a clock that is ahead. Without the replacement, all later syncs would have smaller ids and be
- * ignored, until the time in this id.
+ * Replaces a sync id that lies in the future by the id for the time `at`. A sync id lies in the
+ * future when the clock that created it was ahead. Until that time, all other syncs would have
+ * smaller ids and be ignored.
  */
 function withClampedSyncId(state: Membership, at: EpochMs): Membership {
   const named = clampedToNow(state.syncId, at)

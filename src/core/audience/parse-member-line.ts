@@ -110,8 +110,8 @@ function csvColumns(line: string): CsvColumns | undefined {
 
 /**
  * Whether a line that is not the CSV header of a member list seems to be the header of another
- * format. If this line were read as a user id, each further line would be too. A full sync would
- * then remove all real members.
+ * format. Without this check, the line and all further lines would be read as user ids, and a full
+ * sync would then remove all real members.
  */
 const hasColumnOfIds = (line: string): boolean =>
   line.split(/[,;\t]/).some(name => /^(user[ _-]?)?id$/i.test(name.replaceAll('"', '').trim()))
@@ -120,7 +120,8 @@ const hasColumnOfIds = (line: string): boolean =>
  * Converts the field `value` of a CSV line to a value.
  * - A field that is valid JSON becomes its JSON value. But `true` and `false` of a computed trait
  *   stay text. A whole number beyond ±2^53 stays text too: it is usually an id, and as a number it
- *   would lose digits. In a JSON list, the sender must write this number as a string.
+ *   would lose digits. In a field with a JSON list, it would become a number, so the sender must
+ *   write it there as a string.
  * - Any other field stays text.
  * - An empty field adds the user to an audience, or removes the computed trait of the user.
  * - `text` is `undefined` when the line has no `value` field. The result is then `undefined` too.

@@ -46,11 +46,11 @@ export class PartitionRecords {
 
   /**
    * @param inputEnd end offset of the input partition when the restore begins. If a record has an
-   *   input offset at or beyond this end, its input was in an earlier input topic, which was
-   *   deleted and created again. So the record is treated as older than every other record of its
-   *   key. Hookline can detect this record only until the new input topic has reached the input
-   *   offset of the record. From then on, Hookline treats the record as newer than records with
-   *   lower input offsets. So an operator must create the memberships topic again too (runbook of
+   *   input offset at or beyond this end, the input topic was deleted and created again after the
+   *   input of this record. So the record is treated as older than every other record of its key.
+   *   Hookline can detect this record only until the new input topic has reached the input offset
+   *   of the record. From then on, Hookline treats the record as newer than records with lower
+   *   input offsets. So an operator must create the memberships topic again too (runbook of
    *   `HooklineRecordsLost`).
    */
   constructor(inputEnd: number) {

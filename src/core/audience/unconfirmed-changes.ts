@@ -5,7 +5,8 @@ import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
  * dropped, or no result arrived in time. After a crash, the message of a change may be written
  * twice. The second message can arrive after a newer change and overwrite it. So after a late
  * result of an unconfirmed change, the destination may have the old value. A late result of any
- * other change proves nothing and is ignored.
+ * other change is ignored: the destination already has that change, and ignores further messages of
+ * it because of their message id.
  */
 export interface UnconfirmedChanges {
   /**

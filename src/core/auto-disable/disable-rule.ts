@@ -24,9 +24,9 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
  * replaced by a state without failures. It is outdated in these cases:
  * - The destination does not exist.
  * - The webhooks of the destination have changed since the state was written.
- * - The destination is paused or not enabled, or failures cannot disable it (`isWatched`). If
- *   Hookline has disabled the destination, the state is still valid, because the
- *   destination must stay disabled until an operator enables it.
+ * - Hookline has not disabled the destination, but the destination is paused or not enabled, or
+ *   failures cannot disable it (`isWatched`). If Hookline has disabled it, the state must stay, so
+ *   that it is disabled until an operator enables it.
  */
 export function isOutdated(id: string, { failingSince, disabled, urls }: FailureState, routing: Routing): boolean {
   const destination = routing.destinations.get(id)

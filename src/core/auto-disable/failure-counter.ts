@@ -11,8 +11,9 @@ export type Evidence = 'works' | 'fails' | 'nothing'
 
 /**
  * Returns what an attempt shows about the endpoints of its destination. One attempt can send a
- * request to each of several endpoints. It counts as failed only if it is conclusive
- * (`isConclusive`), and every request failed because of its endpoint (`isFailureOfEndpoint`).
+ * request to each of several endpoints. It counts as failed only if it sent a request, no permit (a
+ * slot for a concurrent request) was missing (`isConclusive`), and every request failed because of
+ * its endpoint (`isFailureOfEndpoint`).
  */
 export function evidenceOf(attempt: PermitFacts): Evidence {
   if (attempt.calls.some(({ outcome }) => outcome === 'delivered')) return 'works'

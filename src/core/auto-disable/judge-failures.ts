@@ -84,7 +84,8 @@ export const withoutFailures = ({ urls, version }: Pick<DisableRule, 'urls' | 'v
 })
 
 /*
- * no failures:  No attempt has failed. A failure that the rule uses leads to `failing`.
+ * no failures:  No attempt has failed. A failure leads to `failing`, if the rule of the destination
+ *               counts this kind of failure (`withFailures`).
  * failing:      All attempts have failed since the time T (`failingSince`).
  *               - A success at or after T, a pause or other URLs lead to `no failures`.
  *               - When T is at least `disableAfter` ago and 20 attempts have failed, the state

@@ -92,8 +92,9 @@ export class FairQueue<Item extends FairQueueItem<Item>> {
   }
 
   #place(group: Group<Item>, first: Item): void {
-    // After a removal, `start` can be far below the virtual time. But `finish` becomes the virtual
-    // time, which never decreases. So `finish` must not be lower than the virtual time.
+    // `remove` does not raise `start`, so after a long wait and a removal, `start` plus the cost of
+    // the next item can be below the virtual time. But `finish` becomes the virtual time, which
+    // never decreases. So `finish` must not be lower than the virtual time.
     group.finish = Math.max(group.start + first.cost, this.#virtualTime)
     group.order = this.#placed++
     this.#byFinish.add(group)

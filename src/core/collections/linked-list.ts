@@ -10,8 +10,8 @@ export interface LinkedListItem<Item> {
 /**
  * A doubly linked list in insertion order with removal in O(1). It is used instead of a `Set`,
  * because a `Set` keeps removed items alive for longer. When a `Set` resizes, its old table still
- * refers to the removed items. V8 may have moved this table to the old generation. Each removed
- * item then outlives two more garbage collections.
+ * refers to the removed items. If V8 has moved this table to the old generation, the items stay
+ * alive until V8 collects the old generation, which it does less often.
  */
 export class LinkedList<Item extends LinkedListItem<Item>> {
   #first: Item | undefined

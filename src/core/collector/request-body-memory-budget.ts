@@ -62,8 +62,8 @@ export interface BodyOwner {
 }
 
 /**
- * Minimum age, in ms, of a body that the second rule of `BodyBudget` evicts for another body of the
- * same source or client address. So a new body has time to arrive completely.
+ * Minimum age, in ms, of a body that is evicted for another body of the same group or client
+ * address (the second rule of `BodyBudget`). So a new body has time to arrive completely.
  */
 const graceMs = 1_000
 
@@ -89,8 +89,9 @@ const largePart = 0.75
  *
  * If a body needs more than its group may hold, another body can be evicted. The request of the
  * evicted body is then refused. If its response is already being sent, its connection is closed
- * instead. A complete body that waits for Kafka is never evicted. Other groups still get memory,
- * because no group holds more than half of a part. These rules decide which body is evicted:
+ * instead. A complete body that waits for Kafka is never evicted. If one group has only bodies that
+ * wait for Kafka, other groups still get memory, because no group holds more than half of a part.
+ * These rules decide which body is evicted:
  * - If the group is below its fair share, the costliest body of a group above its fair share is
  *   evicted.
  * - If the group is above its fair share, only a body of the same group is evicted. This body must

@@ -95,8 +95,9 @@ const keptFields = {
 
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
-  // `secretRotatesAt` belongs to the stored secrets. If all stored secrets are kept, a stored time
-  // is kept too. The time in the file may be that of an earlier rotation.
+  // `secretRotatesAt` is the time at which the second stored secret replaces the first one. If all
+  // stored secrets are kept, the stored time is kept too, because the time in the file may be that
+  // of an earlier rotation.
   const kept = kind === 'destination' && keepsSecrets(wanted, stored) ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }
@@ -104,8 +105,8 @@ function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: Object
 
 /**
  * Whether a destination keeps all its stored shared secrets: the file has none, or a mask for each
- * of them. A file that `destinations show` wrote has masks. With fewer masks than stored secrets,
- * the file ends a rotation.
+ * of them. A file that `destinations show` wrote has masks. During a rotation, the old and the new
+ * secret are stored. A file with a mask for only one of them ends the rotation.
  */
 function keepsSecrets({ sharedSecret }: ObjectDocument, stored: ObjectDocument): boolean {
   if (sharedSecret === undefined) return true

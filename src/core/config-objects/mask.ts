@@ -71,9 +71,8 @@ export function maskIn({ holds, value }: ShownValue): Mask | undefined {
 }
 
 /**
- * Whether a mask in a document can stand for this secret. The text of the mask must be the text
- * with which the secret is masked. If the mask has a fingerprint, it must be the fingerprint of the
- * secret.
+ * Whether a mask in a document may be the mask of this secret. The secret must be masked with the
+ * text of this mask. If the mask has a fingerprint, the secret must have the same fingerprint.
  */
 export const canStandFor = ({ shown, fingerprint }: Mask, secret: ShownValue): boolean =>
   typeof secret.value === 'string' &&

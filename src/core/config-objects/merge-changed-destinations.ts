@@ -38,8 +38,9 @@ export function mergeChangedDestinations(
 }
 
 /**
- * Returns the destination of an object; `undefined` if the object is not used, is no destination, or
- * has an old seal.
+ * Returns the destination of an object. `undefined` if the object is not used, is not a
+ * destination, or has a secret that was encrypted with an earlier key: the count `oldSeals` may
+ * then change.
  */
 function destinationInUse(object: ReadObject, file: Settings): Destination | undefined {
   const { parsed, problems, hasOldSeal } = object

@@ -94,8 +94,8 @@ export class ObjectLog {
     }
     // After an ignored record, this process writes copies of the current version until it reads a
     // copy. A later change of the object does not make the copy unnecessary. A process that starts
-    // after compaction may read the ignored record first, and apply it. If the version of the later
-    // change does not follow the version of this record, that process ignores the later change.
+    // after compaction may read the ignored record first, and apply it. That process then ignores
+    // the later change, unless the version of this change is that of the ignored record plus 1.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }

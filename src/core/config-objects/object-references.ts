@@ -54,8 +54,9 @@ function unknownSources(
 
 /**
  * Returns a problem for each source in `named` that is excluded because another source has one of
- * its write keys. A destination must not begin to use this source, because the process that wrote
- * the source may soon undo its change of the source (see `undo-conflicting-change.ts`).
+ * its write keys. A destination must not begin to use this source: the process that wrote the
+ * source may soon undo this write, and the source may then not exist (see
+ * `undo-conflicting-change.ts`).
  */
 function excludedSources(
   named: readonly (readonly [number, string])[],

@@ -133,15 +133,15 @@ export class SuppressionIndex {
   }
 
   /**
-   * Applies a record of the suppressions topic. A process that writes a record of a user begins
-   * with the last record of this user that the process has read. `madeOf` is the offset of that
-   * earlier record: -1 when the process has read none, `undefined` when the headers of the new
+   * Applies a record of the suppressions topic. To write a record of a user, a process changes the
+   * last record of this user that the process has read. `madeOf` is the offset of that earlier
+   * record. It is -1 when the process had read none, and `undefined` when the headers of the new
    * record lack the offset.
-   * - If `madeOf` is `undefined`, or is the offset of the user's last record in this index, the new
-   *   record replaces the suppressions of the user.
-   * - Any other `madeOf` shows that the process did not know the user's last record. The
-   *   suppressions in the index and those in the new record are then all valid, until a process
-   *   writes one record with all of them.
+   * - The new record replaces the suppressions of the user if the index has none, if `madeOf` is
+   *   `undefined`, or if `madeOf` is the offset of the user's last record in this index.
+   * - Otherwise the process did not know the user's last record. The suppressions in the index and
+   *   those in the new record are then all valid, until a process writes one record with all of
+   *   them.
    *
    * `offset` and `partition` are the position of the record.
    */

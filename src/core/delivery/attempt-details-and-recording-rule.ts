@@ -48,11 +48,13 @@ export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision 
 
 /**
  * Whether a delivery that is dead-lettered or dropped without an attempt gets a record in the
- * attempts topic. The mode `off` records nothing. A dropped delivery gets no record if it had no
- * attempt before and is not a replay or a resend. Otherwise a disabled destination, which drops
- * every event, would cause a record for each event. The timeline of a message infers these drops
- * from the configuration. The timeline cannot infer that the user was deleted. So a drop for this
- * reason always gets a record.
+ * attempts topic. The mode `off` records nothing. In the other modes:
+ * - A dead-lettered delivery gets a record.
+ * - A delivery that was dropped because its user was deleted gets a record, because the timeline of
+ *   a message cannot infer the deletion.
+ * - Any other dropped delivery gets a record only if it had an attempt before, or is a replay or a
+ *   resend. The timeline infers the other drops from the configuration. So a disabled destination,
+ *   which drops every event, does not cause a record for each event.
  */
 export function isResultRecorded(mode: RecordedAttempts, { carried, decision }: Pick<Ended, 'carried' | 'decision'>) {
   if (mode === 'off') return false

@@ -16,8 +16,8 @@ export interface DeadLetterFilter {
   readonly destination?: string | undefined
   readonly reason?: DeadLetterReason | undefined
   /**
-   * The last outcome of one of the delivery's webhooks, or the rejection code of an invalid
-   * message.
+   * Selects dead letters in which a webhook has this last outcome, or an invalid message has this
+   * rejection code.
    */
   readonly outcome?: DeadLetterOutcome | undefined
   /** Selects what was dead-lettered at this time or later. */

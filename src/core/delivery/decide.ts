@@ -195,9 +195,8 @@ export function decideBeforeAttempt(
 
 /**
  * Defers a delivery without an attempt: it waits in a retry topic. After the end of the retry
- * window, a delivery that was attempted before is dead-lettered instead, and so is a delivery to a
- * paused destination. Any other delivery is deferred even after the window, so that it gets one
- * attempt.
+ * window, the delivery is dead-lettered instead if it was attempted before, or if its destination
+ * is paused. Otherwise it is deferred even after the window, so that it gets one attempt.
  *
  * Usually each deferral makes the next one use a longer tier (the wait of a retry topic). With
  * `climbs: false` the delivery gets the tier of a first deferral, and the deferral is not counted.

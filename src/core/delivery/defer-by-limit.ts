@@ -7,13 +7,13 @@ import type { RetryPolicy } from './retry-tier.ts'
 const { turnValidMs, maxTurnMs, duePart, windowPart } = flowLimits.share
 
 /**
- * Why a limit of the destination defers a delivery. In all other cases, a delivery waits in memory
- * until the limit lets it start.
+ * The two cases in which a limit of the destination defers a delivery. In all other cases, the
+ * delivery waits in memory until the limit lets it start.
  */
 export type LimitReason =
   /**
-   * The endpoint has requested a pause. The delivery may start in `forMs` milliseconds: at the end
-   * of the pause, or later.
+   * The endpoint has requested a pause. The delivery is due in `forMs` milliseconds: at the end of
+   * the pause or, if the rate after the pause is limited, later.
    */
   | { readonly kind: 'defer_pause'; readonly forMs: number }
   /** The limit is divided among the processes, and this process has no part of it now. */
@@ -32,8 +32,9 @@ export type LimitReason =
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') {
-    // The first deferral for this reason sets `notBefore` to now. So the wait does not depend on a
-    // pause or an outage before this deferral.
+    // The wait is a part of the time since `notBefore`. If the previous deferral had another
+    // reason, `notBefore` is set to now, unless it is later. So the wait does not depend on a pause
+    // or an outage before this deferral.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
     const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))
@@ -62,11 +63,11 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 }
 
 /**
- * Returns the time at which a delivery is due. The limit of the destination lets the delivery start
- * in `forMs` milliseconds. The delivery is never due before its `notBefore`. After an attempt, it
- * is due at the end of its retry window at the latest. The time is rounded up to a whole
- * millisecond for the retry record. The end of a pause comes from the monotonic clock, so `forMs`
- * may have a fraction.
+ * Returns the time at which a delivery is due that the limit of its destination lets start in
+ * `forMs` milliseconds. The delivery is never due before its `notBefore`. If it was attempted
+ * before, it is due at the end of its retry window at the latest. The time is rounded up to a whole
+ * millisecond for the retry record: `forMs` may have a fraction, because the end of a pause comes
+ * from the monotonic clock.
  */
 function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {
   const due = Math.ceil(now + forMs)

@@ -60,8 +60,9 @@ export interface DeliveryState {
    */
   readonly origin: Origin
   /**
-   * The number of replays of the delivery. It begins with 1 for a replayed event and for a resend.
-   * The metric `hookline_first_attempt_delay_seconds` includes only deliveries with 0.
+   * The number of replays of the delivery. It is already 1 for the first deliveries of a replayed
+   * event, and for a resend. The metric `hookline_first_attempt_delay_seconds` includes only
+   * deliveries with 0.
    */
   readonly round: number
   readonly messageId: string

@@ -2,11 +2,12 @@ import type { LogRecord } from '../ports.ts'
 
 /**
  * Header with the ids of the destinations whose delivery of an event has ended, separated by
- * commas. It is needed if a process reads an event again, and the source of the event is now
- * unknown, so the event has no route. The process then writes a copy of the event: a retry record
- * or a dead letter. The copy has the header, and so has the record that a replay of the dead letter
- * writes. When the source is known again, the copy is routed. Without the header, the event would
- * then be delivered again to the destinations whose delivery has ended.
+ * commas. It is needed in this case: a process reads an event again, because the offset of the
+ * event was not committed before a crash, and the source of the event is now unknown. The event
+ * then has no route, and the process writes a copy of it: a retry record or a dead letter. The copy
+ * has the header, and so has the record that a replay of the dead letter writes. When the source is
+ * known again, the copy is routed. Without the header, the event would then be delivered again to
+ * the destinations whose delivery has ended.
  *
  * A retry record for one destination may have the header too. The header then has no effect,
  * because this record is delivered only to that destination.

@@ -30,8 +30,8 @@ export class LiveDeadLetters {
   /** For each partition, the offset after the last record that was passed to `note`. */
   readonly #noted: Record<number, number> = {}
   /**
-   * Whether a live record followed after the current part had reached `maxKeys` live records. This
-   * record and all records after it belong to later parts.
+   * Whether `note` got a further live record when the current part already had `maxKeys` live
+   * records. This further record and all records after it belong to later parts.
    */
   #isFull = false
   /** Estimated number of live records of later parts (see `left`). It can be negative. */

@@ -13,8 +13,8 @@ export interface MessageRequests {
 }
 
 /**
- * Makes the requests of an attempt at the time `at`. They have no access token, which is requested
- * only when an attempt is made.
+ * Makes the requests that an attempt at the time `at` would send. They have no access token,
+ * because Hookline requests a token only for a real attempt.
  */
 export function messageRequestsOf(
   destination: Destination,

@@ -39,10 +39,10 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /**
-       * One drop for each destination that does not get the event. These destinations are:
-       * - destinations that are connected to the event's source
-       * - destinations that are no longer connected to the source, but for whose results a deletion
-       *   still waits (`dropsOfDisconnected`)
+       * One drop for each of these destinations:
+       * - a destination that is connected to the event's source, but does not get the event
+       * - a destination that is no longer connected to the source, although a deletion still waits
+       *   for its result (`dropsOfDisconnected`)
        *
        * If the event has no destination at all, the list has one drop with `no_destination`.
        */
@@ -94,8 +94,9 @@ export function withChangedDestinations(routing: Routing, changed: ReadonlyMap<s
 }
 
 /**
- * A placeholder for a destination of which only the id, and perhaps the sources, are known. The
- * placeholder is paused, so messages for the destination wait in retry topics.
+ * Returns a placeholder for a destination whose configuration cannot be read: only its id, and
+ * perhaps its sources, are known. The placeholder is paused, so messages for the destination wait
+ * in retry topics.
  */
 export const placeholderDestination = (id: string, sources: readonly string[] = []): Destination => ({
   id,
@@ -108,8 +109,9 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 })
 
 /**
- * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
- * disabled too, so that no messages wait for it. Each placeholder keeps two settings:
+ * Returns the placeholder of a destination that cannot be used, for example because its
+ * configuration has a problem. The placeholder of a disabled destination is disabled too, so that
+ * no messages wait for it. Each placeholder keeps two settings:
  * - The filter: a message that waits is not filtered again, so without the filter, the destination
  *   would later get messages that its filter excludes.
  * - The lifecycle: it decides whether the retry window of a message continues while the message
@@ -157,10 +159,10 @@ export function route(event: Event, routing: Routing): Route {
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // `destinationId` selects one destination, which must be connected to the event's source. There
-  // are two exceptions. Hookline's own sources are connected by the keys `audiences.list`, `canary`
-  // and `notices`, which are not checked here. The sources of a destination in an unreadable file
-  // are not known.
+  // `destinationId` selects one destination, which must be connected to the event's source. In two
+  // cases, this is not checked:
+  // - Hookline's own sources: the keys `audiences.list`, `canary` and `notices` connect them.
+  // - A destination in an unreadable file: its sources are not known.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
@@ -182,8 +184,8 @@ export const hasUnknownSources = ({ isHeld, enabled, sources }: Destination): bo
   isHeld === true && enabled && sources.length === 0
 
 /**
- * Whether the id is that of a destination whose sources are not known. An id that the routing does
- * not have may be in a file that cannot be read.
+ * Whether the sources of the destination with this id may be unknown. If a file cannot be read,
+ * this applies to every id that the routing does not have, because it may be in that file.
  */
 export function mayHaveUnknownSources(id: string, { destinations, isIncomplete }: Routing): boolean {
   const destination = destinations.get(id)
@@ -201,16 +203,16 @@ export const isConnected = (sourceId: string, destinationId: string, routing: Ro
 const none: readonly never[] = []
 
 /**
- * The ids of the destinations whose results are reported to the creator of the event, for example
- * an audience or a deletion. If the event names a destination, the list has only this id. Otherwise
- * it has the destinations that a deletion waits for.
+ * The ids of the destinations whose results are reported back, for example to the audience or the
+ * deletion that created the event. If the event names a destination, the list has only this id.
+ * Otherwise it has the destinations that a deletion waits for.
  */
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
 /**
  * Returns a drop for each destination that is no longer connected to the event's source, although a
- * deletion waits for its result. The drop reports this result.
+ * deletion waits for its result. The drop tells the deletion that the destination gets no message.
  */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)
@@ -260,8 +262,8 @@ function isSelected(integrations: JsonText | undefined): boolean {
   if (typeof map !== 'object' || map === null) return true
   const own: unknown = Object.hasOwn(map, 'Webhooks') ? (map as Record<string, unknown>)['Webhooks'] : undefined
   if (typeof own === 'boolean') return own
-  // An object contains settings for webhooks, so it allows the delivery. PHP writes an empty object
-  // as `[]`.
+  // The member `Webhooks` may be an object with settings. It then allows the delivery. An empty
+  // list does so too, because PHP writes an empty object as `[]`.
   if (Array.isArray(own) ? own.length === 0 : typeof own === 'object' && own !== null) return true
   const all = ['All', 'all', 'ALL'].find(name => Object.hasOwn(map, name))
   return all === undefined || (map as Record<string, unknown>)[all] !== false

@@ -81,8 +81,9 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
         ...[...retries, deadLetter, audienceInput, deletions, suppressions, statusTopic, ledger],
         ...(has.hasAttempts ? [attempts] : []),
         ...(has.hasCanary || has.hasNotices === true ? [events] : []),
-        // For destinations with `lifecycle`, the dispatcher writes to the config topic since when
-        // all attempts fail, and whether Hookline has disabled the destination.
+        // For each destination with `lifecycle`, the dispatcher writes two facts to the config
+        // topic: the time since which all attempts have failed, and whether Hookline has disabled
+        // the destination.
         ...config,
       ],
       join: [topics.dispatcherGroup, topics.retriesGroup],

@@ -70,10 +70,10 @@ const drift = (
 ): TopicDrift => ({ topic: name, kind, severity, detail })
 
 /**
- * Compares the number of partitions of a topic with the required number:
- * - `spec.partitionsAs` names another topic that exists: the number of partitions of that topic.
- * - `spec.partitionsAs` names a missing topic, or this topic itself: `topics.partitions`.
- * - Without `spec.partitionsAs`, the topic may have any number of partitions.
+ * Compares the number of partitions of a topic with the number that `spec.partitionsAs` requires:
+ * - If it names another topic that exists, the topic must have as many partitions as that topic.
+ * - If it names a missing topic, or this topic itself, the topic must have `topics.partitions`.
+ * - If it is absent, the topic may have any number of partitions.
  */
 function partitionDrift(
   spec: TopicSpec,

@@ -87,9 +87,9 @@ export class CircuitBreaker {
   }
 
   /**
-   * Notes that an attempt has ended. If the attempt does not show whether the endpoints work (it is
-   * not conclusive), it is not counted. If this attempt was the probe, the next one becomes the
-   * probe.
+   * Notes that an attempt has ended. An attempt that is not conclusive (does not show whether the
+   * endpoints work) is not counted. After a probe that is not conclusive, the circuit breaker stays
+   * open, and the next attempt is the probe.
    */
   ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false

@@ -20,9 +20,10 @@ export interface DestinationCalls {
 }
 
 /**
- * The two shares from which each request of a destination to one webhook needs a permit (a slot for
- * a concurrent request): the destination's share of the webhook's limit, and its share of the
- * host's limit. The caller keeps this object, so that no request needs a look-up by URL.
+ * Two shares of one destination: its share of the limit of one webhook, and its share of the limit
+ * of the webhook's host. Each request to the webhook needs a permit (a slot for a concurrent
+ * request) from both shares. The caller keeps this object, so that no request needs a look-up by
+ * URL.
  */
 export interface PermitShares {
   readonly ofWebhook: FairShare
@@ -216,8 +217,9 @@ class SharedLimit {
  *   free for the next destination. So n destinations use n/(n + 1) of the limit.
  * - While only one destination has requests in progress, it uses seven eighths of the limit. If the
  *   limit applies to no other destination, it uses the whole limit.
- * - While one destination exceeds its share, each other destination may hold about as many permits
- *   as are free.
+ * - While one destination still exceeds its share, few permits are free. Each other destination may
+ *   then start requests only while it holds fewer permits than are free. So some permits stay free
+ *   for further destinations.
  * - With at least as many destinations as permits (a crowded limit), each destination has one
  *   request at a time. Destinations whose requests take long (`CallTime.isSlow`) leave the last
  *   permit to quick ones.

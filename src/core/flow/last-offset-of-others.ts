@@ -1,7 +1,8 @@
 /**
  * Tells whether a slow destination delays others: whether a partition, from a given offset on, has
  * a record that is not for this destination. Spillover (moving deliveries from memory to a retry
- * topic) needs the answer. Two offsets for the whole partition are enough for it. A map with one
+ * topic) needs the answer. Two offsets for the whole partition are enough: the highest one, and the
+ * highest one of a record for another destination than the record at the first. A map with one
  * offset for each destination would be slower: with 1,000 destinations and many partitions, each
  * look-up would cost a cache miss.
  */

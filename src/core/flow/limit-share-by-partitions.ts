@@ -120,12 +120,13 @@ export class PartitionShare {
 
   /**
    * The number of permits that this process may use, of the `total` permits of the installation.
-   * Partition `p` of `n` has the permits `p`, `p + n`, and so on. `rotateBy` differs between
-   * destinations, so that the permits of destinations with few permits are not all in the same
-   * process. The permits of a partition count when this process has owned it for `settleMs`
-   * milliseconds, and until this process has to give it to another process. `isPending` is true
-   * while permits do not count yet: `settleMs` milliseconds have not passed since an assignment, or
-   * the number of partitions is unknown.
+   * Partition `p` of `n` has the permits `p`, `p + n`, and so on. For example, partition 0 of 3 has
+   * the permits 0 and 3 of 5. A destination with fewer permits than partitions would have all of
+   * them in the first partitions, so `rotateBy` shifts them by another number for each destination.
+   * The permits of a partition count when this process has owned it for `settleMs` milliseconds,
+   * and until this process has to give it to another process. `isPending` is true while permits do
+   * not count yet: `settleMs` milliseconds have not passed since an assignment, or the number of
+   * partitions is unknown.
    */
   permitsAt(now: number, total: number, rotateBy: number, settleMs: number): { permits: number; isPending: boolean } {
     const count = this.#count

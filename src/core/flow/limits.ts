@@ -158,20 +158,21 @@ export const flowLimits = {
     newSchemaWait: durationMs(10_000),
     /**
      * Minimum milliseconds between the beginnings of two waits for new schema ids
-     * (`newSchemaWait`). So invented ids can pause a partition for only 10 s per minute. Doubling
-     * the value halves this time. But if a second new schema appears between two waits, more of its
-     * records are then dead-lettered.
+     * (`newSchemaWait`). So invented ids can pause a partition for only 10 s per minute. Between
+     * two waits, records with a new schema that the registry does not have yet are dead-lettered.
+     * Doubling the value halves the time of the pauses, but dead-letters more of these records.
      */
     newSchemaWaitEvery: durationMs(60_000),
     /**
-     * Milliseconds between two checks of the suppression list (the deletions of users), while one
-     * of these records waits for it:
-     * - A delete message, until the list has the deletion that created the message, or is recent
-     *   enough to show that no deletion created it (the message is forged).
-     * - An audience input that deletes a user, until the list has the deletion of the user.
+     * Milliseconds between two checks of the suppression list (the deletions of users) while a
+     * record waits for the list. Two kinds of records wait:
+     * - A delete message waits until the list has the deletion that created the message. If the
+     *   list is recent enough and does not have this deletion, the message is forged, and the wait
+     *   ends too. The user's next events wait behind the message.
+     * - An audience input that deletes a user waits until the list has the deletion of the user.
+     *   The next inputs of the partition wait behind this input.
      *
-     * The user's next events and the next inputs of the partition wait too. Doubling the value lets
-     * them wait up to 100 ms longer.
+     * Doubling the value lets these records wait up to 100 ms longer.
      */
     deletionCheckEvery: durationMs(100),
     /**
@@ -323,11 +324,11 @@ export const flowLimits = {
      */
     maxTurnMs: 300_000,
     /**
-     * For this time after its turn (see `maxTurnMs`), in milliseconds, a delivery gets no new turn.
-     * If the delivery has to leave memory again in this time, for example because the limit was
-     * lowered, it waits only in the shortest tier. There is one exception: if the turns of other
-     * deliveries fill the next `turnValidMs`, the delivery gets a new turn after theirs. Doubling
-     * the value writes more retry records after a limit was lowered.
+     * Milliseconds for which a turn (see `maxTurnMs`) stays valid after it has begun. A delivery
+     * may have to leave memory again in this time, for example because the limit was lowered. It
+     * then keeps its turn, and waits only in the shortest tier. But if the turns of other
+     * deliveries already fill the next `turnValidMs`, it gets a new turn after theirs. Doubling the
+     * value writes more retry records after a limit was lowered.
      */
     turnValidMs: 60_000,
     /**
@@ -346,10 +347,10 @@ export const flowLimits = {
      */
     duePart: 1 / 4,
     /**
-     * For a retry, the wait that `duePart` determines is at most this part of the rest of the retry
-     * window. But the wait is at least 10 s, as in the shortest retry topic. After each wait,
-     * another process may read the retry. Doubling the value halves the number of these chances
-     * before the retry window ends.
+     * Maximum of the wait that `duePart` determines for a retry, as a part of the rest of the retry
+     * window. The minimum of 10 s, the wait of the shortest retry topic, still applies. After each
+     * wait, a process with a part of the limit may read the retry. Doubling the value halves the
+     * number of these chances before the retry window ends.
      */
     windowPart: 1 / 32,
   },
@@ -398,14 +399,12 @@ export const flowLimits = {
     growthRampMs: 7_000,
     growthPerAttempt: 0.25,
     /**
-     * The *accepted pace* is the last pace that had no 429 for `holdMs`. If both conditions are
-     * true, a 429 lowers the pace to the middle between the accepted pace and the usual lowered
-     * pace (see `minFactor`):
-     * - The 429 arrives at a pace below `nearFactor` times the accepted pace.
-     * - The usual lowered pace is above the accepted pace.
-     *
-     * With a doubled factor, the pace takes longer to reach the new limit of an endpoint that has
-     * doubled its limit.
+     * The *accepted pace* is the last pace that had no 429 for `holdMs`. If a 429 arrives at a pace
+     * below `nearFactor` times the accepted pace, the limit of the endpoint is probably not much
+     * higher than the accepted pace. So if the usual lowered pace (see `minFactor`) is above the
+     * accepted pace, the new pace is the middle between these two. With a doubled factor, this also
+     * applies to an endpoint that has doubled its limit, so the pace takes longer to reach the new
+     * limit.
      */
     nearFactor: 1.5,
     /**
@@ -448,11 +447,11 @@ export const flowLimits = {
      */
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
     /**
-     * A partition can be full of records for one destination, although other destinations are
-     * configured. Then this is the part of the records that spillover may move to a retry topic,
-     * from which they return after 10 s. Until then, the rest stays in memory and uses the free
-     * permits. Doubling the value leaves permits unused. Halving it lets records of other
-     * destinations wait twice as long behind a long backlog.
+     * The part of a partition's records that spillover may move to a retry topic while the
+     * partition has only records for one slow destination, and other destinations are configured.
+     * The moved records return after 10 s. Until then, the other records stay in memory and use the
+     * free permits. Doubling the value leaves permits unused. Halving it lets records for other
+     * destinations, further back in the partition, wait twice as long.
      */
     ownPart: 1 / 4,
     /**
@@ -489,10 +488,11 @@ export const flowLimits = {
     maxWaitInMemory: durationMs(10_000),
     /**
      * The value that replaces `maxWaitInMemory` while the partition of the record has no room for
-     * records that are not due (`prefetch.notDueBelow`). It must exceed the 500 ms by which the
-     * clocks of processes and brokers may differ, because this difference can release a record of a
-     * retry topic a little early. While a partition has no room, doubling the value halves the rate
-     * at which the partition handles retries that are not due yet.
+     * records that are not due (`prefetch.notDueBelow`). The clocks of processes and brokers may
+     * differ by 500 ms, so a record of a retry topic can be released up to 500 ms before it is due.
+     * The value must exceed this time, so that the record waits in memory and is not deferred
+     * again. Doubling it lets records wait twice as long in a partition without room, so the
+     * partition handles half as many of these records per second.
      */
     maxWaitWithoutRoom: durationMs(1_000),
     /**
@@ -543,9 +543,9 @@ export const flowLimits = {
      */
     timeout: durationMs(8_000),
     /**
-     * Milliseconds for which a stop waits after `timeout`. The deliveries that are still in memory
-     * are then deferred, and the stop waits until Kafka has their retry records. Doubling it may
-     * let a stop exceed its grace period.
+     * Milliseconds for which a stop waits after `timeout`. At the end of `timeout`, the deliveries
+     * that are still in memory are deferred. The stop then waits, for at most this time, until
+     * Kafka has their retry records. Doubling it may let a stop exceed its grace period.
      */
     handOverTimeout: durationMs(2_000),
     /**

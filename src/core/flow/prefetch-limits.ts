@@ -17,8 +17,9 @@ export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'valu
 /**
  * The limits for the records of one partition in memory. The partition is paused when it exceeds
  * `records`, `bytes` or `span`, or has more deliveries than `records` permits
- * (`deliveriesPerRecord`). The partition resumes when all four are at most half of their limits. If
- * the limits are raised, the partition already resumes when it exceeds none of the new limits.
+ * (`deliveriesPerRecord`). The partition resumes when all four are at most half of their limits.
+ * When the limits of a paused partition are raised, the partition resumes without this condition if
+ * it has not reached any of the new limits.
  */
 export interface PrefetchLimits {
   readonly records: number

@@ -14,8 +14,8 @@ export class RateLimiter {
   #paidUntil: number
 
   /**
-   * @param burstMs the maximum credit in milliseconds. After a pause, the amount that the rate
-   *   allows in this time can be spent immediately.
+   * @param burstMs the maximum credit in milliseconds. After a pause, callers can immediately spend
+   *   the amount that the rate allows in `burstMs`.
    * @param since the time at which the credit begins to grow.
    */
   constructor(burstMs: number, since: number) {

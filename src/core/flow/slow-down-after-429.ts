@@ -78,8 +78,8 @@ export class SlowDown {
    */
   #deliveredAt: number | undefined
   /**
-   * The part of the destination's rate to which `#pace` applies, 0 to 1: the last part above 0 that
-   * `setPart` got.
+   * The part of the attempts at the destination that this process makes, 0 to 1 (see `setPart`).
+   * `#pace` is the pace for this part. When the part becomes 0, its previous value is kept.
    */
   #part = 0
   /**
@@ -182,8 +182,8 @@ export class SlowDown {
   /**
    * Notes which part of a rate this process may use, 0 to 1 (`PartitionShare.rateAt`). The pace
    * changes in proportion to the part: if the part doubles, this process makes twice as many of the
-   * attempts at the destination. A part of 0 leaves the pace unchanged, because the process then
-   * makes attempts only for retry records.
+   * attempts at the destination. A part of 0 leaves the pace unchanged: a process without this part
+   * makes attempts only for retry records, and these still need a pace.
    */
   setPart(part: number, now: number): void {
     if (part === this.#part || part === 0) return

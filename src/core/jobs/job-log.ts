@@ -6,8 +6,9 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  * Each change of a job has a version: that of the previous change plus 1. Kafka has no conditional
  * write, so two processes may write the same version. All processes read the records in the same
  * order, and each process applies the first record of a version. So at most one process takes over
- * a job. If a process has lost a job, all processes ignore the next record that it writes for the
- * job. The process notices the loss when it reads this record. The rules are:
+ * a job. The previous owner of the job may not know this yet, and write another record for the job.
+ * All processes ignore that record, because its version is not the next one. The previous owner
+ * stops when it reads the record of the takeover. The rules are:
  * - A record is applied if its version is the current version of the job plus 1, and the job has
  *   not ended.
  * - A record by which a process starts a job is applied only while no conflicting job runs.
@@ -29,9 +30,9 @@ export type JobFold =
    */
   | 'repeated'
   /**
-   * The record is a copy of a version that this process does not have. Instead of this version, the
-   * process had applied a record that the other processes ignored, for example because compaction
-   * had removed the records before it. The copy replaces that record.
+   * The record is a copy of a version that this process does not have. The process had applied a
+   * record that the other processes ignored, for example because this process started after
+   * compaction had removed the earlier records of the job. The copy replaces that record.
    */
   | 'restored'
   | 'ignored'
@@ -61,7 +62,8 @@ export class JobLog {
         this.#keep(key, job)
         break
       case 'repeated':
-        // The copy number is stored, because the next copy of this version needs a higher one.
+        // The copy number is stored, because the next copy of this version needs a higher number.
+        // Otherwise a process that has another record of this version would ignore the next copy.
         if (job.copy > this.get(key)!.copy) this.#keep(key, job)
         break
       case 'ignored':

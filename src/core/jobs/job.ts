@@ -116,9 +116,9 @@ const replayJob = shared.extend({
      */
     seen: count,
     /**
-     * Number of dead letters that existed when the job was created. A process counts these dead
-     * letters when it begins or continues the job. At the end of the job, `seen` has the same
-     * value.
+     * Number of dead letters that existed when the job was created. When a process begins or
+     * continues the job, it adds the dead letters that it finds to those that the job has already
+     * replayed. At the end of the job, `seen` has the same value.
      */
     total: count.optional(),
     /**

@@ -13,9 +13,9 @@ interface CountRow {
 }
 
 /**
- * Returns how many dead letters the dry run of a replay would replay, and how many it would refuse.
- * If an earlier version of Hookline ran the job, its progress lacks these numbers. The function
- * then adds up `counts`, which has at most 200 rows, so the sums can be too low.
+ * Returns how many dead letters a replay would copy, and how many it would refuse, according to its
+ * dry run. If an earlier version of Hookline ran the dry run, its progress lacks these numbers. The
+ * function then adds up `counts`, which has at most 200 rows, so the sums can be too low.
  */
 export function dryRunSums(
   { replayable, refused = 0 }: { readonly [key in keyof Sums]?: number | undefined },

@@ -100,8 +100,9 @@ function rowOf(
  * An event whose source or destination is unknown is counted for the destination `-`. If it is
  * routed later, it is counted again, for its destinations. `routed` is the number of events that
  * were routed later. So that no event is counted twice, this number is subtracted from the counts
- * in the row of `-`. It is subtracted from `admitted` first, and the rest from `replayed` and
- * `repeated`, which can include copies of these events.
+ * in the row of `-`: first from `admitted`. If `routed` is larger than `admitted`, some of the
+ * routed events were copies from a replay or a crash. So the rest is subtracted from `replayed`,
+ * and then from `repeated`.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

@@ -13,7 +13,8 @@ export type LedgerResult = (typeof ledgerResults)[number]
  * What the ledger counts for each destination and hour:
  * - `admitted`: deliveries of events that were read for the first time.
  * - The results of deliveries (`ledgerResults`).
- * - `taken`: records from retry topics, and deliveries of replayed events.
+ * - `taken`: deliveries that continue with a copy of the event: a record that was read from a retry
+ *   topic, or an event that a replay has written to the events topic.
  * - `replayed`: the part of `taken` that comes from a replay or resend by an operator.
  * - `routed`: events whose source or destination was unknown at first. `admitted` counts them
  *   twice, for the destination `-` and for their destinations, so the balance subtracts `routed`.

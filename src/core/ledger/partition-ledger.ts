@@ -57,8 +57,7 @@ export class PartitionLedger {
   /**
    * @param tail the ledger in the last commit; `undefined` when the commit has none.
    * @param exactSince the first hour whose counts are complete if the ledger begins at this commit.
-   * It also replaces `tail.exactSince` if that hour is later, because a later hour comes from a
-   * wrong clock.
+   *   If `tail.exactSince` is later than this hour, it comes from a wrong clock, and is not used.
    */
   constructor(tail: LedgerTail | undefined, exactSince: number, maxRecordBytes = recordLimit) {
     this.#maxRecordBytes = maxRecordBytes

@@ -172,7 +172,8 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
  */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
   const field = `${JSON.stringify(destination)}:[`
-  // The character before the field shows that the field is not the end of a longer id.
+  // The field must follow `{` or `,`. Otherwise it is the end of a longer id that contains a quote:
+  // the text `"a\"b":[` of the id `a"b` ends like the field of the id `b`.
   const first = Buffer.from(`{${field}`)
   const found = value.subarray(0, first.length).equals(first) ? 0 : value.indexOf(`,${field}`)
   if (found === -1) return

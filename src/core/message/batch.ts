@@ -5,11 +5,11 @@ import { maxMessageBytes, maxTextLength, textTooLong } from './message-parts-and
 import { type Refusal, refusal } from './request-refusal.ts'
 import { type Members, membersIn, splitJson } from './split-json.ts'
 
-/** Maximum number of messages in one batch. Further messages are rejected, but not the batch. */
+/** Maximum number of messages of one batch that are accepted. Each further one is rejected. */
 export const maxMessages = 2_500
 /**
- * Maximum number of elements in a batch. A larger batch is refused as a whole: a response that
- * lists each rejected element would be larger than the request.
+ * Maximum number of messages of one batch, including those above `maxMessages`. A larger batch is
+ * refused as a whole: a response that lists each rejected message could be larger than the request.
  */
 export const maxElements = 4 * maxMessages
 /**

@@ -11,9 +11,7 @@ export interface EventOrigin {
   readonly kind: 'audience' | 'deletion'
   /** Name of the audience, or id of the deletion request. */
   readonly id: string
-  /**
-   * For an audience: the version of the change. A later change of the user has a higher version.
-   */
+  /** For an audience: the version of the user's membership, which each change raises. */
   readonly version: number | undefined
   /**
    * Only for a deletion: the destinations whose results the deletion request waits for. The

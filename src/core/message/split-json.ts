@@ -38,9 +38,10 @@ export interface SplitOptions {
  * parsed. Valid JSON is always split exactly as a parser would split it. Time and memory are linear
  * in the length of any text.
  *
- * In broken JSON, a closing bracket may not match the innermost open bracket. It then closes the
- * innermost open bracket of the same kind, and all brackets that were opened after that one. If the
- * opening bracket of an element is never closed, the element extends to the end of the list.
+ * In broken JSON, a closing bracket can be of another kind than the innermost open bracket. It then
+ * closes the innermost open bracket of its own kind, and all brackets that were opened after that
+ * one. Example: in `{"a":[1}`, the `}` closes the `[` too. If the opening bracket of an element is
+ * never closed, the element extends to the end of the list.
  */
 export function splitJson(text: string, options: SplitOptions): SplitResult {
   return new Cutter(text, options).cut()
@@ -146,8 +147,9 @@ class Cutter {
 
   /**
    * Reads a member name and sets the current position after it. Returns `undefined` when an escape
-   * sequence in the name is invalid, and `null` for a name without escape sequences that was not
-   * requested. These names are not copied, because a body may have hundreds of thousands of them.
+   * sequence in the name is invalid. Returns `null` instead of a name that was not requested,
+   * because copies of hundreds of thousands of names would take much memory. But a name with escape
+   * sequences is always returned, because only its decoded copy can be compared.
    */
   #name(): string | null | undefined {
     const from = this.#at

@@ -13,15 +13,14 @@ export type Admission<Connection> =
  * idle while the server waits for the client: before the first request, between requests, and while
  * a request is incomplete.
  *
- * When the server is at its maximum, a new connection replaces an idle connection:
- * - The address with the most connections loses a connection. The new connection is included in
- *   these numbers. So a client with many connections cannot keep out other clients.
- * - If this address has no idle connection, the address with the next lower number of connections
- *   loses one. If several addresses have this number and an idle connection, the address to which
- *   this first applied loses one.
- * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
- *   one connection each would close the connections of every address with two.
- * - Of the connections that may be closed, the one that has been idle for the longest time is
+ * When the server is at its maximum, a new connection replaces an idle connection. Of all addresses
+ * with an idle connection, the one with the most connections loses one (the new connection counts
+ * too). So a client with many connections cannot keep out other clients.
+ * - If several addresses have this number, the one that has had this number and an idle connection
+ *   for the longest time loses a connection.
+ * - Addresses with at most `few` connections count as one address. Otherwise thousands of addresses
+ *   with one connection each would close the connections of every address with two.
+ * - Of the idle connections of the address, the one that has been idle for the longest time is
  *   closed.
  *
  * Each call takes constant time, except the search for the address that loses a connection.

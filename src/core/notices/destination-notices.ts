@@ -10,9 +10,9 @@ const minIntervalMs = 60_000
 /** Milliseconds after which a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * Milliseconds without a report of `failing` after which the next of these reports causes a new
- * notice, even if no recovery was reported in between. The recovery can be missing, because the
- * process whose circuit breaker was open may have ended without reporting it.
+ * If no process has reported `failing` for this time, in milliseconds, the next report of `failing`
+ * causes a new notice, even if no recovery was reported in between. The recovery can be missing,
+ * because the process whose circuit breaker was open may have ended without reporting it.
  */
 const failingAgainAfterMs = 3_600_000
 

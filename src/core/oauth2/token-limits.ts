@@ -54,10 +54,10 @@ export const tokenLimits = {
   replaceRefusedEveryMs: 5_000,
   replaceEveryMs: 60_000,
   /**
-   * For how long, in ms, a 401 does not end a delivery: for `acceptedForMs` after the endpoint last
-   * accepted a token, and for `deferRefusedForMs` after the first 401 that followed (or the first
-   * 401 in this process). Doubling them dead-letters deliveries later if the credentials are really
-   * wrong.
+   * Two times, in ms, during which a 401 does not end a delivery. `acceptedForMs` begins when the
+   * endpoint last accepted a token. `deferRefusedForMs` begins at the first 401 after that. If the
+   * endpoint has accepted no token from this process, it begins at the first 401 in this process.
+   * Doubling them dead-letters deliveries later if the credentials are really wrong.
    */
   acceptedForMs: 600_000,
   deferRefusedForMs: 120_000,

@@ -67,8 +67,8 @@ export class FailureThrottle {
    */
   failed(address: string, now: number, session?: string): void {
     if (session !== undefined && this.#sessions.delete(session)) return
-    // While `#all` makes addresses wait, only an address that has sent a valid key can fail here.
-    // Its failure does not make the other addresses wait longer.
+    // While `#all` makes addresses wait, only keys from addresses that have sent a valid key before
+    // are checked. Wrong keys from these addresses do not make the other addresses wait longer.
     if (this.#all.secondsToWaitFor(1, ofAll.perSecond, now) === 0) this.#all.spend(1, ofAll.perSecond, now)
     const network = clientOf(address)
     const limiter = this.#limiters.get(network) ?? limiterFor(ofAddress, now)

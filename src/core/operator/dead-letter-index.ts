@@ -8,9 +8,9 @@ import type { OffsetRange } from '../log-session.ts'
 const defaultMaxKeys = 2_000_000
 
 /**
- * Maximum number of new records of a partition that the next read adds to the index. If more
- * records are unread, the index of the partition is discarded, and a new one begins at the end of
- * the partition. This is cheaper than reading the unread records.
+ * Maximum number of unread records at the end of a partition for which a read extends the index. If
+ * more records are unread, the index of the partition is discarded, and a new one begins at the end
+ * of the partition. This is cheaper than reading the unread records.
  */
 const maxCatchUp = 20_000
 
@@ -90,10 +90,10 @@ export class DeadLetterIndex {
     const known = this.#of(partition, to)
     if (to < known.from || from > known.to) return
     for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
-    // A full index may lack some of these keys. In this case `from` stays unchanged, because
-    // callers conclude that a key without an entry has no record from `from` on. `to` is raised
-    // even then: otherwise each read would read the same new records again. `isFull` shows callers
-    // that keys may be missing.
+    // A full index may lack some of these keys. Then `from` is not lowered, because callers assume
+    // that a key without an entry has no record in the range. `to` is raised even then, because
+    // otherwise each read would read the same new records again. So callers must also check
+    // `isFull`.
     if (!this.isFull) known.from = Math.min(known.from, from)
     known.to = Math.max(known.to, to)
   }

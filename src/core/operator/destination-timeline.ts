@@ -11,9 +11,10 @@ export type TimelineState = (typeof timelineStates)[number]
  * - `offsets_unknown`: Kafka did not report the committed offsets.
  * - `attempts_not_recorded`: `delivery.attemptsTopic` is `off`.
  * - `attempts_removed`: retention may have removed attempt records that are as old as the event.
- * - `record_missing`: a record was not found: the retry record or the dead letter that the last
- *   attempt record announces, or the attempt record of a success. A process under load does not
- *   write all attempt records. A dead letter may have been replayed or removed.
+ * - `record_missing`: a record that should exist was not found. It is one of these:
+ *   - The retry record or the dead letter that the last attempt record announces. A dead letter may
+ *     have been replayed or removed.
+ *   - The attempt record of a success. A process under load does not write all attempt records.
  */
 export const unknownCauses = [
   'search_incomplete',

@@ -14,7 +14,7 @@ const defaultHours = 24
 /**
  * Reads the query parameters of the ledger. `since` and `until` are times, or durations before now.
  * The hours that contain them are included. The default of `until` is now. By default, `since` is
- * 23 hours before the earlier of `until` and now.
+ * 23 hours before the earlier of `until` and now, which gives 24 hours.
  */
 export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: EpochMs): QueryRead<LedgerFilter> {
   const problems: ShownProblem[] = [...unknownParameters(given, ['since', 'until', 'destination'])]

@@ -58,8 +58,8 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 }
 
 /**
- * Maximum bytes of commit metadata, which is ASCII text: the broker's default for
- * `offset.metadata.max.bytes`.
+ * Maximum length of commit metadata in bytes, which is also its length in characters, because the
+ * text is ASCII. The number is the broker's default for `offset.metadata.max.bytes`.
  */
 export const metadataLimit = 4_096
 const separator = ';'
@@ -81,8 +81,8 @@ export interface CommitState {
   /** The next offset that this process will read. */
   readonly received: number
   /**
-   * Returns the results of the partly done records, for the ledger; `undefined` for a partition
-   * without a ledger.
+   * Returns the result of a partly done record at one destination. The metadata of a partition with
+   * a ledger contains these results. A partition without a ledger has no `resultOf`.
    */
   readonly resultOf?: ResultOf | undefined
 }
@@ -110,10 +110,11 @@ export interface EncodedState {
  * maximum length of the bitmap of done records. Partly done records get the remaining bytes. So a
  * partly done record that fits now still fits when more records are done.
  *
- * Some partly done records come from the metadata of an earlier commit, and this process has not
- * read them yet. It cannot defer their deliveries. If the metadata left them out, a later owner of
- * the partition would repeat their finished deliveries. So they get the remaining bytes first. All
- * of them fit, because they also fitted into the earlier metadata.
+ * Among the partly done records, those that this process has not read yet get their bytes first.
+ * They come from the metadata of an earlier commit. If one of them were left out, a later owner of
+ * the partition would repeat its finished deliveries. A record that was read can be left out: this
+ * process can write the record's remaining deliveries to a retry topic, and the record is then
+ * done. All unread records fit, because they also fitted into the earlier metadata.
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)

@@ -81,13 +81,13 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * The state of the partition when the append of the last ledger record began
-   * (`startLedgerRecord`), if that ledger record has all counts of the state; otherwise
-   * `undefined`. `text` is the commit metadata of the state without counts. It is `undefined` until
-   * Kafka has stored the ledger record.
+   * A state of the partition that `position` can return if the present state does not fit into the
+   * metadata: the state when the append of the last ledger record began (`startLedgerRecord`). That
+   * record has all counts of this state, so the commit metadata (`text`) needs no counts. `text` is
+   * `undefined` until Kafka has stored the record.
    *
-   * `position` returns this earlier state once, if the present state does not fit into the
-   * metadata.
+   * `#sealed` is `undefined` if the ledger record lacks some counts, and after `position` has used
+   * the state.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
@@ -95,9 +95,9 @@ export class OffsetTracker {
   /**
    * @param position the first offset to read: the committed offset of the partition.
    * @param metadata the metadata that was committed with this offset.
-   * @param exactSince the first hour for which the partition's ledger is complete, if `metadata` has
-   * no ledger. If `metadata` has one with a later hour, `exactSince` replaces that hour.
-   * `undefined` for a partition without a ledger.
+   * @param exactSince the first hour for which the partition's ledger is complete, if `metadata`
+   * has no ledger; `undefined` for a partition without a ledger. If `metadata` has a ledger, the
+   * earlier of its own first hour and `exactSince` counts.
    * @param maxRecordBytes the approximate maximum size of a ledger record. The default fits the
    * maximum record size of the ledger topic.
    */

@@ -5,9 +5,9 @@ import { spanLimit } from './commit-metadata-span-limit.ts'
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
 /**
- * Maximum number of destinations in the text of one commit, summed over all partly done records. To
- * encode this number takes about 1 ms. If the sum is higher, the records with the lowest priority
- * are left out.
+ * Maximum number of destinations in the text of one commit, summed over all partly done records.
+ * Encoding this many destinations takes about 1 ms. If the sum is higher, the records that come
+ * last in the order of `partlyDoneBytes` are left out.
  */
 const workLimit = 20_000
 

@@ -37,9 +37,10 @@ export function checkAgainstSchema(input: unknown, substituted: Substituted): Sc
   for (;;) {
     const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
     const issues = result.error?.issues ?? []
-    // zod does not check the entries of a list that is too long, or the parts of a value that has
-    // the wrong type. So the loop corrects these values in `typed`, and its next iteration finds
-    // the problems in them. `fixed` has the issues of the corrected values.
+    // Some problems hide others: zod does not check the entries of a list that is too long, or a
+    // value that is still a text from the environment. So the loop truncates the list or converts
+    // the text in `typed`, and its next iteration finds the other problems. `fixed` has the issues
+    // of the changed values.
     const fixed = issues.filter(issue => truncateList(typed, issue, excess) || retype(typed, issue, substituted))
     if (fixed.length > 0) continue
     const problems = [...excess]

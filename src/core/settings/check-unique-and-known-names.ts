@@ -25,8 +25,9 @@ export const uniqueNames: Rule = config => [
 ]
 
 /**
- * Checks that each audience name results in a trait name, and that no two audience names result in
- * the same one.
+ * Checks that each audience has its own trait. Hookline makes the name of the trait from the name
+ * of the audience: `First time buyers` becomes `first_time_buyers`. An audience name without a
+ * letter or digit gives no trait name, and two audience names can give the same one.
  */
 export const distinctProperties: Rule = config => {
   const first = new Map<string, { readonly name: string; readonly path: Path }>()
@@ -59,9 +60,9 @@ export const uniqueWebhookLabels: Rule = config =>
       path: ['destinations', index, 'webhooks', position, 'id'],
       name: webhook?.id ?? String(position),
     }))
-    // The label of a webhook without an id is its position, which can equal the id of another
-    // webhook. `repeated` reports the later one of two equal labels. So the positions come first,
-    // and the problem is reported for the id, which the user can change.
+    // A webhook without an id has its position as its label, and another webhook can have this text
+    // as its id. The problem must then be reported for the id, because the user can change it.
+    // `repeated` reports the later one of two equal names, so the positions come first.
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )

@@ -6,8 +6,9 @@ import { count, fileName, id, listen, oneOf, oneOrTwo, secretText } from './valu
 
 /**
  * The default addresses. The collector and the server for metrics and health checks (`ops`) listen
- * on all addresses. So other hosts can reach these servers when they run in a container. Restrict
- * the access with network policies. By default, only the same machine can reach the operator API.
+ * on all addresses, because other hosts must reach them in a container; restrict this access with
+ * network policies. The operator API listens only on the loopback address, so other machines cannot
+ * reach it.
  */
 export const defaultListen = {
   collector: '0.0.0.0:8080',

@@ -221,9 +221,10 @@ const payload = z
   .describe('Body and headers of the requests that Hookline sends to webhooks.')
 
 /**
- * Maximum length of the name of an audience. The operator API finds no route with a longer
- * parameter (`maxParamLength`), and the dispatcher refuses events with much longer names
- * (`maxOriginIdLength`).
+ * Maximum length of the name of an audience. It is well below two other limits: the dispatcher
+ * refuses events with a name of more than 1,000 characters (`maxOriginIdLength`), and the operator
+ * API, which has the name in the path of its requests, accepts at most 16 KiB for the path and the
+ * header fields together (`headBytes`).
  */
 const maxAudienceNameLength = 500
 

@@ -118,9 +118,9 @@ function refuseCidr(value: string): string | undefined {
   const verdict = classifyAddress(address, [cidr])
   const isSingle = cidr.length === cidr.bytes.length * 8
   if (!isSingle || verdict.kind === 'allowed') return undefined
-  // If `allowable` is true, an entry in IPv4 form would permit the address. This is an IPv6 address
-  // that contains an IPv4 address. Hookline checks only the contained IPv4 address, and an entry in
-  // IPv6 form does not match it.
+  // The entry is an IPv6 address that contains an IPv4 address. For a target with this IPv6
+  // address, Hookline checks only the contained IPv4 address, and no entry in IPv6 form matches
+  // that. `allowable` is true if an entry in IPv4 form would permit the target.
   return verdict.allowable
     ? `has no effect: use ${verdict.address}, the IPv4 address in this IPv6 address`
     : `can never be allowed: ${verdict.range}`

@@ -33,9 +33,10 @@ export function parseSigningKey(text: string): KeyObject | undefined {
 const ed25519 = (key: KeyObject): KeyObject | undefined => (key.asymmetricKeyType === 'ed25519' ? key : undefined)
 
 /**
- * Extracts the bytes of an Ed25519 private key without parsing the key: the seed of 32 bytes and,
- * if it follows the seed after `whsk_`, the public key. Returns `undefined` unless the text is
- * `whsk_` and Base64, or PEM as PKCS#8 without the public key.
+ * Extracts the bytes of an Ed25519 private key without parsing the key. The text can have two
+ * forms: `whsk_` and the Base64 of the seed (32 bytes), or of the seed and the public key; or PEM
+ * as PKCS#8 without the public key, which has only the seed. Returns `undefined` for any other
+ * text.
  */
 function bytesIn(text: string): Buffer | undefined {
   const [, base64] = standardPattern.exec(text.trim()) ?? []

@@ -11,9 +11,9 @@ export interface SpanStart {
   /** The parent span. A span without a parent starts a new trace. */
   readonly parent?: TraceContext | undefined
   /**
-   * An earlier span of another trace to which this span links. Only a span without a `parent` has
-   * it. The new trace is sampled if the trace of the earlier span is sampled. Hours may lie between
-   * the two spans.
+   * The earlier span to which this span links. It belongs to another trace, and may be hours older.
+   * Only a span without a `parent` can have this link. The new trace is sampled if the trace of the
+   * earlier span is sampled.
    */
   readonly follows?: TraceContext | undefined
 }

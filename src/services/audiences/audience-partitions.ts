@@ -53,9 +53,10 @@ export interface AudiencePartitions {
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
-   * Cancels the full syncs that have begun, because Kafka lost unread records of the partition. If
-   * the memberships of the partition are not loaded yet, cancels the syncs after the memberships
-   * are loaded. The partition is paused until the cancellation is stored.
+   * Cancels the full syncs that have begun, because Kafka lost unread records of the partition. The
+   * end of a full sync removes all users whom the sync did not list, and the lost records may have
+   * listed some of them. If the memberships of the partition are not loaded yet, cancels the syncs
+   * after that. The partition is paused until the cancellation is stored.
    */
   lost(processor: PartitionProcessor): void
 }

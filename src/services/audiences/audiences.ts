@@ -65,8 +65,9 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
 
   const showProgress = createShowProgress(metrics, processor => {
     const owned = held.get(processor)
-    // An input that runs alone can cause millions of writes, during which the committable offset
-    // stays the same. So each write counts as progress.
+    // Some inputs run alone in their partition, for example the end of a sync. One of them can
+    // cause millions of writes, during which the committable offset does not change. So each write
+    // counts as progress.
     const written = owned?.order.isFenced === true ? owned.tail.next : 0
     return { position: processor.tracker.committable + written, isAtRest: updates.isWaiting(processor) }
   })

@@ -200,10 +200,10 @@ export class Inputs {
 
   /**
    * Begins the deletion of a user when the suppression list has all records that were written
-   * before the deletion was fetched: the list then has the user's suppression. Until then the later
-   * inputs of the partition wait too. Otherwise an input of a sync that began before the deletion
-   * would add the user again. The wait takes about a second at most: two fetches of the
-   * suppressions topic.
+   * before the deletion was fetched: the list then has the user's suppression. The later inputs of
+   * the partition also wait for this. If they did not, an input of a sync that began before the
+   * deletion would find no suppression after the deletion, and would add the user again. The wait
+   * takes about a second at most: two fetches of the suppressions topic.
    */
   #beginDeletion(open: OpenInput, held: OwnedAudiencePartition): void {
     const { clock, suppressions, gate } = this.#deps

@@ -16,10 +16,10 @@ export interface InputTrace {
 
 /**
  * Starts a new trace for an input, linked to the request that wrote the input. The input does not
- * continue the trace of that request: a list may have millions of inputs, and the rate limit of
- * identify messages spreads them over a long time. If the input is about one user, its identify
- * messages are part of the new trace. If it is about a whole audience, each identify message has
- * a trace of its own.
+ * continue the trace of that request, because this trace could last for hours: a request may write
+ * millions of inputs, and the rate limit of identify messages delays them. If the input is about
+ * one user, its identify messages are part of the new trace. If it is about a whole audience, each
+ * identify message has a trace of its own.
  */
 export function traceInput(
   tracer: Tracer,

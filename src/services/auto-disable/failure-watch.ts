@@ -30,7 +30,8 @@ const maxWrites = 100
 
 /**
  * Maximum number of entries of one destination in `#unconfirmed`: disablings whose write failed,
- * and whose record Kafka may have stored nevertheless. At most about one write fails every 10 s.
+ * and whose record Kafka may have stored nevertheless. At most about one write fails every 10 s, so
+ * the last 100 entries cover more than 15 minutes.
  */
 const maxUnconfirmed = 100
 

@@ -39,9 +39,9 @@ interface Deps {
 const placeBytes = 24
 
 /**
- * A short body has at most `maxWorkPerCall` characters. If it has at most this number of messages,
- * their records are made in the tick in which the body was scanned. The records of more messages
- * are made in later turns, because each message has a fixed cost.
+ * Maximum number of messages in a short body (at most `maxWorkPerCall` characters) whose records
+ * are made in the same tick of the event loop as the scan of the body. If the body has more
+ * messages, their records are made in a later turn, because each message has a fixed cost.
  */
 const manyMessages = 250
 

@@ -37,15 +37,15 @@ const unknownSource = ''
  * Divides the collector's CPU time among the sources
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  *
- * A *turn* is a part of the work for one request. Each tick of the event loop has at most one turn.
- * Each tick can also have short work, which does not wait for turns. All short work of a tick
- * together is at most the work of a usual turn, and each request counts as at least `minCost`
- * characters. So no tick takes long, even with many tiny requests.
+ * A request does its work in *turns* (`next`), or as short work (`short`) if the work fits into one
+ * turn. Each tick of the event loop has at most one turn. In addition, it has short work of one or
+ * more requests, which together is at most the work of a usual turn. Each request counts as at
+ * least `minCost` characters of text. So no tick takes long, even with many tiny requests.
  *
  * The sources whose requests wait get equal shares of the turns, and equal shares of the short
- * work, both in characters of text. So a request of an idle source does not wait for all requests
- * of a busy source. The turns of one source are in the order of its calls of `next`, and its short
- * work is in the order of its calls of `short`.
+ * work. A share is measured in characters of text. So a request of an idle source does not wait for
+ * all requests of a busy source. The turns of one source are in the order of its calls of `next`,
+ * and its short work is in the order of its calls of `short`.
  */
 export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
   const turns = new FairQueue<WaitingCaller>()

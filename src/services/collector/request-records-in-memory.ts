@@ -13,8 +13,8 @@ export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
 
 /**
  * The records of one request. Each added record counts towards the memory limit of its source. The
- * size of the body does not show this memory: a small body can become large records, because each
- * message gets the defaults of its batch.
+ * records can take much more memory than the body, because each message gets the defaults of its
+ * batch.
  */
 export class HeldRecords {
   readonly #memory: SharedMemory

@@ -14,9 +14,9 @@ interface Wait {
 }
 
 /**
- * Keeps how far the follower of the config topic has read, as a time: the follower has read all
- * records that Kafka acknowledged before this time. A wait (`reached`) ends when this time is not
- * earlier than the beginning of the wait.
+ * Lets callers wait until the follower of the config topic has read all records that Kafka
+ * acknowledged before the call (`reached`). The follower reports its position as a time
+ * (`onCurrent`): it has read all records that Kafka acknowledged before that time.
  */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>

@@ -47,9 +47,9 @@ export async function changeFailures(
 }
 
 /**
- * Ends the failure state of a deleted object, if it is a destination. Without this, a destination
- * with the same id and URLs that is created within 5 s would be disabled like the deleted one. If
- * this write fails, a dispatcher ends the state within 5 s (`FailureWatch`). Never rejects.
+ * Ends the failure state of a deleted object, if it is a destination. Without this, a new
+ * destination with the same id and URLs would get this failure state, and would also be disabled.
+ * If this write fails, a dispatcher ends the state within 5 s (`FailureWatch`). Never rejects.
  */
 export async function endFailures(deps: Deps, { kind, id }: RecordName): Promise<void> {
   if (kind !== 'destination') return

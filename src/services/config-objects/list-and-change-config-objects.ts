@@ -137,7 +137,8 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 
 /**
  * Converts an applied record to the outcome of the change that wrote it. The outcome has the object
- * as it is in this record. Only the problems with other objects come from the present state.
+ * as it is in this record, even if a later record has already changed the object again. Only the
+ * problems with other objects come from the present state.
  */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, { problems }: Merged): ChangeOutcome {
   const { value, action, fields } = record

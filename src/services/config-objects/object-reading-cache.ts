@@ -49,8 +49,8 @@ export class ObjectReadingCache {
   }
 
   /**
-   * Decodes a record of an object. If its value equals the last decoded value of the object,
-   * returns the result of that decoding again. A copy of a record has the same value.
+   * Decodes a record of an object. If its value equals the last decoded value of the object, for
+   * example because the record is a copy, returns the result of that decoding again.
    */
   #read(known: KnownVersion & ObjectName): ReadObject | undefined {
     const { value } = known

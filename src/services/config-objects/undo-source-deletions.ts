@@ -26,10 +26,10 @@ interface Deps {
 }
 
 /**
- * Undoes each deletion of a source that a destination still used: the records of the config topic
- * before the deletion decide. The process that wrote the deletion has to undo it
- * (`write-change-or-undo-it.ts`), but this process may end earlier. Without this function, the
- * source would stay deleted, and compaction would remove its write keys.
+ * Undoes a deletion of a source if, at the offset of the deletion in the config topic, a
+ * destination still used the source. The process that wrote the deletion normally undoes it
+ * (`write-change-or-undo-it.ts`), but may end before that. Without this function, the source would
+ * stay deleted, and compaction would remove its write keys.
  *
  * Only destinations of the config topic count: at a given offset of the topic, all processes know
  * the same destinations. Destinations of the configuration file do not count, because the files of

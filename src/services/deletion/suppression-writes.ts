@@ -79,15 +79,15 @@ export class SuppressionWrites {
   }
 
   /**
-   * Ends or repeats the change of this process that wrote a record. Call it with each record after
-   * it has been applied to `index`. Records of other processes have no effect here. `previous` is
-   * the user's value before the record.
+   * Handles a record of the topic, after it has been applied to `index`. If the record belongs to a
+   * change of this process, ends the change or makes it again. Ignores records of other processes.
+   * `previous` is the user's value before the record.
    * - If the change was based on `previous`, the change has ended.
-   * - Otherwise the process makes the change again, based on `previous`. The current value would be
-   *   wrong: it was merged from `previous` and the record, so it has suppressions again that other
-   *   processes removed.
-   * - If the user had no previous value, or while the partition is read again after Kafka has lost
-   *   records, the repeated change is based on the current value.
+   * - Otherwise another process has written the user's record in between, and this process makes
+   *   the change again, based on `previous`. The current value would be wrong: it was merged from
+   *   `previous` and the record, so it has suppressions again that the other process removed.
+   * - In two cases, the repeated change is based on the current value nevertheless: the user had no
+   *   previous value, or the partition is being read again because Kafka has lost records.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''

@@ -130,8 +130,9 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   /**
    * Counts the result of a record without a route. An event without a route also counts as
    * admitted, for the destination `-`, so that each result in the ledger belongs to an admitted
-   * event. Also counts the deliveries that an earlier owner of the partition finished: the copy of
-   * the event in a retry topic or the dead-letter topic does not repeat these deliveries.
+   * event. Also counts the deliveries that an earlier owner of the partition finished. The copy of
+   * the event in a retry topic or the dead-letter topic does not repeat these deliveries, so they
+   * are not counted later.
    */
   unroutedResult(result: LedgerResult): void {
     this.countEarlierResults()

@@ -126,10 +126,11 @@ export class DestinationLimits {
   /**
    * Returns a decision that moves a queued delivery from memory to a retry topic. The delivery
    * waits there until its *turn*: the estimated time at which the destination's limits permit its
-   * attempt. `msToTurn` returns the turn that the delivery already has.
-   * - A delivery with a turn in the future keeps this turn.
-   * - A delivery whose turn has just passed is due soon. But if the turns of other deliveries fill
-   *   the next minute, it gets a new turn after theirs.
+   * attempt. An earlier deferral may have given the delivery a turn (`msToTurn`).
+   * - If this turn is in the future, the delivery keeps it.
+   * - If this turn passed less than a minute ago, the delivery also keeps it, and is due soon. But
+   *   if the turns of other deliveries already fill the next minute, it gets a new turn after
+   *   theirs.
    * - Any other delivery gets a new turn.
    *
    * Returns `undefined` when no limit of the destination determines the turn.
@@ -202,11 +203,12 @@ export class DestinationLimits {
 
   /**
    * Whether an attempt of the next delivery starts despite the pause. Two conditions must be true:
-   * - The retry window of the delivery ended before its first attempt.
+   * - The retry window of the delivery ended before its first attempt. The delivery cannot wait
+   *   longer, but must get one attempt.
    * - The endpoint seems to be down: the destination has no pace, and `SlowDown.mayWork` is false.
    *
-   * So an endpoint that always responds with 503 and Retry-After is treated like one whose circuit
-   * breaker is open.
+   * An open circuit breaker has the same exception. So an endpoint that always responds with 503
+   * and Retry-After is treated like one whose circuit breaker is open.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest

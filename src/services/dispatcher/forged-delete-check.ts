@@ -72,13 +72,15 @@ export class DeletionCheck {
   }
 
   /**
-   * Decodes the records that waited behind a delete, in order. The loop waits in two cases:
-   * - The partition is being revoked, or the process stops.
+   * Decodes the records that waited behind a delete, in order. The loop pauses, and continues
+   * later, while one of these conditions is true:
+   * - The partition is being revoked, or the process stops. When the partition is revoked, the loop
+   *   ends.
    * - The partition is paused for a schema. One of the records may need this schema, and later
    *   records must not start before it.
    *
-   * The loop ends at the next delete that must be checked. The remaining records then wait behind
-   * that delete (`#hold`).
+   * The loop also ends at the next delete that must be checked. The remaining records then wait
+   * behind that delete (`#hold`).
    */
   #decodeBehind(checked: AdmittedRecord, behind: Fifo<AdmittedRecord>): void {
     const { clock, decode, dispatch } = this.#deps

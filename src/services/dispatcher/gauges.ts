@@ -61,9 +61,9 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestDueRetry.reset()
     for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
-      // `timestamp` is the append time of the oldest record in progress, and the record was due
-      // when its wait in the tier had passed. Without a record in progress, `timestamp` is the
-      // current time, and the gauge gets the current time.
+      // The gauge gets the time at which the oldest record in progress was due: its append time
+      // (`timestamp`) plus the wait of its tier. Without a record in progress, `timestamp` is the
+      // current time, and so is the value of the gauge.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }

@@ -15,7 +15,8 @@ export type OriginReport =
 /**
  * Returns the report about a delivery's result; `undefined` for events from SDKs. The process must
  * store the report before it commits the offset of the event. Every result is reported, including
- * drops: the audiences service waits for each of them, and so does the status of a deletion.
+ * drops. Without a report, the audiences service would wait for the result, and the status of the
+ * deletion would show the delivery as `waiting`.
  */
 export function reportOf(
   { message, origin, sourceId }: EventHead,

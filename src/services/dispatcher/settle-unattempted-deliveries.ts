@@ -11,8 +11,9 @@ import type { Settle } from './settle.ts'
 
 interface Deps extends PlanDeps {
   /**
-   * The global schedule and window, for deferrals. `DestinationLimits.spill` gets the destination's
-   * own schedule and window instead, if the destination is configured.
+   * The global schedule and retry window. They apply to all deferrals of this class except those
+   * that `DestinationLimits.spill` decides: these use the destination's own schedule and window, if
+   * the destination is configured.
    */
   readonly policy: RetryPolicy
   readonly limits: DestinationLimits

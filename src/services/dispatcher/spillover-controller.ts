@@ -37,9 +37,10 @@ interface Deps {
  * begins when the process is stalled and the partition has reached these higher limits.
  * - If the partition also has records in memory for other destinations, all queued deliveries of
  *   slow destinations move.
- * - If all records in memory are for one slow destination, and other destinations are configured,
- *   unread records may be for those. So up to a quarter of the partition's records move, to the
- *   retry topic with the shortest wait. The rest stays in memory for the free permits.
+ * - If all records in memory are for one slow destination, but other destinations are configured,
+ *   the unread records may be for the other destinations. So up to a quarter of the partition's
+ *   records move, to the retry topic with the shortest wait. The rest stays in memory, so that
+ *   deliveries are ready when a permit becomes free.
  */
 export class SpilloverController {
   readonly #deps: Deps
@@ -47,8 +48,8 @@ export class SpilloverController {
   readonly #watched = new Set<PartitionProcessor>()
   /**
    * The partitions whose deliveries are being spilled, over several ticks if necessary. The value
-   * is used if all records of the partition in memory are for one destination: it is the number of
-   * further deliveries that may move.
+   * is the number of further deliveries that may move if all records of the partition in memory are
+   * for one destination. In other cases, it is not used.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void

@@ -37,9 +37,11 @@ interface Deps {
 /**
  * A job (a replay or a resend) that this process runs. The process writes a progress record at
  * least every second. The record has no effect if another process wrote a record with the same
- * version first. The process holds the lease of the job for 5 s from the sending of each record
- * that takes effect. The producer writes replayed or resent events only while the process holds the
- * lease. So a process that was suspended for longer than the lease writes no further events:
+ * version first.
+ *
+ * Each record that takes effect gives the process the *lease* of the job for 5 s, counted from the
+ * sending of the record. The producer writes replayed or resent events only while the process has
+ * the lease. So a process that was suspended for longer than the lease writes no further events:
  * another process may have taken over the job.
  */
 export class OwnedJob {

@@ -81,10 +81,10 @@ class ResendRun {
   #position: number[]
   #counts: Pick<ResendJob['progress'], 'tooLarge'> & { read: number; sent: number; skipped: number }
   /**
-   * By partition: the offset from which the job has read every record up to its position. If
-   * retention removes records before the job has read them, this is the first offset after the
-   * removed records. With this offset, the job recognises a copy of an event that it has already
-   * read (`isCopyOfRead`).
+   * By partition: the first offset of the range that the job has read without a gap, up to its
+   * position. This is the offset at which the job began or, if retention removed records before the
+   * job read them, the first offset after the removed records. If a record is a copy of an event in
+   * this range, the job does not send it again (`isCopyOfRead`).
    */
   readonly #readFrom: number[]
   /** By partition: the first offset after the records that retention has removed. */

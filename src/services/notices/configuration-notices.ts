@@ -7,9 +7,9 @@ import type { EpochMs } from '../../core/time.ts'
 const maxChanges = 1_000
 
 /**
- * How long each process keeps the notices that it has found. Only one process sends its notices.
- * When that process ends, another process becomes the sender, but only after a rebalance. It then
- * sends the notices that it has kept.
+ * How long each process keeps the notices that it has found. All processes find the same notices,
+ * but only one process sends them. When it ends, no process sends notices until a rebalance makes
+ * another one the sender. The new sender then sends the notices that it has kept.
  */
 const keptMs = 60_000
 
@@ -34,9 +34,9 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Finds the changes since the previous call of `find`, and adds notices about these changes for
-   * `take`. The first call adds no notices about disabled destinations: it only notes which
-   * destinations are enabled.
+   * Adds notices for `take`: one for each change that was noted since the previous call of `find`,
+   * and one for each destination that was disabled since then, except automatically. The first call
+   * cannot compare with an earlier `routing`, so it adds no notices about disabled destinations.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))

@@ -5,9 +5,10 @@ import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * The state of the notices about each destination whose facts this process reads, by partition.
- * When a partition is revoked, its states are discarded. The next owner begins without them, even
- * if it is this process again.
+ * Has a state (`DestinationNotices`) for each destination whose facts this process reads, by
+ * partition. When a partition is revoked, its states are discarded. The next owner begins without
+ * them, even if it is this process again. It gets the facts that no notice has reported from the
+ * events topic (see `takeRest`).
  */
 export class DestinationStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()

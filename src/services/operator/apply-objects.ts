@@ -108,9 +108,9 @@ export async function applyObjects(
 const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
 
 /**
- * Checks every step with a dry run. A replacement that would change nothing becomes `unchanged`. If
- * a secret has no fingerprint, the plan cannot know whether the replacement changes the secret, but
- * the API can.
+ * Checks every change with a dry run. A replacement that would change nothing becomes `unchanged`.
+ * The plan can have this kind of replacement, because it compares secrets by their fingerprints,
+ * and some secrets have none. The API compares the secrets themselves.
  */
 async function checkAll(
   client: ObjectClient,

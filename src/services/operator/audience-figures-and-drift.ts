@@ -27,10 +27,10 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     isWanted: audience => only === undefined || audience === only,
     onMark(audience, { begun, closed }) {
       const count = countOf(audience)
-      // `begun` and `closed` are either the id of a sync or a time multiplied by `idsPerMs`. A time
-      // is not a sync, so all multiples of `idsPerMs` are left out. One of 1,024 sync ids is also a
-      // multiple, but it is not missed: the memberships of its sync have the id too, and
-      // `onMembership` sees it there.
+      // `count.see` must get only ids of syncs. `begun` and `closed` are either a sync id, or a
+      // time multiplied by `idsPerMs`, so multiples of `idsPerMs` are left out. By chance, one of
+      // 1,024 sync ids is also a multiple. It is not missed: the memberships of that sync have the
+      // same id, which `onMembership` passes to `count.see`.
       for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
     },
     onMembership({ audience, destination }, state) {

@@ -8,8 +8,8 @@ export interface RetryTiers {
   /** The waits of these topics, shortest first. */
   readonly tiers: readonly DurationMs[]
   /**
-   * The tiers that are not in the current schedule. When no delivery waits in their topics any
-   * longer, these topics may be deleted at any time.
+   * The tiers that are not in the current schedule. Their topics may be missing: an operator may
+   * delete them as soon as no delivery waits in them.
    */
   readonly earlierTiers: readonly DurationMs[]
 }

@@ -29,11 +29,11 @@ export interface DeadLetterKeys {
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Adds older keys to the index, until it has all keys after the given parts or is full. A part is
-   * a range of offsets of one partition, from `from` to before `to`. Reads each partition
-   * backwards, from the oldest offset that the index covers to the `to` of its part. Returns false
-   * when the budget was spent first. A later call then continues, because the index keeps the keys
-   * that were read.
+   * Adds older keys to the index, until it has the keys of all records that follow the given parts,
+   * or is full. A part is a range of offsets of one partition, from `from` to before `to`. So each
+   * partition is read backwards, from the oldest offset in the index to the `to` of its part.
+   * Returns false when the budget was spent first. The index keeps the keys that were read, so a
+   * later call continues there.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**

@@ -38,8 +38,8 @@ export interface LookUpLimits {
   /** Maximum time of a look-up, including its wait for earlier look-ups. */
   readonly time: DurationMs
   /**
-   * Whether the look-up ends after `time` even while Kafka does not respond. Otherwise it ends
-   * later, when the Kafka client reports the failure, and rejects.
+   * Whether the look-up ends after `time` even while Kafka does not respond, with the result of
+   * what it has read. If not, it ends later: it rejects when the Kafka client reports the failure.
    */
   readonly isStrict: boolean
 }

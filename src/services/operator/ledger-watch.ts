@@ -15,8 +15,8 @@ const hours = 24
  */
 const readEvery = durationMs(300_000)
 /**
- * Time until the first reading. Dispatchers commit every 250 ms, so dispatchers that start together
- * with this process have committed their offsets by then.
+ * Time until the first reading. The ledger is computed from the commits of the dispatchers. They
+ * commit every 250 ms, so those that start together with this process have committed by then.
  */
 const firstAfter = durationMs(5_000)
 /** Maximum number of rows of the ledger in a log line. */

@@ -89,8 +89,9 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   async function patch(target: ObjectTarget, changes: JsonObject) {
     const wrong = refuseId(changes, target.id)
     if (wrong !== undefined) return wrong
-    // The patch applies to the masked document. So a secret that the patch does not change is still
-    // masked, and `objects.change` checks whether it may be kept.
+    // The patch applies to the masked document, so the result has a mask (***) for each secret that
+    // the patch does not change. `objects.change` replaces the masks with the current secrets, or
+    // refuses the change: for example, a secret header must not be sent to a new host.
     const masked = (current: ObjectDocument) => maskDocument(target.kind, current).document
     return absentIsNotFound(await guarded(target, current => current && mergePatch(masked(current), changes)))
   }

@@ -12,8 +12,8 @@ export type ReadInTurn = <T>(name: string, read: (until: number) => Promise<T>) 
 /**
  * Creates a queue that reads for one request at a time. The time limit of a request begins when the
  * request arrives, so it includes the wait for earlier requests. An earlier request has an earlier
- * time limit, and its read ends by then. So `read` is always called before the time limit of its
- * own request.
+ * time limit. If each `read` ends by its `until`, `read` is therefore called before the time limit
+ * of its own request.
  */
 export function createReadQueue(clock: Pick<Clock, 'monotonic'>, time: DurationMs): ReadInTurn {
   const waiting = new Map<string, Promise<unknown>>()

@@ -23,9 +23,10 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
   }
 
   /**
-   * Ends the automatic disabling of a destination. `switchTo` has first tried to set `enabled` in
-   * the document of the destination, and `before` is the answer to that attempt. For a destination
-   * of the configuration file, `before` is a refusal, because the API cannot change the document.
+   * Enables a destination if Hookline has disabled it automatically. Before this, `switchTo` has
+   * tried to set `enabled` in the document of the destination, and `before` is the answer. It is a
+   * refusal for a destination of the configuration file, whose document the API cannot change. If
+   * the change of the document was enough, the result is `before`.
    */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)
@@ -37,8 +38,9 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
 }
 
 /**
- * Converts the refusal to change an absent object to `notFound`. It is for requests that never
- * create an object, for which `precondition_failed` would be misleading.
+ * Returns `notFound` if the answer is the refusal `precondition_failed` because the object does not
+ * exist; otherwise returns the answer. It is for requests that never create an object: their
+ * clients could not tell from `precondition_failed` that the object is missing.
  */
 export const absentIsNotFound = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'precondition_failed' && answer.version === undefined ? notFound : answer

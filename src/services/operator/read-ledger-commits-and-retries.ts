@@ -35,8 +35,10 @@ interface Limits {
  * topic, the delivery is therefore found: its record is still in the retry topic, or a later commit
  * counts the record as taken from there.
  *
- * The count `repeated` is the number of copies that a killed process wrote. While a dispatcher
- * works, `repeated` also counts new retry records until the next commit, at most 250 ms later.
+ * The count `repeated` is the number of retry records that no commit counts. For example, a process
+ * was killed after it had appended them and before it committed, so the next owner of the partition
+ * repeated these deliveries. While a dispatcher works, `repeated` also includes new retry records
+ * until the next commit, at most 250 ms later.
  */
 export async function readLedgerParts(
   source: LedgerSource,

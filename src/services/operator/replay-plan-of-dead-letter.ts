@@ -27,9 +27,9 @@ export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord
 
 /**
  * Returns a function that makes the replay plan of a dead letter. If the dead letter is from a
- * delivery, the function decodes the event, because only the event names its source. An event that
- * never became a delivery is written again unchanged. The returned function rejects when it needs
- * the schema registry and cannot reach it.
+ * delivery, the function decodes the event: only the event names its source, and the source must
+ * still be connected to the destination. An event that never became a delivery is written again
+ * unchanged. The returned function rejects when it needs the schema registry and cannot reach it.
  */
 export function createReplayTargets(
   deps: ReplayTargetDeps,

@@ -13,8 +13,8 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
  * record can be a dead letter. Then `begin` gets the number of dead letters; if it returns false,
  * none is visited. The second read visits the dead letters.
  *
- * To limit the memory, more than 500,000 dead letters are visited in parts. The topic is then read
- * twice for each part, and `begin` gets an estimate. `live` keeps the keys of one part at a time.
+ * `live` has the keys of the dead letters in memory, by default at most 500,000. More dead letters
+ * are visited in parts: the topic is then read twice for each part, and `begin` gets an estimate.
  * If `live` was created with `ends`, only records before these offsets can be dead letters.
  */
 export async function visitDeadLetters(

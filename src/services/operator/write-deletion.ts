@@ -33,10 +33,10 @@ export interface DeletionDeps {
 /**
  * Carries out a deletion in four steps. Kafka has stored the records of each step before the next
  * one begins:
- * - Add the users to the suppression list. A suppression stops the messages that were received
- *   before it is written. It must not have the time of the request, because this step may begin
- *   long after the request (the command first reads the whole list of users). Messages that are
- *   received between the request and this step must be stopped too.
+ * - Add the users to the suppression list. A suppression has a time, and stops the messages that
+ *   were received before it. Its time is that of this step, not that of the request. The reason is
+ *   that this step may begin long after the request (the command first reads the whole list of
+ *   users), and that messages which are received between the two must be stopped too.
  * - Write an input for each user, so that the audiences service forgets the user.
  * - Store the records from which the status of the deletion is read.
  * - Write the delete messages.

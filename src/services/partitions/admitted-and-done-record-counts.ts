@@ -18,8 +18,9 @@ export interface RecordCounts {
 }
 
 /**
- * Sums the counters of the processors. The number of done records is computed from the other
- * counts, so that each record costs only one addition.
+ * Sums the counters of the processors. The number of done records is computed: the records in
+ * progress at the previous call, plus the admitted ones, minus those that were handed back or are
+ * still in progress. So each record costs only one addition, when it is admitted.
  */
 export class RecordCounter {
   /**

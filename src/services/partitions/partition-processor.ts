@@ -30,8 +30,8 @@ interface Deps {
   /** Called when the last reason for a pause is removed. */
   readonly onResumed: (processor: PartitionProcessor) => void
   /**
-   * The first hour with complete counts, in hours since 1970, for a ledger that begins now;
-   * `undefined` for a partition without a ledger.
+   * The first hour with complete ledger counts, in hours since 1970, if the commit of the partition
+   * has no ledger yet, so that a ledger begins now. `undefined` for a topic that gets no ledger.
    */
   readonly exactSince: number | undefined
 }
@@ -66,8 +66,8 @@ export class PartitionProcessor implements TopicPartition {
   /**
    * All records with offsets less than `below` were in the log at the time `at` (monotonic
    * milliseconds) or earlier. If the clock of a broker was ahead, the timestamps of its records are
-   * too late. So the wait of a retry record is also counted from `at`, and the record does not wait
-   * too long.
+   * too late. So a retry record waits at most its planned wait after `at`, even if it is due later
+   * by its timestamp.
    */
   knownInLog = { below: 0, at: Number.NEGATIVE_INFINITY }
   /**

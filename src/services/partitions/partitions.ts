@@ -225,9 +225,10 @@ const mayCommit = (processor: PartitionProcessor): boolean => !processor.isPause
 const isBeingRevoked = ({ isLeaving, revoked }: PartitionProcessor): boolean => isLeaving && !revoked
 
 /**
- * Waits for the work in progress, and then until the commit has room for the ledger counts. If the
- * work does not end in time, the counts of the records that are done are stored before the deadline
- * nevertheless. The next owner then repeats only the work in progress.
+ * Waits until no work is in progress, and then until the commit has room for the ledger counts. If
+ * work is still in progress `ledgerTime` before the deadline, the counts of the records that are
+ * done are stored first. So if the work does not end in time, the next owner repeats only this
+ * work.
  */
 async function handOver(
   { admission, ledger, clock }: Deps,

@@ -33,9 +33,10 @@ export type WriteDeadLetter = (
 ) => void
 
 /**
- * Creates a function that writes dead letters. A dead letter is longer than its record, so it may
- * be too large for the topic, and the record would block its partition forever. So only the first
- * 64 KiB of the record are then written. The same applies to a Kafka batch that cannot be read.
+ * Creates a function that writes dead letters. In two cases, a dead letter has only the first 64
+ * KiB of the record, because the record would otherwise block its partition forever:
+ * - The dead letter, which is longer than its record, is too large for the topic.
+ * - The record represents a whole Kafka batch that cannot be decompressed (`unreadBatch`).
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {

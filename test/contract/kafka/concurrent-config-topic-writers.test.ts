@@ -145,8 +145,8 @@ describe('concurrent changes of two objects that together would break a referenc
     for (const round of rounds) {
       const source = `source-${round}`
       await operators[0]!.change(putSource(source, `write-key-${round}`))
-      // This change of the second process changes nothing. When it has ended, the second process
-      // has read the source.
+      // Waits until the second process has read the source from the topic. For this, the second
+      // process writes the same document again, which changes nothing.
       await operators[1]!.change(putSource(source, `write-key-${round}`))
       const deletion = { ...given, kind: 'source', id: source, next: () => undefined } as const
       const creation = {

@@ -113,8 +113,8 @@ describe('a slow body', () => {
     await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
     for (const size of sizes) {
       await wire.send(chunk('x'.repeat(size)))
-      // In the time until the server answers this request, it also reads the next 64 KiB of the
-      // chunk, or the rest of the chunk if this is shorter.
+      // Waits until the server has read the chunk. Until the server answers one request on `other`,
+      // it also reads the next 64 KiB of the chunk from `wire` (or the rest, if that is shorter).
       for (let read = 0; read <= size; read += 65_536) {
         await other.send(post('/v1/t'))
         expectAnswer(await other.answer(), taken)

@@ -124,9 +124,9 @@ describe.each(adapters)('%s: one deadline for the whole request', (_, create) =>
     await clock.advance(timeoutMs)
     expect(await posted).toMatchObject(over)
     late.resolve([{ address: '127.0.0.1', family: 4 }])
-    // If the transport had connected after the deadline, the server would have accepted that
-    // connection before its response to the second request. Both requests share one connection, so
-    // the count is 1.
+    // The two requests below share one connection. If the transport had connected after the
+    // deadline, the server would have accepted that connection before its response to the second of
+    // these requests, and the count would be 2.
     for (let fence = 0; fence < 2; fence++) expect(await post(target.url())).toEqual(answered(200))
     expect(target.connections()).toBe(1)
   })

@@ -58,7 +58,7 @@ export class AudiencesHarness {
   readonly log: MemoryLog
   readonly topics = topicNames('hookline')
   readonly marks = new SuppressionIndex()
-  /** Age of the suppression list: the list has all deletions that are older than this. */
+  /** Age of the suppression list: it has all deletions that were accepted longer ago than this. */
   marksAge = durationMs(0)
   readonly counts = new Map<string, number>()
   readonly consumer

@@ -21,8 +21,8 @@ export interface Told {
  * - `ok 11 true`, `lost 11 true`: the change with the version 11 and the value true was delivered,
  *   or was not delivered.
  * - `resend`, `reset`, `forget`: the input of this name.
- * - `sweep 20/7`: sets the watermark of the audience. Syncs with an id up to 20 are closed, and a
- *   removed membership had at most the version 7. Without `/7`, it had at most the version 20.
+ * - `sweep 20/7`: sets the watermark of the audience. Syncs with an id up to 20 are closed, and no
+ *   removed membership had a version above 7. Without `/7`, none had a version above 20.
  * - `again …`: this input has the offset of the previous one. `wait 5h`: time passes.
  * - `off`, `on`: the destination leaves or joins the audience's list of destinations. `disabled`:
  *   the destination is on the list, but disabled. `removed`: it is no longer configured.

@@ -12,8 +12,8 @@ export type Fate = (typeof fates)[number]
 
 /**
  * Maximum age of a copy, in ms: 7 days, the retention of the events topic. A younger copy may still
- * wait for its first attempt. So the age of an unconfirmed change is a reason to send it again only
- * when the change is older than this maximum.
+ * wait for its first attempt. So the service must not send an unconfirmed change again because of
+ * its age before it is older than this.
  */
 const maxCopyAge = 7 * 24 * 3_600_000
 

@@ -227,9 +227,9 @@ export class AudienceModel {
     // A record that cannot be decoded: it may be an observation of any open sync.
     lose: () => this.#service.append({ kind: 'lost' }),
     // A deletion begins with the suppression of the user, and ends when `forgotten` is appended.
-    // Between these two, results and sometimes the end of a sync are appended. They are left out if
-    // the user is in the list of a sync whose clock was ahead, because that sync seems to begin
-    // after the deletion.
+    // Between these two, results and sometimes the end of a sync are appended. But if a sync whose
+    // clock was ahead has listed the user, that sync seems to begin after the deletion. Nothing is
+    // then appended between the two.
     forget: (a, b) => {
       const userId = pick(this.#users, a)
       const deletedAt = this.#now

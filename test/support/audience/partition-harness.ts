@@ -80,8 +80,8 @@ export class PartitionHarness {
 
   /**
    * Processes an input, by default one minute after the previous one, and returns its changes as
-   * text. The text of a watermark is, for example, `mark 20 7`: syncs that began up to minute 20 of
-   * the test are closed, and removed memberships had at most the version `sync(0)` + 7.
+   * text. For example, `mark 20 7` is a new watermark of an audience. 20 is its field `closed`, in
+   * minutes after `sync(0)`. 7 is its field `floor`, as the difference from `sync(0)`.
    */
   take(input: AudienceInput | LostInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)

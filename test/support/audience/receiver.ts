@@ -18,8 +18,8 @@ interface AcceptedRequest {
 }
 
 /**
- * The endpoint of a customer. It drops message ids that it knows, and keeps the last value of each
- * user.
+ * The endpoint of a customer. It ignores a message whose id it has already received. It keeps the
+ * last value of each user.
  */
 export class AudienceReceiver {
   readonly values = new Map<string, unknown>()

@@ -30,8 +30,8 @@ interface Work {
 
 /**
  * A record of the memberships topic: its key and its value as JSON. The value contains the offset
- * of the input that caused the record. A tombstone has the value 'null', which contains no offset,
- * so its offset is the third element. In Kafka, a header of the tombstone has this offset.
+ * of the input that caused the record. The value of a tombstone is 'null' and contains no offset.
+ * So for a tombstone, this offset is read from the third element. In Kafka, it is in a header.
  */
 type Entry = readonly [key: string, record: string, position?: number]
 

@@ -13,9 +13,9 @@ const temporary = { type: 'LEADER_NOT_AVAILABLE', retriable: true }
 const tooLarge = { type: 'MESSAGE_TOO_LARGE', retriable: false }
 
 /**
- * The Kafka transport on the producer of the services. For each produce request, `outcomeOf`
- * decides how it ends. It gets the number of records in the request, and the position of the
- * request in the sequence of requests, from 1. Every record has `recordBytes` bytes.
+ * The Kafka transport on the producer of the services. `outcomeOf` decides how each produce request
+ * ends. Its arguments are the number of records in the request, and the number of the request,
+ * counted from 1. Every record has `recordBytes` bytes.
  */
 export function transportOnProducer(outcomeOf: (records: number, turn: number) => Outcome, recordBytes = 1) {
   const clock = new ManualClock()

@@ -9,10 +9,9 @@ interface Steps {
 }
 
 /**
- * An ES module that checks whether the library leaves the kafkajs of the application unchanged.
- * Before this check, it sets a codec in kafkajs, as an application can do. It prints a hash of the
- * exports of all kafkajs files, and whether the library has left these exports and the codec
- * unchanged.
+ * An ES module that checks whether the library leaves the kafkajs of the application unchanged. It
+ * first sets its own codec in kafkajs, as an application can do. At the end, it prints a hash of
+ * the exports of all kafkajs files, and whether these exports and the codec are still the same.
  */
 export const hostScript = ({ library, kafkajs, use }: Steps): string => `
   import { createHash } from 'node:crypto'

@@ -51,9 +51,10 @@ const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 
 /**
- * Builds and packs packages as `npm publish` does. It works in a copy of the checkout, so several
- * tests can do this concurrently. It installs only the declared dependencies, as links to the
- * dependencies of the checkout.
+ * Builds and packs packages as `npm publish` does, and unpacks them into a new folder, as `npm
+ * install` does. The build runs in a copy of the checkout, so several tests can build concurrently.
+ * Next to the packages, the folder has only the dependencies that they declare, as links to those
+ * of the checkout.
  */
 export async function installPacked(...names: readonly PackageName[]): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-consumer-'))

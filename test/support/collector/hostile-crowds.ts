@@ -103,9 +103,9 @@ const addresses = 8
 /** A crowd that has sent all bytes except the last one of each connection. */
 export interface AssembledCrowd {
   /**
-   * Sends the last byte of each connection. If the clients read responses, resolves with a status
-   * for each connection: that of its first response, or 0 if the connection was closed without a
-   * response. Otherwise, resolves with an empty list.
+   * Sends the last byte of each connection. Resolves with a status for each connection: that of its
+   * first response, or 0 if the connection was closed without a response. If the clients of the
+   * crowd do not read responses, resolves immediately with an empty list.
    */
   finish(): Promise<readonly number[]>
   /** Resets all connections. */

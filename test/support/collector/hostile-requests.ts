@@ -35,9 +35,10 @@ type Make = (size: number, chance: Chance, where: Placement) => Omit<HostileRequ
 /**
  * Returns a function that creates hostile requests by index. They try to crash or block a
  * collector. The same seed gives the same requests. Each request has a shape: a kind of body, of
- * compression or of framing. The first requests have every shape in its largest form, once without
- * a write key and once with the key in a header. All further requests have random shapes and sizes.
- * Their write key is missing, wrong or right, and is in a header, in the query or in the body.
+ * compression or of framing. Among the first requests, each shape occurs twice in its largest form:
+ * without a write key, and with the key in a header. All further requests have random shapes and
+ * sizes. Their write key is missing, wrong or right, and is in a header, in the query or in the
+ * body.
  */
 export function hostileRequests({
   seed,
@@ -164,7 +165,7 @@ const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<H
   }),
 }
 
-/** Number of the first requests, which have each shape with the key in a header and without a key. */
+/** Number of the first requests: two for each shape, one without a key, one with it in a header. */
 export const systematicRequests = 2 * shapesOf('').length
 
 /**

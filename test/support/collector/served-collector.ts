@@ -16,8 +16,8 @@ export const page = (messageId: string, more: object = {}): object => ({
 })
 
 /**
- * Serves the whole collector, without Kafka, for all tests of a file. Its records are deleted after
- * each test.
+ * Serves the whole collector for all tests of a file. Instead of Kafka, it has a list of the
+ * written records, which is emptied after each test.
  */
 export function serveCollector() {
   const collector = new RecordingCollector({ web: 'KEY', app: 'a:b', shop: 'other' })

@@ -107,8 +107,8 @@ export const changes: fc.Arbitrary<Changes> = fc
   .filter(({ tree, text, encoding: how }) => tree.length + text.length > 0 || how !== 'utf-8')
 
 /**
- * Applies all changes to a configuration. Comments and style are kept, except when a value is
- * changed.
+ * Applies all changes to a configuration. If `tree` has changes, the file is parsed and written
+ * again, so it loses its comments and its style.
  */
 export function changed(text: string, { tree, text: edits, as, encoding: how }: Changes): Content {
   const rewritten = tree.length === 0 ? text : writtenAs(as, tree.reduce(treeWith, parse(text)))

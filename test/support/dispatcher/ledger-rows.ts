@@ -4,9 +4,9 @@ import { parseCommit } from '../../../src/core/progress/commit-metadata.ts'
 import type { DispatcherHarness } from './harness.ts'
 
 /**
- * Returns the counts of the ledger by destination. The ledger counts what became of the admitted
- * deliveries. Normally, it subtracts the deliveries that wait in retry topics from `difference`.
- * This function does not, so `difference` includes them.
+ * Returns the counts of the ledger by destination. `difference` is the number of deliveries whose
+ * outcome is not known. This function does not read the retry topics. So, unlike in Hookline,
+ * `difference` includes the deliveries that wait in them.
  */
 export function ledgerRowsOf({ live, retries }: DispatcherHarness): Readonly<Record<string, Counts>> {
   const counts = new LedgerCounts()

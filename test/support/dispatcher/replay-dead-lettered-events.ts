@@ -5,8 +5,9 @@ import { defaultPolicy } from '../builders.ts'
 import type { DispatcherHarness } from './harness.ts'
 
 /**
- * Replays all dead letters. Each of them must contain a whole event, as written before the event
- * became deliveries to destinations. @throws when a dead letter contains a delivery
+ * Replays all dead letters. Each of them must contain an event as it was read from the events
+ * topic, for example an undecodable one.
+ * @throws when the dead letter contains the delivery of an event to one destination
  */
 export function replayEvents({ log, topics, clock, ...settings }: DispatcherHarness): void {
   const context = { topics, routing: createRouting(settings), policy: defaultPolicy }

@@ -91,8 +91,8 @@ const isComment = (kind: SyntaxKind): boolean =>
 
 /**
  * Returns the text of a comment, with white space in place of the delimiters (for example `//`).
- * Between the texts of consecutive `//` lines there is then only white space, so a check can find
- * words that continue on the next line.
+ * Consecutive `//` lines are then separated only by white space. So a check can also find a phrase
+ * that continues on the next line.
  */
 const proseOfComment = (comment: string): string =>
   withoutCodeSpans(

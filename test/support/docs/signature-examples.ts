@@ -24,8 +24,8 @@ interface Language {
   /** The files with the example, by name. Java has none, because `program` contains the example. */
   readonly files: Readonly<Record<string, string>>
   /**
-   * Name of the program in `test/fixtures/run-signature-examples` that runs the example. Each line of its stdin
-   * describes one case.
+   * Name of the program in `test/fixtures/run-signature-examples` that runs the example. Each line
+   * of its stdin describes one case.
    */
   readonly program: string
   readonly command: readonly [string, ...string[]]
@@ -48,8 +48,8 @@ export interface SignatureExamples {
 const fixture = (name: string): string => join(checkout, 'test/fixtures/run-signature-examples', name)
 
 /**
- * Writes the examples of a page to a folder, together with the programs `<program>.*`. The folder
- * is removed after all tests of the test file.
+ * Writes the examples of a page to a folder, together with the program that runs them, in each
+ * language (`<program>.*`). The folder is removed after all tests of the test file.
  */
 export async function installExamples(page: string, program: string, shown: Shown): Promise<SignatureExamples> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-signatures-'))

@@ -45,8 +45,8 @@ export default async function startInfrastructure(): Promise<void> {
     await end()
     throw error
   })
-  // `logDir` is known only if this process started the broker from Kafka's jars. Without it, the
-  // scan would miss some of the data, so the scan is left out.
+  // The scan for secrets reads the files of the broker in `logDir`. This directory is known only if
+  // this process started the broker from Kafka's jars. If it is not known, the scan is left out.
   if (logDir === undefined)
     process.stderr.write('the topics are not scanned for secrets, because this run uses a Kafka that is not its own\n')
   held.findSecretsOfRun = async () => (logDir === undefined ? [] : scanBroker(logDir, brokers))

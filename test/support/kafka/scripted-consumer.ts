@@ -116,7 +116,7 @@ export class ScriptedConsumer implements LogConsumer {
 
 /**
  * Callbacks of a service that does nothing with its records. Partitions always prefetch up to the
- * higher of their two limits, as in a stalled process.
+ * higher limit, `stalled`.
  */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,

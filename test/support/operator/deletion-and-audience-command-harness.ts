@@ -134,8 +134,8 @@ export class OperatorHarness {
   }
 
   /**
-   * Writes the watermark of an audience to every partition. `begun` is the id of the newest full
-   * sync that has begun.
+   * Writes a watermark record of an audience to every partition. It contains only the id of the
+   * newest full sync that has begun (`begun`).
    */
   keepMark(audience: string, begun: SyncId): void {
     for (let partition = 0; partition < partitions; partition++)

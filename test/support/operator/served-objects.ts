@@ -12,8 +12,8 @@ const closing = closingAfterEach()
 
 export const secretOfCrm = 'a-shared-secret-of-crm'
 /**
- * The document of a destination that has a secret in each place where destinations usually have
- * one.
+ * The document of a destination with three secrets: the shared secret, a token in the path of the
+ * URL, and a credential in a header.
  */
 export const crm = {
   sources: ['web'],

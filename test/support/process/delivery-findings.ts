@@ -97,9 +97,9 @@ export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: r
 }
 
 /**
- * Describes the fault of a killed or frozen process for `findingsOf`. The recovery ends when each
- * partition of this process has a new owner. This is so when a different process has delivered from
- * each of these partitions an event that was sent after the fault.
+ * Describes the fault of a killed or frozen process for `findingsOf`. The recovery ends when all
+ * partitions of this process have a new owner. A partition has a new owner when a different process
+ * delivers an event of this partition that was sent after the fault.
  */
 export function suffered({ sent, seen }: Observed, { what, name, at, healedAt }: Victim): Injected {
   const owners = new Map(seen.filter(each => each.at <= at).map(({ id, process }) => [partitionOf(id), process]))

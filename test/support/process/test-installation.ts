@@ -50,8 +50,8 @@ export interface TestInstallation {
 export const webKey = testSecret('web-key')
 
 /**
- * Changes to the default configuration. Each key replaces the default key. Only the keys of
- * `topics` are merged with the default ones.
+ * Changes to the default configuration. Each key replaces the whole default value of this key, for
+ * example all of `kafka`. Only `topics` is merged with its default, key by key.
  */
 export interface ConfigurationOverrides {
   readonly topics?: { readonly prefix?: string; readonly partitions: number; readonly replicationFactor: number }

@@ -38,8 +38,8 @@ export class AlertWatch {
   }
 
   /**
-   * Resolves when Prometheus scrapes the processes of an installation. Alerts do not see increases
-   * of counters before the first scrape.
+   * Resolves when Prometheus scrapes the processes of an installation. An increase of a counter
+   * before the first scrape cannot make an alert fire, so a test must wait before it causes one.
    */
   async untilSeen(job: string): Promise<void> {
     await Promise.race([this.#conditions.until(() => this.#seen.has(job)), this.#watching])

@@ -27,8 +27,8 @@ const anything = {
 }
 
 /**
- * One call of each type, and a second `track` call of an anonymous user. The first `track` call has
- * a past timestamp, a context and integrations.
+ * One call of each type, and a second `track` call, which is of an anonymous user. Only the first
+ * `track` call has a past timestamp, a context and integrations.
  */
 export const calls: readonly Call[] = [
   { type: 'identify', userId: 'u-1', traits: { email: 'ada@example.com', 'plan name': 'pro', ...anything } },

@@ -6,8 +6,9 @@ import type { Place } from './drivers.ts'
 export interface Sdk {
   readonly name: string
   /**
-   * Where the SDK adds its own values. A type, for example `page`: the properties of calls of this
-   * type. `integrations`: the integrations of all calls.
+   * Where the SDK adds its own values:
+   * - a type, for example `page`: in the properties of each call of this type
+   * - `integrations`: in the integrations of each call.
    */
   readonly addsTo: readonly (Call['type'] | 'integrations')[]
 }

@@ -34,11 +34,11 @@ const needles: readonly Needle[] = markers.flatMap(marker => [
 ])
 
 /**
- * Returns the base64 digits that `text` has as part of longer bytes. One base64 digit can contain
- * bits of two bytes. So the digits at both ends are left out if they also contain bits of the bytes
- * around `text`. The digits depend on where `text` begins in a group of three bytes: at byte
- * `before` (0, 1 or 2). In base64url the digits are the same, because no marker has a byte that
- * gives `+` or `/`.
+ * Returns the digits by which `text` can be found in the base64 of longer bytes. Base64 encodes
+ * each group of three bytes as four digits. So the digits depend on the byte of a group at which
+ * `text` begins: `before` (0, 1 or 2). One digit can contain bits of two bytes. So the first and
+ * the last digit are left out if they also contain bits of the bytes around `text`. In base64url
+ * the digits are the same, because no marker has a byte that gives `+` or `/`.
  */
 function base64Within(text: string, before: number): string {
   const digits = Buffer.from('\0'.repeat(before) + text).toString('base64')

@@ -12,10 +12,10 @@ export interface Arrivals {
   readonly maxInOneSecond: number
   /**
    * The maximum number of accepted requests with the same second in the header `webhook-timestamp`,
-   * which the sender sets when it begins an attempt. 0 if the requests do not have the header. On a
-   * machine without idle cores, this number is exact, and `maxInOneSecond` may be too high: Node
-   * accepts only one connection in each iteration of the event loop. So connections wait in the
-   * kernel even without a stall, and their requests then seem to arrive together.
+   * which the sender sets when it begins an attempt. 0 if the requests do not have the header. This
+   * number is exact even on a machine without idle cores. `maxInOneSecond` may then be too high:
+   * Node accepts only one connection in each iteration of the event loop. So connections wait in
+   * the kernel even without a stall, and their requests then seem to arrive together.
    */
   readonly maxSentInOneSecond: number
   readonly perSecond: number

@@ -11,9 +11,9 @@ export const probeId = 'probe'
 /** Number of sources with events. */
 export const sourceCount = 1_000
 /**
- * Whether a source belongs to the probe: every fourth source does. Consecutive events come from the
- * sources in turn, so every fourth event is for the probe, and a change is soon visible. Each of
- * the other sources has its own destination.
+ * Whether the events of a source go to the probe. Every fourth source belongs to the probe, and
+ * each of the others has its own destination. Consecutive events come from the sources in turn, so
+ * every fourth event shows whether a change of the probe is already in force.
  */
 const isOfProbe = (source: number): boolean => source % 4 === 0
 

@@ -11,8 +11,8 @@ import type { Stage } from './test-bed.ts'
 const turnMs = 250
 /**
  * Number of turns that a forwarder can miss in a row. A forwarder that has missed this number of
- * turns runs next. Three turns take 0.75 s. A forwarder that was stopped for a second or more
- * counts its destination queues as slow.
+ * turns runs next. Three turns take 0.75 s. A longer stop must be avoided: after a second,
+ * Hookline counts its destination queues as slow.
  */
 const mostMissed = 3
 

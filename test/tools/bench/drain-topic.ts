@@ -13,9 +13,8 @@ export interface DrainPlan {
   readonly count: number
   readonly delayMs: number
   /**
-   * If n is above 0, some events fail at their first request. In the second half of the events,
-   * only every n-th one succeeds at its first request, and the others get a 503. Default: 0, all
-   * requests succeed.
+   * With 3, for example, only every third event of the second half of the events succeeds at its
+   * first request, and the others get a 503. Default: 0, all requests succeed.
    */
   readonly passesOneIn?: number
   /**

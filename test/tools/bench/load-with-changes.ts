@@ -15,8 +15,8 @@ const load = { perSecond: 1_000, seconds: 16, delayMs: 20 }
 const skippedSeconds = 3
 const changeEveryMs = 100
 /**
- * Time at the end of a load in which no change begins, in ms. The events of this time show whether
- * the last change is in force.
+ * Length of the last part of a load, in ms. No change begins in this part, so that its events show
+ * whether the last change is in force.
  */
 const quietMs = 1_500
 

@@ -21,8 +21,8 @@ export interface ChangesSeen {
   /** The tries of all changes, in the order in which the tries ended. */
   readonly tries: readonly Try[]
   /**
-   * Number of changes that are in force although their try had the outcome `unknown`. The client
-   * found their marks when it read the document again.
+   * Number of changes that were made by a try with the outcome `unknown`. The client knows this,
+   * because it found the mark of the try when it read the document again.
    */
   readonly found: number
   /** Changes that failed: an unexpected response, or not made in time. */
@@ -52,8 +52,8 @@ const againAfterMs = 100
  * Changes destinations as careful clients do. Each client reads the destination, and sends a PATCH
  * with the version that it has read. Each try writes its own mark into the document. After a 412,
  * the client reads the destination again and repeats its change. After a 503 or no response, it
- * also reads the destination again. If the document then has the mark of one of its tries, the
- * change is made.
+ * also reads the destination again. If the document has the mark of one of its tries, this try made
+ * the change. Otherwise, the client repeats the change.
  */
 export function createChangeLoad(options: ChangeLoadOptions): ChangeLoad {
   const { operators, receiver, destinations, chance, patienceMs } = options

@@ -75,8 +75,9 @@ export interface VersionRecord {
   readonly version: number
   readonly mark: string
   /**
-   * Whether the record is a copy. After a record that the processes ignore, an operator process
-   * writes a copy of the current version.
+   * Whether the record is a copy of an earlier one. After a record that the processes ignore, an
+   * operator process writes a copy of the current version. Without the copy, compaction would leave
+   * only the ignored record of the destination.
    */
   readonly isCopy: boolean
 }

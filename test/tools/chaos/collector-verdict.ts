@@ -23,11 +23,10 @@ export interface IntakeLimits {
   /** Maximum time from a fault, or from the end of an outage, to the next 200. */
   readonly acceptedMs: number
   /**
-   * - `unreadyMs`: how long a collector may still be ready after the beginning of an outage of
-   *   Kafka.
-   * - `readyMs`: how long it may still be not ready after the end of the outage.
-   *
-   * Absent if the outages are too short to make a collector not ready.
+   * Time limits for a collector to change its readiness. Absent if the outages of Kafka are too
+   * short to make a collector not ready.
+   * - `unreadyMs`: from the beginning of an outage until the collector is not ready.
+   * - `readyMs`: from the end of the outage until the collector is ready again.
    */
   readonly readiness?: { readonly unreadyMs: number; readonly readyMs: number }
   /** Maximum resident memory of one collector, in MB. */

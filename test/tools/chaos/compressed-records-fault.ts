@@ -11,7 +11,7 @@ const mebibyte = 1_048_576
 const maxDecompressedBytes = 64 * mebibyte
 /**
  * Maximum resident memory, in MB, of a process that reads the batch of 200 MB. This is the normal
- * memory of the process, and the memory for the 64 MiB that it decompresses of the batch.
+ * memory of the process, plus the memory for the first 64 MiB of the decompressed batch.
  */
 const packedPeakMb = 700
 

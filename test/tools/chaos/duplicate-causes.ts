@@ -3,10 +3,10 @@ import { type Delivery, targetOf } from './message-ledger.ts'
 import { type RetryRecords, signalMs } from './order-verdict.ts'
 
 /**
- * Maximum average number of repeated deliveries per killed or frozen process of a scenario. It
- * covers some hundred requests in progress, and the deliveries since the last commit. Processes
- * commit every 250 ms. A process that has just taken over a backlog delivers more than a thousand
- * events per second.
+ * Maximum number of repeated deliveries per killed or frozen process of a scenario, on average. It
+ * covers the requests in progress, and the deliveries since the last commit. A process commits
+ * every 250 ms. If it has just taken over a backlog, it makes more than 250 deliveries in this
+ * time.
  */
 export const inProgressOfOne = 300
 /**
@@ -38,8 +38,8 @@ export interface Duplicates {
   /** Number of duplicates because the sender wrote the message again to the events topic. */
   readonly bySender: number
   /**
-   * Number of duplicates because a process was killed or frozen before it committed the offset. The
-   * delivery was in progress, was finished, or was moved to a retry topic.
+   * Number of duplicates because a process was killed or frozen before it committed the offset. At
+   * this time, the earlier delivery was in progress, was finished, or was moved to a retry topic.
    */
   readonly inProgress: number
   /** Descriptions of the duplicates without one of these causes. They are errors of Hookline. */
@@ -140,11 +140,12 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
 /**
- * Whether the record was written to a retry topic shortly before a fault of a dispatcher. The
- * killed or frozen process may then have had no time for the commit that follows. The next owner of
- * the partition delivers or defers the record again. The record does not show which process wrote
- * it: the owner of the event's partition, or the owner of the retry topic's partition. So a fault
- * of any process that may write retry records counts.
+ * Whether the record was written to a retry topic shortly before a fault of a dispatcher. After
+ * this write, the process that has made it commits the record that it has moved. If the process is
+ * killed or frozen before this commit, the next owner of the partition delivers or defers the moved
+ * record again. The record in the retry topic does not show which process wrote it: the owner of
+ * the event's partition, or the owner of the retry topic's partition. So a fault of any process
+ * that may write retry records counts.
  */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.some(mayWriteRetries) && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
@@ -156,8 +157,8 @@ const mayWriteRetries = (name: string): boolean => !/^[co]\d+$/.test(name)
 
 /**
  * Whether the request arrived just after a frozen process was continued. The process began the
- * request before it was frozen. The new owner of the partition makes the same request, earlier or
- * later. Hookline cannot prevent this duplicate.
+ * request before it was frozen. The new owner of the partition makes the same request, and it may
+ * arrive first or second. Hookline cannot prevent this duplicate.
  */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&

@@ -37,7 +37,8 @@ export const failEndpoint = (
 
 /**
  * Makes the endpoints `ids` give `answer` to every request from now on, and waits `seconds`. The
- * recovery ends when each partition has made a delivery to `well`, an endpoint that does not fail.
+ * recovery ends when a message of each partition has been delivered to `well`, an endpoint that
+ * does not fail.
  */
 export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: number, well: string): Fault => ({
   name: `${ids.length} endpoints fail`,

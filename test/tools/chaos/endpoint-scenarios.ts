@@ -108,7 +108,7 @@ const laneAllows = {
   perSecond: (processes * narrow.perWebhook * 1_000) / narrow.latencyMs,
 }
 /**
- * Wait of the last retry topic that a record can reach during the outage, in ms. It is one minute
+ * Longest time that the outage can make a record wait in one retry topic, in ms. It is one minute
  * if the outage lasts at most two minutes, otherwise five minutes.
  */
 const longestTierMs = minutes <= 2 ? 60_000 : 300_000
@@ -188,8 +188,8 @@ const sharedHost: Scenario = {
   destinations: [crm, ...slowIds.map(id => ({ id, webhooks: 5 }))],
   delivery: { schedule },
   load: { perSecond: 80, seconds: 10 },
-  // `noFault` lets the process deliver for some time, because its first deliveries take more CPU
-  // time.
+  // First, `noFault` lets the process deliver for some time, because its first deliveries take more
+  // CPU time than later ones. So they do not affect the fault that is judged.
   faults: [
     noFault(stepSeconds),
     failEndpoints(slowIds, { status: 200, afterMs: 4_800 }, 30, crm.id),

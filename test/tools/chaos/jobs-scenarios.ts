@@ -21,9 +21,9 @@ export const jobsScenarios: readonly JobsScenario[] = [
     load: { perSecond: 60, seconds: 20 },
     destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent', latencyMs: 100 }],
     faults: times(20, killAnyProcess),
-    // The waits before kills are longer than usual, so that jobs make progress. When the owner of a
-    // job is killed, the job waits 10 s for another owner. Only about every third kill hits an
-    // operator process.
+    // The waits before kills are longer than usual, so that jobs make progress: when the owner of a
+    // job is killed, the job waits 10 s for another owner. Waits of less than 10 s are enough,
+    // because only about every third kill hits an operator process.
     calmMs: { from: 1_000, to: 8_000 },
     intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
     jobs: { operators: 2, replayed: 'strict', resent: 'resent', rate: 100 },

@@ -26,9 +26,10 @@ const failingEndpoint = (destination: string, kind: string, script: Script, usua
 })
 
 /**
- * Returns a fault that injects two concurrent faults of different kinds. The seed decides which two
- * faults are injected, and the time between their beginnings. An endpoint may fail too: the first
- * of `destinations` that has a script.
+ * Returns a fault that injects two concurrent faults of different kinds: of processes, of brokers,
+ * of a link, or of an endpoint. The seed decides which two faults are injected, and the time
+ * between their beginnings. The endpoint that can fail is the first of `destinations` that has a
+ * script.
  */
 export function pairOfFaults(destinations: readonly { readonly id: string; readonly script?: Script }[]): Fault {
   const { id: failing = '', script: usual = () => 200 } = destinations.find(({ script }) => script !== undefined) ?? {}

@@ -35,8 +35,8 @@ export interface OrderEvidence {
 /** The records that were written to retry topics for one message and one destination. */
 export interface RetryRecords {
   /**
-   * The header `attempt` of a record is the number of attempts before the record was written. These
-   * fields are the smallest and the largest of these numbers.
+   * The smallest and the largest header `attempt` of these records. The header is the number of
+   * attempts before the record was written.
    */
   readonly minAttempts: number
   readonly maxAttempts: number
@@ -111,8 +111,8 @@ export function judgeOrder(evidence: OrderEvidence): OrderFindings {
  * number of requests of each message (`counts`). Normally, the first request is the request of the
  * first attempt. But a process may be killed or frozen while it makes the first request, and
  * another process may then repeat the request. In this case, the repeated request counts as the
- * first attempt: the new owner of the partition cannot know how long a frozen process keeps its
- * connection open.
+ * first attempt: the new owner of the partition cannot know when the interrupted request ends, so
+ * it cannot wait for this end.
  */
 function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>

@@ -98,8 +98,9 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     const configuration = configurationOf(scenario, receiver, directory)
     const installation = opened(await startInstallation(configuration, cluster.proxiedBrokers.join(',')))
     const env = scenario.ownClock ? await ownClock(directory) : undefined
-    // A starting process waits until it reaches a broker. If a proxy breaks this connection later,
-    // the process exits with an error before it is ready. Then the fleet repeats the start.
+    // A starting process waits until it reaches a broker. If a proxy breaks the connection after
+    // that, and the process is not ready yet, the process exits with an error. Then the fleet
+    // starts it again.
     const triesForMs = behindProxy ? 60_000 : 0
     const ofAll = { configFile: installation.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
     const service = intake !== undefined || scenario.dispatchersOnly ? 'dispatcher' : undefined

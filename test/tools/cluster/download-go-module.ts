@@ -11,7 +11,8 @@ export const metricsServer = 'sigs.k8s.io/metrics-server@v0.9.0'
 
 /** Returns the directory with the files of a Go module. Go downloads the module the first time. */
 export async function moduleDirectory(module: string): Promise<string> {
-  // Run Go in a directory without a go.mod. The directory of this process may have one.
+  // Run Go in a directory without a go.mod, so that no go.mod affects the download. The directory
+  // of this process may have one.
   const { stdout } = await run('go', ['mod', 'download', '-json', module], {
     cwd: tmpdir(),
     timeout: downloadTimeoutMs,

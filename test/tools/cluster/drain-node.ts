@@ -3,8 +3,8 @@ import type { Installation } from './installation.ts'
 import type { Done } from './run-scenario.ts'
 
 /**
- * Evicts the pods of `services`, two of each service, from the only node. Then uncordons the node.
- * Fails if a service had no ready pod.
+ * Drains the only node of the pods of `services`, and then uncordons it. Each service has two pods.
+ * Fails if a service had no ready pod, or if no eviction was refused.
  */
 export async function drain(on: Installation, services: readonly string[]): Promise<Done> {
   const fewest = new Map<string, number>()
@@ -21,7 +21,7 @@ export async function drain(on: Installation, services: readonly string[]): Prom
   })()
   watch.catch(() => undefined)
   // The cluster has only this node, so an evicted pod gets no replacement. The disruption budget
-  // must therefore keep the second pod of each service.
+  // must therefore refuse the eviction of the second pod of each service.
   const selector = `--pod-selector 'app.kubernetes.io/component in (${services.join()})'`
   const evicted = await on
     .shell(`kubectl drain node ${selector} --delete-emptydir-data --timeout=60s 2>&1 || true`)

@@ -64,7 +64,10 @@ async function stopKafka(on: Installation): Promise<Done> {
   }
 }
 
-/** The Service of the registry has no pod for a minute. In this minute a new dispatcher starts. */
+/**
+ * Leaves the Service of the registry without a pod for a minute, and replaces a dispatcher in this
+ * minute.
+ */
 async function stopRegistry(on: Installation): Promise<Done> {
   const select = (app: string): Promise<string> =>
     on.shell(`${inKafka} patch service schema-registry --patch '{"spec":{"selector":{"app":"${app}"}}}'`)

@@ -46,8 +46,8 @@ interface PolicyValues {
 }
 
 /**
- * The network policy values of docs/how-to/deploy-on-kubernetes.md. This function adds rules for
- * this machine, which has the load, the DNS server of the cluster, and the endpoints.
+ * Returns the network policy values of docs/how-to/deploy-on-kubernetes.md, with additional rules
+ * for this machine. The load, the DNS server of the cluster and the endpoints run on this machine.
  */
 export function policyValues({ networkPolicy }: DeployPage, receiverPort: number): PolicyValues {
   const values = parse(networkPolicy).networkPolicy as PolicyValues
@@ -159,7 +159,7 @@ async function listen(address: string): Promise<{ readonly server: Server; reado
 /** Opens a connection to the ops port of a pod from this machine. @throws after three seconds */
 async function openConnection(host: string): Promise<Socket> {
   const socket = connect({ host, port: opsPort })
-  // Without `resume`, responses would be buffered until the next listener.
+  // Without `resume`, the socket would buffer responses until the next call that reads them.
   socket.on('error', () => undefined).resume()
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(3_000) })

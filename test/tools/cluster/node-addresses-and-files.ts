@@ -85,8 +85,8 @@ const kubeletConfiguration = (directory: string): object => ({
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
   cgroupDriver: 'cgroupfs',
-  // This machine may have cgroup v1. Then the tests do not show how the chart behaves with cgroup
-  // v2.
+  // The kubelet must also start with cgroup v1, because this machine may have it. The tests then do
+  // not show how the chart behaves with cgroup v2.
   failCgroupV1: false,
   failSwapOn: false,
   clusterDomain: 'cluster.local',

@@ -38,8 +38,8 @@ export async function publish(root: string, fresh: readonly PublishedRow[], scen
 
 /**
  * Returns the new texts of `cluster.json` and of the page with its table, by path. The rows in
- * `fresh` replace the published rows of the same names. If another generator has already changed
- * the page, pass its text in `texts`: this function then changes that text instead of the file's.
+ * `fresh` replace the published rows of the same names. `texts` has the new texts of pages that
+ * another generator has already changed. This function uses these texts instead of the files.
  */
 export async function publishedFiles(
   root: string,

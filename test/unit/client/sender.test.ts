@@ -141,8 +141,8 @@ describe('flush and close', () => {
     await harness.sender.flush()
     expect(harness.sent.length).toBeGreaterThanOrEqual(4)
     // The test must end the client, because the scripted endpoint adds a message at each request.
-    // After `close`, this call of `add` throws, and the sender retries the batch until the time
-    // limit of 1 s.
+    // After `close`, this call of `add` throws, so the request fails. The sender then retries the
+    // batch until the time limit of 1 s.
     const closed = harness.sender.close(1_000)
     await harness.advance(1_000)
     await closed

@@ -67,10 +67,10 @@ export interface Resend extends Job {
     readonly tooLarge?: number
   }
   /**
-   * Partitions in which Kafka's retention has removed records before the job read them. Some of the
+   * Partitions in which Kafka's retention has removed records before the job read them. The removed
    * records may be in the time span, so the resend may be incomplete. `firstOffset` is the offset
-   * of the first record after the removed ones. Before the removal, the job may have read some of
-   * the records with lower offsets.
+   * of the first record after the removed ones. Not all records before `firstOffset` are missing in
+   * the resend: the job may have read the oldest of them before their removal.
    */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }

@@ -112,9 +112,9 @@ export async function assignmentChangeWithRetries(
 
 /**
  * Looks up the position of each partition: the committed offset, or the beginning of the log if no
- * offset is committed. The beginning is unknown while the partition has no available leader. The
- * position is then 0 until a fetch finds the beginning (`isBeginningUnknown`), and the member can
- * use its other partitions.
+ * offset is committed. While a partition has no available leader, its beginning is unknown. Its
+ * position is then 0 until a fetch finds the beginning (`isBeginningUnknown`). So the member does
+ * not have to wait for this partition, and can use the others.
  */
 async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
   if (partitions.length === 0) return []

@@ -57,9 +57,10 @@ import { pauseUnreadable } from './unreadable-partitions.ts'
  *           another member may have owned them since the last join (`isContinuous`).
  *           Activity: after 100 ms `RebalanceFetcher` fetches and delivers the owned partitions and
  *           sends heartbeats. Commits continue until the response to JoinGroup (`committable`).
- *           Next: SETTLED or REVOKING, when the assignment is applied. JOINING again, when the
- *           coordinator or the offsets cannot be read. OUTSIDE, when the consumer crashes, the
- *           group no longer knows the member id, or the member has missed a generation.
+ *           Next: SETTLED or REVOKING, when the assignment is applied. JOINING again, when no
+ *           coordinator is found, or the committed offsets cannot be read. OUTSIDE, when the
+ *           consumer crashes, the group no longer knows the member id, or the member has missed a
+ *           generation.
  *
  * SETTLED   The assignment is applied (`settled` is set).
  *           Activity: a fetch from each leader, a heartbeat every 500 ms and a commit every 250 ms.
@@ -151,11 +152,12 @@ export class GroupMembership implements GroupHooks, MemberState {
   /**
    * The group while this member may commit; otherwise `undefined`.
    * - In SETTLED and REVOKING it may commit.
-   * - In JOINING it may commit until the response to JoinGroup. If another member has died, that
-   *   response takes at most the session timeout. Because commits continue in this time, the next
-   *   owner repeats little work if this process is killed.
-   * - After the response it may not commit. After SyncGroup, a commit would have the new
-   *   generation, so the coordinator would accept it even for the partition of another member.
+   * - In JOINING it may commit until the response to JoinGroup. This response can take as long as
+   *   the session timeout, if another member has died. Commits continue in this time, so that the
+   *   next owner repeats little work if this process is killed.
+   * - After the response it may not commit until the assignment is applied. From SyncGroup on, a
+   *   commit would have the new generation, and the coordinator would accept it even for a
+   *   partition that now belongs to another member.
    */
   get committable(): ConsumerGroup | undefined {
     const group = this.#group
@@ -227,9 +229,10 @@ export class GroupMembership implements GroupHooks, MemberState {
       this.forget()
       return { generation: -1, owned: [] }
     }
-    // Remember this generation, even if the SyncGroup of its join has failed. In that join, the
-    // group leader knew the partitions of this member, so it assigned them to no other member. So
-    // this member owned them without interruption (`isContinuous`).
+    // `now` is the generation of the last JoinGroup. It is stored even if SyncGroup has failed
+    // since. The group leader of this generation knew the partitions of this member, so it assigned
+    // them to no other member. So the next join is continuous with this generation
+    // (`isContinuous`).
     this.#last = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }

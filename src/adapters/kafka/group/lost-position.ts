@@ -23,8 +23,8 @@ export function nearestOffset(position: number, beginning: number, end: number):
 
 /**
  * By how many milliseconds the clock of a new leader may be behind the clock of the old leader.
- * After a truncation, Hookline reads the records of this time again. So a larger value makes
- * Hookline repeat more records.
+ * After a truncation, the member continues this many milliseconds before the last record that it
+ * has read, so a larger value makes it repeat more records.
  */
 const maxClockDifferenceMs = 60_000
 

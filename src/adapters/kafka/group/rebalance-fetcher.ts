@@ -57,8 +57,8 @@ export class RebalanceFetcher {
       seekAndPause(group, owned.all())
       const fetched = await Promise.all(group.getNodeIds().map(nodeId => fetch(group, nodeId)))
       for (const batch of fetched.flat()) if (!isStopped()) await deliver(batch)
-      // Errors are ignored. During a rebalance, the coordinator responds to heartbeats with
-      // REBALANCE_IN_PROGRESS. After all other errors, `SessionLease` does not renew the lease.
+      // Errors are ignored: REBALANCE_IN_PROGRESS is the normal response during a rebalance. After
+      // other errors, `SessionLease` does not renew the lease, so it ends and no more work starts.
       if (!isStopped()) await heartbeat(group).catch(() => undefined)
     }
   }

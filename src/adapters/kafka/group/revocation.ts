@@ -55,9 +55,9 @@ export class IncrementalRevocation {
 
   /**
    * Revokes the partitions in `excess`: this member still owns them, but the latest assignment
-   * requires it to revoke them. Call this method after every join, even with an empty `excess`: an
-   * earlier revocation may have included a partition that the member may now keep. The call of
-   * `onRevoking` makes the service resume the work for this partition.
+   * requires it to revoke them. Call this method after every join, even with an empty `excess`,
+   * because it always calls `onRevoking`. A service pauses the partitions in this call, and resumes
+   * all others: also a partition that an earlier, cancelled revocation has paused.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps

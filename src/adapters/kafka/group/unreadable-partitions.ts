@@ -18,7 +18,7 @@ const logEveryMs = 60_000
 
 /**
  * Excludes partitions from fetches for one second, because their broker cannot read them. Fetches
- * of other partitions continue. After the second, this function refreshes the metadata, because
+ * of other partitions continue. After this time, the function refreshes the metadata, because
  * another broker may have become the leader, and includes the partitions again.
  */
 export async function pauseUnreadable(

@@ -31,8 +31,8 @@ const patches = [
 
 /**
  * The exports of kafkajs that Hookline uses. Hookline loads the private files that contain them,
- * never kafkajs's main file: tracing agents hook the main file and return the application's
- * instance.
+ * never kafkajs's main file: a tracing agent hooks the load of the main file, and would return the
+ * instance of the application.
  */
 type Library = Pick<
   typeof Kafkajs,

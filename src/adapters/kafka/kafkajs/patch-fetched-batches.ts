@@ -51,11 +51,12 @@ const at = {
 const uncounted = 12
 const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
 /**
- * The maximum number of records in a batch, and in all batches of a response. A batch with more
- * records becomes one `unreadBatch` record. When a response has this number of records, its
- * remaining batches are left for the next fetch. Without the limit, a batch of 64 MiB could have
- * nine million records (a record without key, value and headers takes seven bytes), and each record
- * becomes an object on the heap. Hookline itself writes at most 1,000 records in one batch.
+ * The maximum number of records in a batch, and in all batches of a response together. A batch with
+ * more records is replaced by one record with the property `unreadBatch`. When a response has this
+ * number of records, its remaining batches are left for the next fetch. Without the limit, a batch
+ * of 64 MiB could have nine million records (a record without key, value and headers takes seven
+ * bytes), and each record becomes an object on the heap. Hookline itself writes at most 1,000
+ * records in one batch.
  */
 export const maxRecords = 200_000
 /** The maximum bytes of an unreadable batch that are kept in `UnreadBatch.bytes`. */

@@ -185,7 +185,8 @@ const privateModules = new Map<string, NodeModule>()
 
 /**
  * Returns a module of the private instance, and loads it if needed. Do not call it for kafkajs's
- * main file: tracing agents hook that file and return the application's instance.
+ * main file: a tracing agent hooks the load of that file, and would return the instance of the
+ * application.
  */
 export function privateModule(id: string): NodeModule {
   const file = require.resolve(id)

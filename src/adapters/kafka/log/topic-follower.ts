@@ -24,14 +24,14 @@ export interface FollowerDeps {
 }
 
 /**
- * How long a broker may hold a fetch for which it has no records. A follower that has read all
- * records calls `onCurrent` after each successful fetch, about every 500 ms or more often.
+ * How long a broker may hold a fetch for which it has no records. `onCurrent` is called after a
+ * successful fetch, so a follower that has read all records calls it at least about every 500 ms.
  */
 const maxWaitMs = 500
 /**
- * Time after which a follower that is not up to date makes its fetches return immediately, even
- * without records. Otherwise a fetch from a broker without records would delay the next fetch from
- * the brokers that have some.
+ * How far a follower may be behind before its fetches return immediately, even without records.
+ * Otherwise a fetch from a broker without records would delay the next fetch from the brokers that
+ * have some.
  */
 const behindMs = 2 * maxWaitMs
 /**

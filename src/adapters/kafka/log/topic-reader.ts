@@ -72,9 +72,9 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
           const beginning = Math.max(range.beginning, first)
           // A partition that was added after `to` was computed is not read.
           const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
-          // If `beginning` is above `first`, the records between them are not read. With `since`,
-          // these records may still be in the log, and just be older than `since`. So `onRemoved`
-          // is called only without `since`.
+          // If `beginning` is above `first`, the records from `first` to `beginning` are not read.
+          // Without `since`, retention has removed them from the log. With `since`, they may still
+          // be in the log, and only be older than `since`, so `onRemoved` is not called.
           if (since === undefined && first < Math.min(beginning, end)) onRemoved?.(range.partition, beginning)
           count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough, onRemoved }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),

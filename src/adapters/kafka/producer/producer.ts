@@ -110,7 +110,8 @@ class BatchingProducer implements LogProducer {
       metadataMaxAge: metadataMaxAgeMs,
       retry: producerRetry,
       // Each record already has its partition. kafkajs calls the partitioner before each attempt,
-      // so the partitioner can also update the partition count and withdraw records.
+      // so the partitioner also updates the partition count, and throws when `maySend` of a record
+      // returns false.
       createPartitioner:
         () =>
         ({ topic, partitionMetadata, message }) => {

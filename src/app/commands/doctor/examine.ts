@@ -30,8 +30,8 @@ export interface Instruments {
 export interface ExaminationInput {
   readonly settings: Settings
   /**
-   * The reason why the config topic could not be read. The settings then lack the objects of this
-   * topic, and a check reports the reason. `undefined` when the topic was read.
+   * The reason why the config topic could not be read; `undefined` when it was read. With a reason,
+   * the settings lack the destinations and sources of this topic, and a check reports the reason.
    */
   readonly unreadObjects?: string
   /** The checks cover only what these services use. */

@@ -116,8 +116,8 @@ async function setUp() {
     }
   }
   /**
-   * Compares the settings in use with those of a merge of all objects. Returns whether they were
-   * computed from the merge before.
+   * Compares the settings in use with those of a merge of all objects. Returns whether the last
+   * merge used the result of the previous merge, and replaced only the changed destinations in it.
    */
   function check(): boolean {
     const { changedDestinations, ...latest } = merged.latest()

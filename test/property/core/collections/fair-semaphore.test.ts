@@ -71,8 +71,9 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           waiting.delete(left)
           semaphore.leave(left)
           // While `left` waited, each other group could begin requests up to the cost of `left`.
-          // This can be more than the cost of the requests of its own group that waited behind
-          // `left`. So for these requests, the test counts only what begins from now on.
+          // The requests that waited behind `left` in the same group can have lower costs. For
+          // them, those other requests would be too many. So for them, the test counts only the
+          // requests that begin from now on.
           for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)

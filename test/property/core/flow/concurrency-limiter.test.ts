@@ -8,9 +8,9 @@ import {
 
 const perHost = fc.integer({ min: 1, max: 64 })
 /**
- * Permits of a host in the test of equal shares, at least eight. With fewer permits, a destination
- * may hold all of them while no other destination has a request in progress. When one of its
- * requests ends, it may then take the permit again before the other destinations.
+ * Permits of a host in the test of equal shares. With fewer than eight, the shares can stay
+ * unequal: while only one destination has requests in progress, it may hold all permits. When one
+ * of these requests ends, it may take the permit again before the other destinations.
  */
 const sharedPerHost = fc.integer({ min: 8, max: 64 })
 const destinations = fc.integer({ min: 1, max: 12 })

@@ -46,8 +46,8 @@ it('for any succession of owners, each commit keeps what is known of the records
         let tracker = new OffsetTracker(0, '', exactSince)
         for (const each of owners) {
           work(tracker, each)
-          // The process defers the deliveries of the records in `uncovered`, so it must have read
-          // these records.
+          // `uncovered` has the partly done records that do not fit into the metadata of the
+          // commit. The process defers their deliveries, so it must have read these records.
           const { uncovered, position } = tracker
           expect(Math.max(-1, ...uncovered)).toBeLessThan(tracker.received)
           const next = new OffsetTracker(position.offset, position.metadata, exactSince)

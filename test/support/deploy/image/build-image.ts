@@ -34,8 +34,9 @@ const bases = new Map<string, (root: string) => Base>([
 ])
 
 /**
- * Executes deploy/image/Dockerfile step by step in directories, with the files that `.dockerignore`
- * permits. `context` is a checkout of Hookline, by default this repository.
+ * Executes deploy/image/Dockerfile without a container engine. Each build stage is a directory, in
+ * which each instruction is executed. `context` is a checkout of Hookline, by default this
+ * repository. Of its files, only those that `.dockerignore` permits are copied.
  * @throws an error with the output of the command, when a command of the Dockerfile fails
  */
 export async function buildImage(

@@ -2,8 +2,8 @@ import { findOrBuildHelm } from '../../../../deploy/tools/chart/find-helm.ts'
 import { type Manifest, render } from '../../../../deploy/tools/chart/render.ts'
 
 /*
- * Path of an installed Helm, or of a Helm that is built now. A build takes longer than the time
- * limit of a test, so a log line announces it. Otherwise, nothing is logged.
+ * Path of an installed Helm, or of a Helm that is built now. Only the start of a build is logged,
+ * because a build takes longer than the time limit of a test.
  */
 export const helm = await findOrBuildHelm(
   process.env,

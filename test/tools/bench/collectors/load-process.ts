@@ -30,8 +30,8 @@ function templateOf(batchSize: number, number: number): Template {
 }
 
 /**
- * Returns a copy of the template's body with new ids. The body itself stays unchanged, because the
- * previous request with it may still be in progress.
+ * Returns a copy of the template's body with new ids. Each request needs its own copy, because an
+ * earlier request with the same template may still be in progress.
  */
 function bodyOf({ body, digitsAt }: Template, firstId: number): Buffer {
   const copy = Buffer.from(body)

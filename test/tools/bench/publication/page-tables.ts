@@ -8,10 +8,10 @@ import { rowTexts } from './row-texts.ts'
 
 /**
  * Returns all published results: a section for each row of the bench (`delivery`, `live`, …). A
- * section has the text of the row and the tables of each run. If only some measurements of a run
- * were repeated, the others have separate tables. If all results come from one run, the page names
- * its date, commit and machine once. Otherwise each section names them above the tables of each
- * run.
+ * section has the text of the row, and then its tables. The measurements of a run that were made
+ * once and those that were repeated have separate tables. If all results come from one run, the
+ * date, the commit and the machine of this run are at the top of the page. Otherwise they are above
+ * the tables of each run.
  */
 export function pageText(entries: readonly Entry[], rows: readonly RowName[]): string {
   const missing = neverPublished(entries, rows)

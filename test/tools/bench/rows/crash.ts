@@ -21,7 +21,7 @@ const inFlight = 512
 const killAfterMs = 4_000
 /**
  * Time after the kill in which the receiver may still respond to requests of the killed process, in
- * ms. The first delivery of the new process is later.
+ * ms. A response after this time is to the new process, whose start takes longer.
  */
 const lastAnswersMs = 250
 

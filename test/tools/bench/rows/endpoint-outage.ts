@@ -19,7 +19,8 @@ const [inFlight, perWebhook] = [512, 64]
  */
 const maxPerSecond = (perWebhook * 1_000) / delayMs
 /**
- * Time limit in ms for the last requests that get no response. They time out after five seconds.
+ * Wait for the end of the last requests to the failing endpoint, in ms. These requests get no
+ * response, so they time out after five seconds.
  */
 const lastCallsMs = 6_000
 /**

@@ -152,8 +152,8 @@ async function resendRound({
 }
 
 /**
- * Returns the passages of the events that were appended from `from` to `to`, in ms since the load
- * began. The load appends events at an even rate, so the index of a passage gives its time.
+ * Returns the entries for the events that were appended from `from` to `to`, in ms since the load
+ * began. The load appends events at an even rate, so the index of an entry gives the append time.
  */
 export const passagesBetween = (
   passages: readonly Passage[],

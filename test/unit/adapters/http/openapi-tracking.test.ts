@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
       const codes: string[] = content?.['application/json'].schema.properties?.code.enum ?? []
       return codes.map(code => [code, Number(status)] as const)
     })
-    // The document does not have two kinds of codes. `method_not_allowed` is missing, because it is
+    // The document leaves out two kinds of codes. `method_not_allowed` is missing, because it is
     // the response to a method that is not an operation of this API. The codes of sessions are
     // missing, because only the operator listener has sessions.
     const { method_not_allowed: _, ...others } = problemStatus

@@ -68,8 +68,9 @@ describe('a TLS session', () => {
     const { connect, resume, pass } = knownEndpoints()
     connect().trust()
     pass(1_800_000)
-    // The second handshake resumes the session, and the session gets a new ticket. But the
-    // certificate is not checked again, so the hour is still counted from the first handshake.
+    // This handshake resumes the session, and the session gets a new ticket. But the certificate is
+    // not checked again. So the hour after which the session ends is still counted from the first
+    // handshake.
     connect(true).trust()
     pass(1_800_000)
     expect(resume()).toBe(session)

@@ -77,8 +77,8 @@ describe('a kept connection is checked before it is reused', () => {
     const late = post(target.url())
     await clock.advance(5_000)
     expect(await late).toMatchObject({ kind: 'failed', phase: 'deadline' })
-    // The server responds to two more requests. If the late request had opened a connection, the
-    // server would have accepted this connection before the second response.
+    // The server responds to two more requests. If the request that missed its deadline had opened
+    // a connection, the server would have accepted this connection before the second response.
     for (let fence = 0; fence < 2; fence++) await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
     expect(target.connections()).toBe(2)

@@ -220,8 +220,8 @@ it('an input that cannot be decoded cancels the full syncs that began before it,
   expect(harness.take({ kind: 'lost' })).toEqual([expect.stringMatching(/^mark/)])
   expect(harness.take(observed('cem', 3))).toEqual(['sync_cancelled'])
   expect(harness.take(ended(3))).toEqual(['sync_cancelled'])
-  // The lost input may have been an observation of sync 4, the only one in this partition. So sync
-  // 4 is cancelled too.
+  // This partition has got no observation of sync 4. The lost input may have been the only one, so
+  // sync 4 is cancelled too.
   expect(harness.take(ended(4))).toEqual(['sync_cancelled'])
   expect(harness.take(observed('dee', 4, 'true', 'partial'))).toContainEqual(expect.stringMatching(/^dee crm true/))
   expect(harness.take(observed('ann', 6))).toHaveLength(3)

@@ -46,8 +46,8 @@ it('does not write a large record again for few counts', () => {
 it('does not become larger than 512 KiB', () => {
   const chain = new RecordChain(undefined, 0)
   for (let offset = 0; offset < 7; offset++) store(chain, countsOf(5_000, 490_000 + offset), offset)
-  // A record usually absorbs the seven records before it. This one absorbs only six, because it
-  // would be larger than 512 KiB with all seven.
+  // A record usually absorbs the seven records before it: it also has their counts, so a reader can
+  // skip them. This one absorbs only six, because it would be larger than 512 KiB with all seven.
   const full = store(chain, countsOf(5_000, 490_007), 7)
   expect([full.previousOffset, full.absorbed, full.value.length < 512 * 1_024]).toEqual([0, 6, true])
 })

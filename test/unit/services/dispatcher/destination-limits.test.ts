@@ -31,8 +31,8 @@ describe('ratePerSecond', () => {
     const startedAt = harness.clock.now()
     send(harness, 400)
     await harness.advance(10 * second)
-    // The process was idle before the backlog. So the first second also has a burst of 100 ms,
-    // which is 5 attempts.
+    // The process was idle before the backlog. So the first second also has a burst: the attempts
+    // of another 100 ms, which are about 5.
     expect(perSecond(harness, startedAt, 8)).toEqual([54, 50, 50, 50, 50, 50, 50, 46])
     expect(harness.count('deliveries{crm,delivered}')).toBe(400)
     expect(harness.count('deliveries{crm,retried}')).toBe(0)

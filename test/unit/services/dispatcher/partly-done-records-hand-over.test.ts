@@ -113,8 +113,8 @@ describe('more destinations than the commit metadata has room for', () => {
     await harness.advance(10_000)
     await stopped
     expect(harness.count('deferrals{handover}')).toBeGreaterThan(0)
-    // The endpoint did not cause this deferral. So the deferral is not counted, and later waits
-    // stay short.
+    // The stop of the process caused this deferral, not the endpoint. So the deferral is not
+    // counted, and later waits stay short.
     const deferred = harness.log.records(harness.topics.retry(durationMs(10_000)))
     expect(new Set(deferred.map(({ headers }) => headers['deferrals']))).toEqual(new Set(['0']))
     await nextOwner()

@@ -20,10 +20,11 @@ const routingOf = (...ids: readonly string[]): Routing =>
   createRouting({ sources: [sourceOf('web')], destinations: ids.map(id => destinationOf({ id })) })
 
 /**
- * Starts a resend of the records of a partition, in a process whose configuration can change. In
- * Kafka, the partition begins at the offset `beginning`. If `records` has earlier records,
- * retention removes them after the job has read them. `sent` has the offsets of the sent events.
- * `refusalOf` returns the error with which Kafka refuses the copy of the event at an offset.
+ * Starts a resend of the records of a partition, in a process whose configuration can change.
+ * Retention has removed the records before the offset `beginning`. If `records` has some of them,
+ * retention removes these only after the job has read them. `sent` has the offsets of the sent
+ * events. `refusalOf` returns the error with which Kafka refuses the copy of the event at an
+ * offset.
  */
 function startResend(
   job: Partial<ResendJob> = {},

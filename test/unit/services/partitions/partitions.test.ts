@@ -54,8 +54,8 @@ describe('a record of a broker whose clock was six hours ahead', () => {
     await clock.advance(59_999)
     expect(taken).toEqual([])
     await clock.advance(1)
-    // During its wait, the first record was dropped from memory. Now all four records are fetched.
-    // They were in the log before the wait, so none waits again.
+    // During its wait, the first record was dropped from memory. So it is fetched again, now with
+    // the three other records. All of them were in the log before the wait, so none waits again.
     consumer.fetch({ count: 4 })
     expect(taken).toEqual(upTo(4))
     expect(logger.lines.map(({ level, fields }) => [level, fields['offset']])).toEqual([['warn', 0]])

@@ -55,8 +55,9 @@ export function DeadLetterPage({ id }: { readonly id: string }) {
       </LoadedData>
       {isAsking && data !== undefined && (
         <ReplayDialog
-          // The filter by destination is needed even for the value `-`. Without it, the replay
-          // would include the dead letters of the message at every destination.
+          // The destination is `-` for a dead letter without one. The filter by destination is
+          // needed even then: without it, the replay would include the dead letters of the message
+          // at every destination.
           filters={withoutEmpty({ destination: data.destination, message: data.messageId })}
           onStarted={job => {
             setAsking(false)

@@ -84,8 +84,8 @@ describe('a heartbeat', () => {
     }
     const sent = beats.length
     expect(state.asked).toBeLessThanOrEqual(45)
-    // Heartbeats are sent once before the fault, and then at most once before each look-up of the
-    // coordinator.
+    // One heartbeat is sent before the fault, and then at most one before each of the 45 look-ups
+    // of the coordinator.
     expect(sent).toBeLessThanOrEqual(46)
     expect(lease.isHeld).toBe(false)
     state.found = 'two'

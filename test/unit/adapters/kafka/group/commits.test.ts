@@ -40,8 +40,9 @@ describe('dueCommits', () => {
     const partition = owned(0, { isBeginningUnknown: true, next: 0 })
     partitions.add(partition)
     expect(dueCommits([at(0)], partitions)).toEqual([])
-    // A fetch has found the beginning of the log. The first record is in progress, and later
-    // records are done.
+    // Now a fetch has found the beginning of the log. The first of its three records is in
+    // progress, and the metadata names the later ones, which are done. So the offset 0 must be
+    // committed.
     partition.next = 3
     expect(dueCommits([at(0, 'done')], partitions)).toMatchObject([{ offset: 0, metadata: 'done' }])
   })
