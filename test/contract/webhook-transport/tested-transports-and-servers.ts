@@ -6,6 +6,7 @@ import type { TlsOptions } from 'node:tls'
 import { afterEach } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
+import { idleTimeoutMs } from '../../../src/adapters/webhook/http-client-limits.ts'
 import { createResolver, type Resolver, systemSources } from '../../../src/adapters/webhook/resolver.ts'
 import type { TransportDeps } from '../../../src/adapters/webhook/transport-for-any-http-client.ts'
 import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
@@ -115,12 +116,14 @@ export function caller(create: CreateTransport, options: Options = {}) {
 }
 
 /**
- * Waits until a connection ends. Rejects after 5 s. Without this time limit, the wait would always
- * succeed, because an idle connection ends by itself after 10 s.
+ * Waits until a connection ends. Rejects a second before an idle connection would end by itself, so
+ * that the wait does not succeed for this reason.
  */
 export async function soon(closed: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()
-  const cancel = processClock.after(durationMs(5_000), () => late.reject(new Error('the connection was not dropped')))
+  const cancel = processClock.after(durationMs(idleTimeoutMs - 1_000), () =>
+    late.reject(new Error('the connection was not dropped')),
+  )
   await Promise.race([closed, late.promise]).finally(cancel)
 }
 

@@ -108,10 +108,10 @@ const laneAllows = {
   perSecond: (processes * narrow.perWebhook * 1_000) / narrow.latencyMs,
 }
 /**
- * Longest time that the outage can make a record wait in one retry topic, in ms. It is one minute
- * if the outage lasts at most two minutes, otherwise five minutes.
+ * Longest time that the outage can make a record wait in one retry topic, in ms. A record waits 5 s,
+ * 10 s, 30 s and one minute, together 105 s, and then five minutes.
  */
-const longestTierMs = minutes <= 2 ? 60_000 : 300_000
+const longestTierMs = minutes * 60_000 < 105_000 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
 const backMs = 30_000 + longestTierMs + arrivedMs
 /**

