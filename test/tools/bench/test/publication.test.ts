@@ -31,6 +31,12 @@ const { entries: publishedEntries } = JSON.parse(
   readFileSync(join(checkout, 'docs/performance/results.json'), 'utf8'),
 ) as { readonly entries: readonly Entry[] }
 
+/**
+ * The rows that were measured again after the last complete run, because a later commit changed
+ * what they measure. docs/performance names them.
+ */
+const measuredAgain: readonly string[] = ['destinations-10000', 'resend']
+
 const limitsOf = ({ must, aim }: Bar = {}): Bar => ({ ...(must && { must }), ...(aim && { aim }) })
 
 describe('published bench entries', () => {
@@ -218,8 +224,11 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
     expect(readmeText(publishedEntries)).not.toContain('not measured yet')
   })
 
-  it('publishes figures of one commit, one day and one machine', () =>
-    expect(new Set(publishedEntries.map(({ commit, date, machine }) => `${commit} ${date} ${machine}`)).size).toBe(1))
+  it('publishes figures of one machine, and of one commit and one day except for the rows measured again', () => {
+    const ofCompleteRun = publishedEntries.filter(({ row }) => !measuredAgain.includes(row))
+    expect(new Set(publishedEntries.map(({ machine }) => machine)).size).toBe(1)
+    expect(new Set(ofCompleteRun.map(({ commit, date }) => `${commit} ${date}`)).size).toBe(1)
+  })
 
   it('names exactly the rows that miss a bound in the section about these bounds', () => {
     const page = readFileSync(join(checkout, 'docs/performance/README.md'), 'utf8')
