@@ -30,8 +30,8 @@ describe('memberships on a compacted topic', () => {
     expect([crm.members().size, crm.taken.size]).toEqual([size, size])
     await first.kill()
 
-    // Appends the last record of each partition again. The log cleaner skips the active segment, so
-    // without this record it would not compact the latest states.
+    // Appends the last record of each partition again. Kafka does not compact the active segment,
+    // which has the latest states. After `segment.ms`, this append makes Kafka begin a new one.
     const last = new Map((await installation.read(memberships)).map(record => [record.partition, record]))
     await installation.write(memberships, [...last.values()])
     // Waits until compaction has removed the intermediate states of changes. Then only the last

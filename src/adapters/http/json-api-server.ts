@@ -172,7 +172,8 @@ async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: 
 }
 
 /**
- * The error response to a request that is invalid on every path; `undefined` for a valid request.
+ * Checks the HTTP version and the headers, independently of the URL path. Returns the error
+ * response if a check fails, otherwise `undefined`.
  */
 function refusalOf(request: IncomingMessage, limits: HttpLimits): HttpResponse | undefined {
   const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request

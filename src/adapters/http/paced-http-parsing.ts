@@ -61,13 +61,13 @@ interface ParseState {
  *
  * - In each iteration of the event loop, one piece of each connection is parsed: up to one request
  *   head, or up to `linesPerPiece` lines of a body. The rest waits.
- * - After `parseMs`, data that arrives also waits for the next iteration, behind the data that
- *   already waits.
+ * - When the time `parseMs` of an iteration is over, parsing stops until the next iteration. Data
+ *   that arrives until then waits behind the data that already waits.
  * - While a connection has `maxUnanswered` requests without a response, its further requests wait.
  *   While all connections together have `maxUnansweredInTotal`, each connection may have only one
  *   request without a response.
- * - At most `maxWaiting` connections wait, without those that `smallData` exempts. If one more must
- *   wait, a connection of the client address with the most waiting connections is closed.
+ * - At most `maxWaiting` connections wait, not counting those that `smallData` exempts. If one more
+ *   must wait, a connection of the client address with the most waiting connections is closed.
  */
 export function paceParsing(server: Server, maxUnanswered: number): void {
   const states = new WeakMap<Socket, ParseState>()

@@ -25,7 +25,10 @@ export type AnsweredProblem = z.infer<typeof problem>
 /** An error response of the operator API. */
 const refusal = z.object({ code: z.string(), message: z.string(), problems: z.array(problem).default([]) })
 
-/** The API refused a request about an object, and nothing was changed. */
+/**
+ * The API refused the request because of its content, or because of what it names, for example a
+ * destination that does not exist. Nothing was changed.
+ */
 export interface Refused {
   readonly kind: 'refused'
   readonly code: string

@@ -228,9 +228,8 @@ function withUnknownValue(state: Membership): Membership {
 }
 
 /**
- * Replaces a sync id that lies in the future by the id for the time `at`. A sync id lies in the
- * future when the clock that created it was ahead. Until that time, all other syncs would have
- * smaller ids and be ignored.
+ * Replaces a sync id that lies in the future with the id for the time `at`. Otherwise, all other
+ * syncs would have smaller ids and be ignored until the time in this id.
  */
 function withClampedSyncId(state: Membership, at: EpochMs): Membership {
   const named = clampedToNow(state.syncId, at)

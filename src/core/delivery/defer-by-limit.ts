@@ -32,9 +32,9 @@ export type LimitReason =
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') {
-    // The wait is a part of the time since `notBefore`. If the previous deferral had another
-    // reason, `notBefore` is set to now, unless it is later. So the wait does not depend on a pause
-    // or an outage before this deferral.
+    // The wait depends on the time since `notBefore`. After a deferral for another reason, this
+    // time begins now, or at `notBefore` if that is still in the future. So a pause or an outage
+    // before this deferral does not lengthen the wait.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
     const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))

@@ -304,9 +304,9 @@ export const flowLimits = {
      */
     minBurst: 2,
     /**
-     * Milliseconds after which a failed request to Kafka for the number of partitions of the events
-     * topic is repeated. Limits that are divided among the partitions need this number. Doubling it
-     * lets destinations with limits wait a second longer after a broker failure.
+     * To calculate its part of each limit, a process reads the number of partitions of the events
+     * topic from Kafka. A failed read is repeated after this many milliseconds. With a doubled
+     * value, destinations with limits may wait a second longer after a broker failure.
      */
     countRetryMs: 1_000,
     /**

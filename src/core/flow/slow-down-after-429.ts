@@ -147,9 +147,9 @@ export class SlowDown {
     this.#backOffMs = backOffMs.first
     const mean = this.#mean.add(this.#active(now))
     if (this.#pace === undefined) return
-    // In the first second (`lowerEveryMs`) after the first 429, attempts that started before this
-    // 429 are still delivered. The endpoint accepts these attempts too, so the pace rises to the
-    // measured rate.
+    // In the first second (`lowerEveryMs`) after the first 429, attempts that started before it are
+    // still delivered. If the measured rate then exceeds the pace, the endpoint accepts more, and
+    // the pace rises to this rate. Afterwards, the pace grows slowly.
     if (now - this.#begunAt >= lowerEveryMs) this.#grow(this.#pace, now)
     else if (mean > this.#pace) this.#setPace(mean, now)
   }

@@ -70,7 +70,7 @@ function refuseSize(bits: number | undefined, [section]: Path): Objection | unde
 }
 
 interface Given {
-  /** The suffix of the key in the configuration: `File` when a file has the text. */
+  /** Suffix of the configuration key that is set: `File` if it names a file, otherwise empty. */
   readonly suffix: '' | 'File'
   /**
    * The certificate or private key; `undefined` when the text is not usable, or its file is not

@@ -65,7 +65,10 @@ export interface Destination {
   readonly filter?: DestinationFilter | undefined
   /** Settings for a pause and for failing endpoints. Absent: the defaults. */
   readonly lifecycle?: DestinationLifecycle
-  /** Set when Hookline has disabled the destination by its `lifecycle`. `enabled` is then false. */
+  /**
+   * Set when Hookline has disabled the destination because its endpoints failed or are gone.
+   * `enabled` is then false.
+   */
   readonly disabledAutomatically?: AutomaticDisabling
   /** The client certificate and CAs of the destination; `undefined` when it has neither. */
   readonly tlsIdentity?: TlsIdentity | undefined

@@ -35,8 +35,9 @@ export class ConfigurationNotices {
 
   /**
    * Adds notices for `take`: one for each change that was noted since the previous call of `find`,
-   * and one for each destination that was disabled since then, except automatically. The first call
-   * cannot compare with an earlier `routing`, so it adds no notices about disabled destinations.
+   * and one for each destination that was disabled since then. Destinations that Hookline disabled
+   * automatically are left out, because `Notices.disabled` reports them. The first call has no
+   * earlier `routing` to compare with, so it adds no notices about disabled destinations.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))

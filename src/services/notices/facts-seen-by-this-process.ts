@@ -30,7 +30,7 @@ export class CollectedFacts implements DestinationObserver {
   readonly #isObserved: (destination: string) => boolean
   readonly #facts = new Map<string, Facts>()
 
-  /** `isObserved` returns false for a destination about which there are no notices. */
+  /** Facts about a destination are ignored while `isObserved` returns false for it. */
   constructor(isObserved: (destination: string) => boolean) {
     this.#isObserved = isObserved
   }

@@ -52,8 +52,9 @@ interface Reading {
 }
 
 /**
- * Lists the audiences with the figures of the memberships topic. With millions of members, a
- * reading of the topic takes seconds, so concurrent requests share one reading.
+ * Lists the audiences with figures that are computed from the memberships topic, for example the
+ * number of members. With millions of members, a reading of the topic takes seconds, so concurrent
+ * requests share one reading.
  */
 export function createListAudiences(deps: Deps): ListAudiences {
   const { source, directory, clock, logger } = deps

@@ -247,8 +247,9 @@ export class AudienceModel {
   }
 
   /**
-   * Throws if a message is sent to a deleted user whom no later sync has listed. A message from
-   * before the deletion does not count, because the suppression stops it.
+   * Throws if the service emits a message for a deleted user whom no later sync of the same
+   * audience has listed. A message that was received before the deletion is allowed, because the
+   * suppression of the user stops it before its delivery.
    */
   #checkDeleted({ message, receivedAt, origin }: Event): void {
     const { userId = '' } = message

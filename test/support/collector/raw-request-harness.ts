@@ -126,9 +126,7 @@ export async function startCollector(
       const lines = (await text()).matchAll(/^hookline_collector_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
     },
-    /**
-     * Number of connections that the server closed because there were too many, from the metrics.
-     */
+    /** Reads from the metrics how many connections were closed because there were too many. */
     async connectionsClosed(): Promise<number> {
       const line = /^hookline_collector_bodies_refused_total\{cause="connections"\} (\d+)$/m.exec(await text())
       return Number(line?.[1] ?? 0)

@@ -110,7 +110,7 @@ class Member implements Waiting {
       try {
         process.kill(pid, signal)
       } catch {
-        // The process has exited by itself. `drain` gets the error from `died`.
+        // The process has exited by itself. `ForwarderProcess.died` reports this to `drain`.
       }
   }
 }

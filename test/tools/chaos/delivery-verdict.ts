@@ -46,7 +46,10 @@ export interface Injected {
   /** Description, for example `SIGKILL p3`. */
   readonly what: string
   readonly at: number
-  /** Start of the recovery time: the beginning of the fault, or the end of an outage. */
+  /**
+   * Start of the recovery time: the beginning of the fault. If the recovery is awaited only after
+   * the fault, for example after an outage, it is the end of the fault.
+   */
   readonly from: number
   /** End of the recovery. Undefined if there was no recovery within the time limit. */
   readonly recoveredAt: number | undefined
@@ -225,7 +228,7 @@ function intakeOf({ intake, patience, injected }: Evidence) {
   return { findings, failures }
 }
 
-/** Sorts the deliveries of all acknowledged events by their results. */
+/** Groups the pairs of an acknowledged event and a destination by the result of the delivery. */
 function fatesOf({ acknowledged, destinations, deliveries, deadLettered, waiting, refused }: Evidence) {
   const delivered = new Set(deliveries.map(targetOf))
   const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))

@@ -54,8 +54,9 @@ export function merged(
 }
 
 /**
- * Replaces the published rows of the scenarios in `fresh`, and renders the pages that show rows.
- * `root` is the repository.
+ * Publishes the rows in `fresh` in place of the earlier rows of the same scenarios, and renders the
+ * pages that show rows. Drops rows whose scenario is not in `scenarios`. `root` is the directory of
+ * the repository.
  */
 export async function publish(root: string, fresh: readonly PublishedRow[], scenarios: Runnable): Promise<void> {
   for (const [path, text] of await publishedFiles(root, scenarios, fresh)) await writeFile(join(root, path), text)

@@ -81,7 +81,8 @@ const causeColumns: readonly Column[] = [
     title: 'checked pairs',
     meaning:
       'pairs of consecutive messages of one user to one destination whose order was checked. The first attempt for the later message must begin after the first attempt for the earlier one has ended. Messages that were deferred (postponed) before any attempt are not checked. A request that was in progress when its process was killed or frozen does not count if another process repeated it',
-    // A run that judges the order and has no pairs fails, so 0 means that the order was not judged.
+    // A run that judges the order fails if it has no pairs. So in a run that passed, 0 means that
+    // the order was not judged.
     cell: row => row.orderedPairs || '–',
   },
   {

@@ -24,7 +24,7 @@ interface Pause {
 
 /** The history of a delivery whose attempts all fail. */
 interface Life {
-  /** Start of each attempt, and the time that was left of the window at that time, in ms. */
+  /** Start of each attempt, and the rest of the retry window at that time, in ms. */
   readonly attempts: readonly { readonly at: number; readonly left: number }[]
   readonly end: Decision
   readonly endedAt: number

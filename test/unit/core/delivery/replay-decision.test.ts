@@ -38,7 +38,7 @@ const destinations = [
 ]
 const routing = createRouting({ sources: [sourceOf('web')], destinations })
 const policyOf = (schedule: string) => ({ window: duration('4h'), tiers: tiersOf(durations(schedule)) })
-/** Time of the replay: two days after the delivery was dead-lettered. */
+/** Time of the replay: 44 hours after the delivery was dead-lettered. */
 const now = later('48h')
 
 const inTopic = (outgoing: OutgoingRecord): LogRecord =>

@@ -62,7 +62,8 @@ describe('when Kafka does not store a record', () => {
 describe('while Kafka stores the records of some partitions only', () => {
   it('accepts all requests, is ready, and logs the failures at most once a minute', async () => {
     const collector = new CollectorHarness()
-    // A write fails every 3 s, and the last successful write was 3 s before.
+    // Each failed write comes 3 s after a successful one. A failed write begins an outage only if
+    // no write has succeeded for 10 s.
     for (let failures = 0; failures < 21; failures += 1) {
       expect(await collector.answered(batch)).toEqual(accepted)
       await collector.advance(3_000)
