@@ -24,11 +24,12 @@ export type LimitReason =
  * - `defer_pause`: the delivery is due after `forMs`, or at the end of its retry window if that is
  *   earlier. The window of a delivery that was never attempted has no effect.
  * - `defer_to_others`: the delivery waits in a retry topic whose partition may belong to a process
- *   that has a part of the limit. The wait is a quarter of the time since the first deferral for
- *   this reason, from 10 s to five minutes. The first waits are short, so that the delivery soon
- *   reaches a process with a part. Later waits are long, so that few records circulate if the
- *   processes with a part are overloaded. If the delivery was attempted before, the wait is also at
- *   most 1/32 of the rest of the retry window, but not less than 10 s.
+ *   that has a part of the limit. The wait is a quarter of the time since the first of its
+ *   successive deferrals with the reason `lane_full`, from 10 s to five minutes. The first waits
+ *   are short, so that the delivery soon reaches a process with a part. Later waits are long, so
+ *   that few records circulate if the processes with a part are overloaded. If the delivery was
+ *   attempted before, the wait is also at most 1/32 of the rest of the retry window, but not less
+ *   than 10 s.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') {

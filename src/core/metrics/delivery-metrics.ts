@@ -72,7 +72,7 @@ export const deliveryMetrics = {
   ),
   ledgerReadAt: gauge(
     'hookline_ledger_read_timestamp_seconds',
-    'Time of the last reading in which the operator service read all counts of the ledger for at least one complete hour. Before the first of these readings: the time at which the service started. The service reads the ledger every five minutes.',
+    'Time at which the operator service last read the ledger successfully, with all counts of at least one complete hour. Until the first successful reading: the time at which the service started. The service reads the ledger every five minutes.',
     { unit: 'Unix time', use: 'alert' },
   ),
   deadLetters: counter(

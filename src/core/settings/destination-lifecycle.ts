@@ -9,7 +9,7 @@ export const lifecycle = z.strictObject({
   disableAfter: duration
     .optional()
     .describe(
-      'Hookline disables the destination if no attempt has succeeded for this time, for example `72h`, and at least 20 attempts have failed since the last success. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
+      'Hookline disables the destination if all its attempts have failed for this time, for example `72h`, and at least 20 of them. The time begins with the first failure after the last success. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
     ),
   onGone: oneOf(['notify', 'disable'])
     .default('notify')
