@@ -1,7 +1,6 @@
 import { processClock, processTime } from '../../adapters/clock/process-clock.ts'
 import { createOpsServer } from '../../adapters/http/ops-server.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
-import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import { allHealth, configurationHealth, type Health, type ReloadState } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
@@ -86,7 +85,7 @@ export function compose(deps: Deps): Composition {
   const logger = countLogLines(deps.logger, metrics)
   const lifecycle = new Lifecycle(logger)
   const live = holdLiveSettings(settings)
-  const merged = createMergedSettings({ file: settings, apply: applyMerged, clock: processClock })
+  const merged = createMergedSettings({ file: settings, apply: live.apply, clock: processClock })
   const running = new Map<ServiceName, StartedService>()
   let file: ReloadState = { kind: 'accepted', needRestart: [] }
   let inUseSince = processClock.now()
@@ -99,16 +98,11 @@ export function compose(deps: Deps): Composition {
     refreshServices(metrics, [...running.values()])
     metrics.clockOffset.set({}, processTime.offset() / 1000)
     metrics.configObjectsAge.set({}, merged.objectsAge() / 1000)
+    showObjects(metrics, merged.get())
     showChecks(metrics, health())
   })
   showBuild(metrics, settings)
   showConfiguration(metrics, settings, inUseSince)
-  showObjects(metrics, merged.get())
-
-  function applyMerged(result: Merged): void {
-    live.apply(result)
-    showObjects(metrics, result)
-  }
 
   async function start(): Promise<Addresses> {
     let ops = ''

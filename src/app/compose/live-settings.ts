@@ -38,15 +38,18 @@ export interface LiveSettings {
 export interface CurrentSettings {
   /** Returns the current settings. Do not keep the object, because a change replaces it. */
   get(): LiveSettings
-  apply(merged: Pick<Merged, 'settings' | 'changedDestinations'>): void
+  apply(merged: Pick<Merged, 'settings' | 'changed'>): void
 }
 
 export function holdLiveSettings(settings: Settings): CurrentSettings {
   let live = liveSettingsOf(settings)
   return {
     get: () => live,
-    apply({ settings: changed, changedDestinations }) {
-      live = changedDestinations === undefined ? liveSettingsOf(changed) : liveAfter(live, changed, changedDestinations)
+    apply(merged) {
+      live =
+        merged.changed === undefined
+          ? liveSettingsOf(merged.settings)
+          : liveAfter(live, merged.settings, merged.changed)
     },
   }
 }
@@ -71,9 +74,9 @@ const liveSettingsOf = (settings: Settings): LiveSettings => ({
 const liveAfter = (
   live: LiveSettings,
   settings: Settings,
-  changed: NonNullable<Merged['changedDestinations']>,
+  { destinations }: NonNullable<Merged['changed']>,
 ): LiveSettings => ({
   ...live,
-  routing: withChangedDestinations(live.routing, changed),
+  routing: withChangedDestinations(live.routing, destinations),
   audiences: audienceDirectory(settings),
 })

@@ -108,10 +108,15 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
    * else may have changed too.
    */
   let changed: Set<string> | undefined
+  /** The settings with all changes; `undefined` when a change came after they were last computed. */
+  let next: Merged | undefined
 
-  const mergedNow = (): Merged => mergedFromLast() ?? mergeObjects(file, objects?.objects() ?? [], objects?.failures)
+  const withAllChanges = (): Merged => {
+    next ??= fromLast() ?? mergeObjects(file, objects?.objects() ?? [], objects?.failures)
+    return next
+  }
 
-  function mergedFromLast(): Merged | undefined {
+  function fromLast(): Merged | undefined {
     if (objects === undefined || changed === undefined) return undefined
     const { object, failures } = objects
     const versions = [...changed].map(id => object({ kind: 'destination', id }))
@@ -122,35 +127,42 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
     cancel?.()
     cancel = undefined
     const startedAt = clock.monotonic()
-    merged = mergedNow()
+    merged = withAllChanges()
+    next = undefined
     changed = new Set()
     apply(merged)
     const tookMs = clock.monotonic() - startedAt
     earliest = startedAt + Math.min(interval.max, Math.max(interval.min, interval.perMerge * tookMs))
   }
 
-  function mergeSoon(name: RecordName | undefined): void {
+  /** Notes a change of an object, or of anything if `name` is `undefined`. */
+  function note(name?: RecordName): void {
+    next = undefined
     if (name === undefined || name.kind === 'source') changed = undefined
     else changed?.add(name.id)
+  }
+
+  function mergeSoon(name: RecordName | undefined): void {
+    note(name)
     const wait = durationMs(Math.max(0, earliest - clock.monotonic()))
     cancel ??= clock.after(wait, merge)
   }
 
   return {
     get: () => merged,
-    latest: () => (cancel === undefined ? merged : mergedNow()),
+    latest: () => (cancel === undefined ? merged : withAllChanges()),
     file: () => file,
     objectsAge: () => objects?.age() ?? durationMs(0),
     applyFile(settings) {
       file = settings
-      changed = undefined
+      note()
       const reading = readingAfter(settings, objects?.reading)
       if (objects !== undefined && !isSameReading(reading, objects.reading)) objects.readAgain(reading)
       merge()
     },
     follow(followed) {
       objects = followed
-      changed = undefined
+      note()
       followed.listen({ onChange: mergeSoon })
       merge()
     },

@@ -35,10 +35,15 @@ export interface Merged {
    */
   readonly conflicts: ReadonlySet<string>
   /**
-   * The new versions of the destinations that have changed since the merge before, by id. Set only
-   * by `mergeChangedDestinations`, and only if nothing else has changed.
+   * Set only by `mergeChangedDestinations`, when only destinations have changed since the merge
+   * before.
+   * - `destinations`: the new versions of the changed destinations, by id
+   * - `positions`: for each destination id, its index in `settings.destinations`
    */
-  readonly changedDestinations?: ReadonlyMap<string, Destination>
+  readonly changed?: {
+    readonly destinations: ReadonlyMap<string, Destination>
+    readonly positions: ReadonlyMap<string, number>
+  }
 }
 
 /**

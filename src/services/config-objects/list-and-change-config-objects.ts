@@ -143,7 +143,9 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, { problems }: Merged): ChangeOutcome {
   const { value, action, fields } = record
   const { failures } = store
-  const read = value === undefined ? undefined : readObject(record, value, store.reading)
+  const isInForce = store.known(record)?.writeId === record.writeId
+  const decoded = () => (value === undefined ? undefined : readObject(record, value, store.reading))
+  const read = isInForce ? store.object(record) : decoded()
   const others = problems.get(objectKeyOf(record))
   const object = read && describeTopicObject(record, read, { others, failures })
   return { kind: 'changed', object, created: action === 'created', changedFields: fields }

@@ -120,10 +120,13 @@ async function setUp() {
    * merge used the result of the previous merge, and replaced only the changed destinations in it.
    */
   function check(): boolean {
-    const { changedDestinations, ...latest } = merged.latest()
+    const { changed, ...latest } = merged.latest()
     expect(latest).toEqual(mergeObjects(file, store.objects(), store.failures))
-    expect(live.get().routing).toEqual(createRouting(merged.get().settings))
-    return changedDestinations !== undefined
+    const { destinations, bySource, ...routing } = live.get().routing
+    expect({ ...routing, destinations: new Map(destinations), bySource: new Map(bySource) }).toEqual(
+      createRouting(merged.get().settings),
+    )
+    return changed !== undefined
   }
   writeSource(true)
   return { run, check }

@@ -1,0 +1,67 @@
+/**
+ * The number of changed values above which `withChanges` copies the map. It is low, so that the
+ * changes take little memory, and high enough that copies of large maps are rare.
+ */
+const maxChanges = 500
+
+/**
+ * Returns a map with the keys of `map`, in which `changes` replaces some values. Each key of
+ * `changes` must be a key of `map`. A copy of a large map takes milliseconds; this function only
+ * keeps the changes beside the map, and copies the map once in about `maxChanges` changes.
+ */
+export const withChanges = <Key, Value extends object>(
+  map: ReadonlyMap<Key, Value>,
+  changes: ReadonlyMap<Key, Value>,
+): ReadonlyMap<Key, Value> => MapWithChanges.from(map, changes)
+
+class MapWithChanges<Key, Value extends object> implements ReadonlyMap<Key, Value> {
+  readonly #base: ReadonlyMap<Key, Value>
+  readonly #changes: ReadonlyMap<Key, Value>
+
+  private constructor(base: ReadonlyMap<Key, Value>, changes: ReadonlyMap<Key, Value>) {
+    this.#base = base
+    this.#changes = changes
+  }
+
+  static from<Key, Value extends object>(
+    map: ReadonlyMap<Key, Value>,
+    changes: ReadonlyMap<Key, Value>,
+  ): ReadonlyMap<Key, Value> {
+    const isChanged = map instanceof MapWithChanges
+    const all = isChanged ? new Map([...map.#changes, ...changes]) : changes
+    const result = new MapWithChanges<Key, Value>(isChanged ? map.#base : map, all)
+    return all.size > maxChanges ? new Map(result) : result
+  }
+
+  get size(): number {
+    return this.#base.size
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#changes.get(key) ?? this.#base.get(key)
+  }
+
+  has(key: Key): boolean {
+    return this.#base.has(key)
+  }
+
+  keys(): MapIterator<Key> {
+    return this.#base.keys()
+  }
+
+  *values(): MapIterator<Value> {
+    for (const [, value] of this) yield value
+  }
+
+  entries(): MapIterator<[Key, Value]> {
+    return this[Symbol.iterator]()
+  }
+
+  *[Symbol.iterator](): MapIterator<[Key, Value]> {
+    for (const [key, value] of this.#base) yield [key, this.#changes.get(key) ?? value]
+  }
+
+  forEach(call: (value: Value, key: Key, map: ReadonlyMap<Key, Value>) => void): void {
+    for (const [key, value] of this) call(value, key, this)
+  }
+}
