@@ -36,12 +36,16 @@ export function mergeChangedDestinations(
   return { ...before, settings: { ...before.settings, destinations: all }, changed: { destinations, positions } }
 }
 
-/** Returns the destination of an object. Returns `undefined` if the object is excluded or has an old seal. */
+/**
+ * Returns the destination of an object. `undefined` if the object is not used, is not a
+ * destination, or has a secret that was encrypted with an earlier key: the count `oldSeals` may
+ * then change.
+ */
 function destinationInUse({ parsed, problems, hasOldSeal }: ReadObject): Destination | undefined {
   return parsed.kind === 'destination' && problems.length === 0 && !hasOldSeal ? parsed.destination : undefined
 }
 
-/** Whether a destination had the same sources before, and was in use. */
+/** Whether a destination was in use before, with the same sources. */
 const hasSameSources = ({ sources }: Destination, before: Destination | undefined): boolean =>
   before !== undefined &&
   before.isHeld !== true &&
