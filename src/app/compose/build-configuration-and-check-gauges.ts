@@ -19,7 +19,6 @@ export function showBuild(metrics: Metrics, settings: Settings): void {
 
 /** Sets the gauges that describe the configuration, which is in use from `now` on. */
 export function showConfiguration(metrics: Metrics, settings: Settings, now: EpochMs): void {
-  showDestinations(metrics, settings)
   metrics.config.reset()
   metrics.config.set({ hash: hashOf(settings) }, 1)
   metrics.configExcluded.set({}, settings.excluded?.files ?? 0)
@@ -27,18 +26,15 @@ export function showConfiguration(metrics: Metrics, settings: Settings, now: Epo
   metrics.configReloadTime.set({}, now / 1000)
 }
 
-/** Sets the gauges whose values depend on the objects of the config topic. */
+/** Sets the gauges of the destinations and of the objects of the config topic. */
 export function showObjects(metrics: Metrics, { settings, counts, oldSeals }: Merged): void {
-  showDestinations(metrics, settings)
+  const count = { enabled: 0, paused: 0, disabled: 0 }
+  for (const { enabled, paused } of settings.destinations)
+    count[enabled ? (paused ? 'paused' : 'enabled') : 'disabled']++
+  for (const state of ['enabled', 'paused', 'disabled'] as const) metrics.destinations.set({ state }, count[state])
   for (const state of ['used', 'excluded'] as const) metrics.configObjects.set({ state }, counts[state])
   metrics.configConflicts.set({}, counts.conflict)
   metrics.configOldSeals.set({}, oldSeals)
-}
-
-function showDestinations(metrics: Metrics, { destinations }: Settings): void {
-  const count = { enabled: 0, paused: 0, disabled: 0 }
-  for (const { enabled, paused } of destinations) count[enabled ? (paused ? 'paused' : 'enabled') : 'disabled']++
-  for (const state of ['enabled', 'paused', 'disabled'] as const) metrics.destinations.set({ state }, count[state])
 }
 
 /**

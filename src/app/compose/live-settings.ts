@@ -38,18 +38,15 @@ export interface LiveSettings {
 export interface CurrentSettings {
   /** Returns the current settings. Do not keep the object, because a change replaces it. */
   get(): LiveSettings
-  apply(merged: Pick<Merged, 'settings' | 'changed'>): void
+  apply(merged: Pick<Merged, 'settings' | 'changedDestinations'>): void
 }
 
 export function holdLiveSettings(settings: Settings): CurrentSettings {
   let live = liveSettingsOf(settings)
   return {
     get: () => live,
-    apply(merged) {
-      live =
-        merged.changed === undefined
-          ? liveSettingsOf(merged.settings)
-          : liveAfter(live, merged.settings, merged.changed)
+    apply({ settings: merged, changedDestinations }) {
+      live = changedDestinations === undefined ? liveSettingsOf(merged) : liveAfter(live, merged, changedDestinations)
     },
   }
 }
@@ -74,9 +71,9 @@ const liveSettingsOf = (settings: Settings): LiveSettings => ({
 const liveAfter = (
   live: LiveSettings,
   settings: Settings,
-  { destinations }: NonNullable<Merged['changed']>,
+  changed: NonNullable<Merged['changedDestinations']>,
 ): LiveSettings => ({
   ...live,
-  routing: withChangedDestinations(live.routing, destinations),
+  routing: withChangedDestinations(live.routing, changed),
   audiences: audienceDirectory(settings),
 })

@@ -1,6 +1,6 @@
 import { mergeChangedDestinations } from '../../core/config-objects/merge-changed-destinations.ts'
 import { type Merged, mergeObjects } from '../../core/config-objects/merge-objects.ts'
-import type { RecordName } from '../../core/config-objects/object-record.ts'
+import type { ObjectRecord } from '../../core/config-objects/object-record.ts'
 import type { ReadingContext } from '../../core/config-objects/read-object.ts'
 import { encryptionKeysOf } from '../../core/encryption-key.ts'
 import type { Cancel, Clock } from '../../core/ports.ts'
@@ -107,20 +107,29 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
    * The ids of the destinations that have changed after the last merge; `undefined` when anything
    * else may have changed too.
    */
-  let changed: Set<string> | undefined
-  /** The settings with all changes; `undefined` when a change came after they were last computed. */
-  let next: Merged | undefined
+  let changedIds: Set<string> | undefined
+  /** The index of each destination in `merged`, by id; `undefined` until it is needed. */
+  let positions: ReadonlyMap<string, number> | undefined
+  /** The settings with all changes; `undefined` when a change came after they were computed. */
+  let upToDate: Merged | undefined
 
-  const withAllChanges = (): Merged => {
-    next ??= fromLast() ?? mergeObjects(file, objects?.objects() ?? [], objects?.failures)
-    return next
+  function withAllChanges(): Merged {
+    upToDate ??= withChangedDestinations() ?? mergeObjects(file, objects?.objects() ?? [], objects?.failures)
+    return upToDate
   }
 
-  function fromLast(): Merged | undefined {
-    if (objects === undefined || changed === undefined) return undefined
+  function withChangedDestinations(): Merged | undefined {
+    if (objects === undefined || changedIds === undefined) return undefined
     const { object, failures } = objects
-    const versions = [...changed].map(id => object({ kind: 'destination', id }))
-    return mergeChangedDestinations(file, merged, versions, failures)
+    return mergeChangedDestinations(file, {
+      before: merged,
+      positions() {
+        positions ??= new Map(merged.settings.destinations.map(({ id }, position) => [id, position]))
+        return positions
+      },
+      changed: [...changedIds].map(id => object({ kind: 'destination', id })),
+      failures,
+    })
   }
 
   function merge(): void {
@@ -128,22 +137,27 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
     cancel = undefined
     const startedAt = clock.monotonic()
     merged = withAllChanges()
-    next = undefined
-    changed = new Set()
+    if (merged.changedDestinations === undefined) positions = undefined
+    upToDate = undefined
+    changedIds = new Set()
     apply(merged)
     const tookMs = clock.monotonic() - startedAt
     earliest = startedAt + Math.min(interval.max, Math.max(interval.min, interval.perMerge * tookMs))
   }
 
-  /** Notes a change of an object, or of anything if `name` is `undefined`. */
-  function note(name?: RecordName): void {
-    next = undefined
-    if (name === undefined || name.kind === 'source') changed = undefined
-    else changed?.add(name.id)
+  /**
+   * Notes a change of an object. A record of failures has the id of its destination. Without
+   * `record`, anything may have changed.
+   */
+  function noteChange(record?: ObjectRecord): void {
+    upToDate = undefined
+    const isOfExisting = record?.kind === 'failures' || (record?.kind === 'destination' && record.action === 'updated')
+    if (!isOfExisting) changedIds = undefined
+    else changedIds?.add(record.id)
   }
 
-  function mergeSoon(name: RecordName | undefined): void {
-    note(name)
+  function mergeSoon(record: ObjectRecord | undefined): void {
+    noteChange(record)
     const wait = durationMs(Math.max(0, earliest - clock.monotonic()))
     cancel ??= clock.after(wait, merge)
   }
@@ -155,14 +169,14 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
     objectsAge: () => objects?.age() ?? durationMs(0),
     applyFile(settings) {
       file = settings
-      note()
+      noteChange()
       const reading = readingAfter(settings, objects?.reading)
       if (objects !== undefined && !isSameReading(reading, objects.reading)) objects.readAgain(reading)
       merge()
     },
     follow(followed) {
       objects = followed
-      note()
+      noteChange()
       followed.listen({ onChange: mergeSoon })
       merge()
     },

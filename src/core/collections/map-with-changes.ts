@@ -1,19 +1,21 @@
 /**
- * The number of changed values above which `withChanges` copies the map. It is low, so that the
- * changes take little memory, and high enough that copies of large maps are rare.
+ * The number of changed values above which `withChanges` copies the map. A low number would cause
+ * many copies. A high number would make each call slower, because it copies the changes.
  */
 const maxChanges = 500
 
 /**
  * Returns a map with the keys of `map`, in which `changes` replaces some values. Each key of
- * `changes` must be a key of `map`. A copy of a large map takes milliseconds; this function only
- * keeps the changes beside the map, and copies the map once in about `maxChanges` changes.
+ * `changes` must be a key of `map`. A copy of a large map takes milliseconds. This function only
+ * keeps the changes beside the map, and copies the map when `maxChanges` different keys have
+ * changed.
  */
 export const withChanges = <Key, Value extends object>(
   map: ReadonlyMap<Key, Value>,
   changes: ReadonlyMap<Key, Value>,
 ): ReadonlyMap<Key, Value> => MapWithChanges.from(map, changes)
 
+/** The changes beside a base map, which is never a `MapWithChanges` itself. */
 class MapWithChanges<Key, Value extends object> implements ReadonlyMap<Key, Value> {
   readonly #base: ReadonlyMap<Key, Value>
   readonly #changes: ReadonlyMap<Key, Value>
@@ -27,9 +29,9 @@ class MapWithChanges<Key, Value extends object> implements ReadonlyMap<Key, Valu
     map: ReadonlyMap<Key, Value>,
     changes: ReadonlyMap<Key, Value>,
   ): ReadonlyMap<Key, Value> {
-    const isChanged = map instanceof MapWithChanges
-    const all = isChanged ? new Map([...map.#changes, ...changes]) : changes
-    const result = new MapWithChanges<Key, Value>(isChanged ? map.#base : map, all)
+    const hasChanges = map instanceof MapWithChanges
+    const all = hasChanges ? new Map([...map.#changes, ...changes]) : changes
+    const result = new MapWithChanges<Key, Value>(hasChanges ? map.#base : map, all)
     return all.size > maxChanges ? new Map(result) : result
   }
 

@@ -35,15 +35,10 @@ export interface Merged {
    */
   readonly conflicts: ReadonlySet<string>
   /**
-   * Set only by `mergeChangedDestinations`, when only destinations have changed since the merge
-   * before.
-   * - `destinations`: the new versions of the changed destinations, by id
-   * - `positions`: for each destination id, its index in `settings.destinations`
+   * The destinations in which this result differs from the result that was in use before, by id.
+   * Absent if anything else may differ too. Only `mergeChangedDestinations` sets it.
    */
-  readonly changed?: {
-    readonly destinations: ReadonlyMap<string, Destination>
-    readonly positions: ReadonlyMap<string, number>
-  }
+  readonly changedDestinations?: ReadonlyMap<string, Destination>
 }
 
 /**
@@ -55,7 +50,7 @@ export interface Merged {
  * - A destination of the config topic with an unknown source is excluded: its messages wait until
  *   the source exists, or until the destination no longer names it.
  * - A destination that Hookline has disabled is disabled in the result.
- * The function reads each object once. It takes about 1 ms for 10,000 objects.
+ * The function reads each object once. It takes about 2 ms for 10,000 objects.
  */
 export function mergeObjects(
   file: Settings,

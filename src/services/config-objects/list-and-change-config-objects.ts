@@ -80,7 +80,7 @@ export function createConfigObjects({ topic, file, merged, latest, clock, newNon
       const result = await inProgress.during(plan.references, () => writeChange({ store, writer, all, clock }, plan))
       if (result.kind === 'applied') {
         if (plan.record.action === 'deleted') await endFailures({ store, writer, clock }, plan.record)
-        return outcomeOf(plan.record, store, latest())
+        return outcomeOf(plan.record, store, latest)
       }
       if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
@@ -140,13 +140,13 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
  * as it is in this record, even if a later record has already changed the object again. Only the
  * problems with other objects come from the present state.
  */
-function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, { problems }: Merged): ChangeOutcome {
+function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, latest: () => Merged): ChangeOutcome {
   const { value, action, fields } = record
   const { failures } = store
   const isInForce = store.known(record)?.writeId === record.writeId
   const decoded = () => (value === undefined ? undefined : readObject(record, value, store.reading))
   const read = isInForce ? store.object(record) : decoded()
-  const others = problems.get(objectKeyOf(record))
+  const others = read && latest().problems.get(objectKeyOf(record))
   const object = read && describeTopicObject(record, read, { others, failures })
   return { kind: 'changed', object, created: action === 'created', changedFields: fields }
 }

@@ -13,8 +13,8 @@ export class ObjectReadingCache {
   #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
   /**
    * The decoded objects. A key of this map is the record as an object in memory, not the key of the
-   * record in the topic. Each merge of the settings looks up all objects here: with 10,000 objects,
-   * look-ups by a text would take most of the time of a merge.
+   * record in the topic. A merge of all objects looks up each of them here: with 10,000 objects,
+   * look-ups by a text would take most of the time of this merge.
    */
   #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext

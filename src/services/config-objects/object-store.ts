@@ -35,13 +35,13 @@ export interface StoreListener {
   onRecord?(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void
   /**
    * Called for each record that changes an object, or with which Hookline disables or enables a
-   * destination. There can be many of these records, so the function must be cheap. `changed` is
-   * the name of the record; `undefined` when any object may have changed.
+   * destination. There can be many of these records, so the function must be cheap. `record`
+   * is `undefined` when any object may have changed.
    */
-  onChange?(changed: RecordName | undefined): void
+  onChange?(record: ObjectRecord | undefined): void
   /**
-   * Called for each damaged record of an object. If this process has the object, `allToCopy` returns
-   * its name.
+   * Called for each damaged record of an object. If this process has the object, `allToCopy`
+   * returns its name.
    */
   onDamaged?(): void
   /**
@@ -112,7 +112,10 @@ class View {
   readonly changes = new RecentChanges()
   readonly failures = new Map<string, FailureState>()
 
-  /** Adds the result of `log.apply(record)`. Returns whether an object may have changed. */
+  /**
+   * Updates the view after `log.apply(record)` has returned `result`. Returns whether an object may
+   * have changed.
+   */
   apply(record: ObjectRecord, result: FoldResult): boolean {
     if (result === 'applied') this.changes.add(record)
     if (result !== 'applied' && result !== 'restored') return false
@@ -185,9 +188,9 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     if (partition === configPartition) rebuilt = new View()
   }
 
-  function changed(name?: RecordName): void {
+  function changed(record?: ObjectRecord): void {
     revision++
-    for (const listener of listeners) listener.onChange?.(name)
+    for (const listener of listeners) listener.onChange?.(record)
   }
 
   return {

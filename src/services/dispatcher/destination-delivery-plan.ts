@@ -22,7 +22,8 @@ export interface PreparedWebhook
 
 /** The configuration from which a `DestinationPlan` was made. */
 interface PlanSource {
-  readonly routing: Routing
+  /** `Routing.version` of the routing. */
+  readonly routingVersion: object
   readonly payload: PayloadSettings
 }
 
@@ -49,7 +50,7 @@ export interface DeliverPlan {
   readonly kind: 'deliver'
   readonly destination: Destination
   readonly isPaused: boolean
-  /** The webhooks whose failures can disable the destination (`urlsOf`); `undefined` if none can. */
+  /** The webhooks whose failures can disable the destination (`urlsOf`). `undefined`: none can. */
   readonly watchedUrls: string | undefined
   /** The destination's own schedule and window, or the global ones. */
   readonly policy: RetryPolicy
@@ -84,11 +85,11 @@ export interface PlanDeps {
  */
 export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
   const [routing, payload] = [deps.routing(), deps.payload()]
-  if (target.plan?.routing === routing && target.plan.payload === payload) return target.plan
+  if (target.plan?.routingVersion === routing.version && target.plan.payload === payload) return target.plan
   const routed = routeRetry(target.destination, routing)
   const before = target.plan?.kind === 'deliver' ? target.plan : undefined
   const plan = routed.kind === 'deliver' ? planFor(routed.destination, payload, deps, before) : routed
-  target.plan = { ...plan, routing, payload }
+  target.plan = { ...plan, routingVersion: routing.version, payload }
   return target.plan
 }
 

@@ -26,6 +26,8 @@ export interface OperatorProcess {
   readonly writer: ObjectWriter
   readonly follower: MemoryFollower
   readonly merged: () => Merged
+  /** How often the answer to a change needed the latest settings. */
+  readonly latestCalls: () => number
   stop(): void
 }
 
@@ -56,14 +58,19 @@ export class ConfigTopicHarness {
         last = { revision: store.revision, merged: mergeObjects(file, store.objects(), store.failures) }
       return last.merged
     }
-    const settings = { file: () => file, merged, latest: merged }
+    let latestCalls = 0
+    const latest = (): Merged => {
+      latestCalls++
+      return merged()
+    }
+    const settings = { file: () => file, merged, latest }
     const objects = createConfigObjects({ topic: { store, writer }, ...settings, clock, newNonce })
     const undo = createSourceDeletionUndo({ store, writer, clock, logger })
     const stop = (): void => {
       undo.stop()
       writer.stop()
     }
-    return { objects, store, writer, follower, merged, stop }
+    return { objects, store, writer, follower, merged, latestCalls: () => latestCalls, stop }
   }
 
   /** Lets the log acknowledge writes and deliver records until `promise` is settled. */

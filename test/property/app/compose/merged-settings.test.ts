@@ -120,13 +120,15 @@ async function setUp() {
    * merge used the result of the previous merge, and replaced only the changed destinations in it.
    */
   function check(): boolean {
-    const { changed, ...latest } = merged.latest()
+    const { changedDestinations, ...latest } = merged.latest()
     expect(latest).toEqual(mergeObjects(file, store.objects(), store.failures))
     const { destinations, bySource, ...routing } = live.get().routing
     expect({ ...routing, destinations: new Map(destinations), bySource: new Map(bySource) }).toEqual(
       createRouting(merged.get().settings),
     )
-    return changed !== undefined
+    for (const connected of bySource.values())
+      for (const destination of connected) expect(destinations.get(destination.id)).toBe(destination)
+    return changedDestinations !== undefined
   }
   writeSource(true)
   return { run, check }
@@ -135,11 +137,15 @@ async function setUp() {
 it('after any changes, the settings in use are those of a merge of all objects', async () => {
   let fromLast = 0
   let total = 0
+  let count = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async steps => {
       const { run, check } = await setUp()
       for (const next of steps) {
         await run(next)
+        // `check` computes the latest settings, which the next merge then uses. So some changes are
+        // not checked before the merge.
+        if (++count % 3 === 0) continue
         total++
         if (check()) fromLast++
       }

@@ -6,7 +6,9 @@ import {
   showBuild,
   showChecks,
   showConfiguration,
+  showObjects,
 } from '../../../../src/app/compose/build-configuration-and-check-gauges.ts'
+import { mergeObjects } from '../../../../src/core/config-objects/merge-objects.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
@@ -47,8 +49,8 @@ describe('showBuild', () => {
   })
 })
 
-describe('showConfiguration', () => {
-  it('counts destinations by state and sets the reload time', () => {
+describe('showObjects', () => {
+  it('counts destinations by state', () => {
     const { counts, metrics } = setUp()
     const destinations = [
       destination('a'),
@@ -56,14 +58,20 @@ describe('showConfiguration', () => {
       destination('c', { enabled: false, paused: true }),
       destination('d'),
     ]
-    showConfiguration(metrics, settings({ destinations }), epochMs(5_000))
+    showObjects(metrics, mergeObjects(settings({ destinations }), []))
     expect(Object.fromEntries(counts)).toMatchObject({
       'destinations{enabled}': 2,
       'destinations{paused}': 1,
       'destinations{disabled}': 1,
-      'configReloadOk{}': 1,
-      'configReloadTime{}': 5,
     })
+  })
+})
+
+describe('showConfiguration', () => {
+  it('sets the reload time', () => {
+    const { counts, metrics } = setUp()
+    showConfiguration(metrics, settings(), epochMs(5_000))
+    expect(Object.fromEntries(counts)).toMatchObject({ 'configReloadOk{}': 1, 'configReloadTime{}': 5 })
   })
 
   it.each([

@@ -41,6 +41,14 @@ describe('a change', () => {
     expect(harness.written()).toEqual(['1 created', '2 updated', '3 deleted', '4 created'])
   })
 
+  it('needs a merge for the answer to an update, but not to a deletion', async () => {
+    const { process, change } = await oneOperator()
+    await change(destinationDocument())
+    expect(process.latestCalls()).toBe(1)
+    await change(undefined)
+    expect(process.latestCalls()).toBe(1)
+  })
+
   it('shows the secrets of the answer masked, and gives them in plain text to the next change', async () => {
     const { change } = await oneOperator()
     const created = await change(destinationDocument())
