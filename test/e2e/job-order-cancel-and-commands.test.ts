@@ -111,8 +111,10 @@ it('hookline replay with --operator-url replays as a job, and continues after Ct
 
 it('the ledger counts what was replayed and resent, and balances', async () => {
   const { rows, totals } = await until(async () => {
-    const { code, out } = await command('ledger', '--json')
-    expect(code).toBe(0)
+    const { code, out, err } = await command('ledger', '--json')
+    // On a slow machine, the operator service may not read all counts in time.
+    if (err.includes('not all counts could be read')) return undefined
+    expect(code === 0 ? '' : err).toBe('')
     const ledger = JSON.parse(out)
     // Waits until offset commits count all retry records. Until then, the ledger shows new ones as
     // `repeated`.
