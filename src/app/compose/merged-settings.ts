@@ -12,7 +12,7 @@ import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 /**
  * The minimum time between two merges, in milliseconds. A merge combines the settings of the file
  * with the objects of the config topic. Changes of objects cause merges. No delivery starts during
- * a merge, which takes up to a few milliseconds with 10,000 objects.
+ * a merge, which takes at most a few milliseconds with 10,000 objects.
  * - `perMerge`: the time is this multiple of the duration of the last merge. So during a burst of
  *   changes, merges delay at most 1 % of the deliveries, and do not raise the p99 of their latency.
  * - `min`, `max`: the bounds of this time. With `max`, a change is in force within a second.
@@ -114,11 +114,11 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   let upToDate: Merged | undefined
 
   function withAllChanges(): Merged {
-    upToDate ??= withChangedDestinations() ?? mergeObjects(file, objects?.objects() ?? [], objects?.failures)
+    upToDate ??= fromLastMerge() ?? mergeObjects(file, objects?.objects() ?? [], objects?.failures)
     return upToDate
   }
 
-  function withChangedDestinations(): Merged | undefined {
+  function fromLastMerge(): Merged | undefined {
     if (objects === undefined || changedIds === undefined) return undefined
     const { object, failures } = objects
     return mergeChangedDestinations(file, {

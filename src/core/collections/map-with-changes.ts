@@ -7,7 +7,7 @@ const maxChanges = 500
 /**
  * Returns a map with the keys of `map`, in which `changes` replaces some values. Each key of
  * `changes` must be a key of `map`. A copy of a large map takes milliseconds. This function only
- * keeps the changes beside the map, and copies the map when `maxChanges` different keys have
+ * keeps the changes beside the map, and copies the map when more than `maxChanges` keys have
  * changed.
  */
 export const withChanges = <Key, Value extends object>(

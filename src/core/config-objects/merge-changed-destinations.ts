@@ -1,5 +1,6 @@
 import type { FailureState } from '../auto-disable/judge-failures.ts'
 import type { Destination, Settings } from '../settings/settings.ts'
+import { isSameValue } from '../settings/settings-change.ts'
 import { type Merged, withDisabling } from './merge-objects.ts'
 import type { ReadObject } from './read-object.ts'
 
@@ -23,7 +24,7 @@ interface Change {
  * now, and has the same sources as before.
  */
 export function mergeChangedDestinations(
-  file: Settings,
+  file: Pick<Settings, 'destinations'>,
   { before, positions, changed, failures }: Change,
 ): Merged | undefined {
   // The number of old seals after the change is not known: `before` does not say which objects have
@@ -55,7 +56,4 @@ function usableDestination({ parsed, problems, hasOldSeal }: ReadObject): Destin
 }
 
 const wasInUseWithSameSources = ({ sources }: Destination, before: Destination | undefined): boolean =>
-  before !== undefined &&
-  before.isHeld !== true &&
-  sources.length === before.sources.length &&
-  sources.every((source, index) => source === before.sources[index])
+  before !== undefined && before.isHeld !== true && isSameValue(sources, before.sources)
