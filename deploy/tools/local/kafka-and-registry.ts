@@ -45,6 +45,8 @@ export interface Place {
 export interface KafkaPlace extends Place {
   /** Additional server properties for a broker that is started. */
   readonly properties?: Readonly<Record<string, string>>
+  /** Additional JVM flags for a broker that is started from Kafka's jars. */
+  readonly jvm?: readonly string[]
 }
 
 const never = new Promise<string>(() => {})
@@ -139,8 +141,8 @@ const jars = (place: KafkaPlace): Option<Kafka> => ({
     if (lacking !== undefined) return unavailable(lacking, installJava)
     const dataDir = place.dataDir ?? (await temporaryDirectory('kafka'))
     const port = place.port ?? (await freePorts(1))
-    const { properties = {} } = place
-    const broker = await startBroker({ dataDir, port, properties, throwAway: place.dataDir === undefined })
+    const { properties = {}, jvm = [] } = place
+    const broker = await startBroker({ dataDir, port, properties, jvm, throwAway: place.dataDir === undefined })
     return {
       kind: 'available',
       value: { brokers: [broker.address], logDir: broker.logDir, ended: broker.ended, stop: () => broker.stop() },
