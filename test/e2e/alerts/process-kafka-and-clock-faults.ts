@@ -156,6 +156,7 @@ const faults = {
     cause: 'records are deleted while no process runs',
     cure: 'the process continues with the records that are left',
     alerts: { HooklineRecordsLost: {} },
+    isShort: true,
     async begin(outage) {
       await outage.stop()
       await outage.loseRecords()

@@ -14,7 +14,7 @@ export interface Sought {
 
 const askEveryMs = 250
 /** Time limit of a wait, in ms. On an idle machine, the slowest alert takes 80 s. */
-const patienceMs = 240_000
+const patienceMs = 300_000
 /**
  * The jobs with a target that was up at each scrape in the last 6 s. An alert also stops firing
  * when its target is missing. So an alert counts as resolved only while its job is one of these
