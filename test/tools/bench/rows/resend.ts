@@ -13,12 +13,17 @@ import { type Live, live, type Passage, quantile } from '../latency-under-load.t
 import { type Receiver, Stalled, startReceiver } from '../receiver/receiver.ts'
 import { shown } from '../report.ts'
 import { median } from '../statistics.ts'
-import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
+import { type Bench, type Outcome, scaled } from './row.ts'
 
-const load = { perSecond: 1_000, seconds: 30, delayMs: 20, source: 's0' }
+const load = { perSecond: 1_000, delayMs: 20, source: 's0' }
 /** The source and the destination of the events that are resent. */
 const earlier = { source: 's1', destination: 'other' }
 const inFlight = 512
+/**
+ * Parts of the resent events in each repetition. A part is compared with a load of the same length
+ * directly before or after it, so that a disturbance of the machine affects both.
+ */
+const partsPerRun = 4
 /**
  * Number of seconds by which the load is longer than the expected duration of the resend. Half of
  * them pass before the resend.
@@ -74,15 +79,16 @@ export async function resendRow(bench: Bench): Promise<Outcome> {
     const beside = { ...job, stage: { ...stage, pinning: unpinned('the operator is not measured') } }
     const operator = await startOperator(beside, transport, destinations)
     processes.push(operator)
-    const events = await deliverEarlier(installation, receiver, count)
+    const parts: Earlier[] = []
+    for (let part = 0; part < bench.runs * partsPerRun; part++)
+      parts.push(await deliverEarlier(installation, receiver, Math.ceil(count / (bench.runs * partsPerRun))))
     await live(stage, installation, { ...load, seconds: margin }) // The warm-up of the live destination.
     const rounds: Round[] = []
-    for (let round = 1; round <= bench.runs; round++) {
-      const without = await live(stage, installation, { ...load, seconds: scaledSeconds(bench, load.seconds) })
-      const measured = { ...(await resendRound({ bench, installation, operator, receiver, events })), without }
-      rounds.push(measured)
+    for (const events of parts) {
+      const round = await measureRound({ bench, installation, operator, receiver, events }, rounds.length % 2 === 0)
+      rounds.push(round)
       say(
-        `${transport}, round ${round}: p99 ${quantile(without.passages, 0.99).toFixed(1)} ms, during a resend ${quantile(measured.during, 0.99).toFixed(1)} ms; resend took ${measured.seconds.toFixed(1)} s`,
+        `${transport}, part ${rounds.length}: p99 ${quantile(round.without.passages, 0.99).toFixed(1)} ms, during a resend ${quantile(round.during, 0.99).toFixed(1)} ms; resend took ${round.seconds.toFixed(1)} s`,
       )
     }
     return outcomeOf(`hookline ${transport}, ${shown(count)} events resent`, rounds)
@@ -96,8 +102,8 @@ export async function resendRow(bench: Bench): Promise<Outcome> {
 /** Appends the events that are resent later, and waits for their first delivery. */
 async function deliverEarlier(installation: Installation, receiver: Receiver, count: number): Promise<Earlier> {
   const first = installation.appended()
-  const since = new Date(Date.now() - 1_000).toISOString()
   await expectEvents(receiver, first, count)
+  const since = new Date().toISOString()
   await installation.fill(count, earlier.source)
   await receiver.reached(count)
   return { first, count, since, until: new Date().toISOString() }
@@ -122,6 +128,18 @@ interface Resending {
   readonly events: Earlier
 }
 
+/** Measures the load without and with a resend. `isBefore`: without a resend first. */
+async function measureRound(resending: Resending, isBefore: boolean): Promise<Round> {
+  const { bench, installation, events } = resending
+  const measureWithout = (): Promise<Live> =>
+    live(bench.stage, installation, { ...load, seconds: secondsToResend(events) })
+  const before = isBefore ? await measureWithout() : undefined
+  const beside = await resendRound(resending)
+  return { ...beside, without: before ?? (await measureWithout()) }
+}
+
+const secondsToResend = ({ count }: Earlier): number => Math.ceil((count / defaultResendRate) * 1.05)
+
 /** Resends the events under the live load. The load begins before the resend, and ends after it. */
 async function resendRound({
   bench,
@@ -137,7 +155,7 @@ async function resendRound({
     await pause((margin / 2) * 1_000)
     job = await resend(operator.url, events)
   }
-  const seconds = Math.ceil((events.count / defaultResendRate) * 1.05) + margin
+  const seconds = secondsToResend(events) + margin
   const beside = await live(bench.stage, installation, { ...load, seconds, duringLoad })
   if (job === undefined) throw new Error('the resend did not run')
   await receiver.reached(events.count).catch(error => {
@@ -216,7 +234,12 @@ function outcomeOf(subject: string, rounds: readonly Round[]): Outcome {
         reference,
         ...bounds.besideResend,
       },
-      { subject, what: 'duration of the resend', unit: 's', measured: median(rounds.map(({ seconds }) => seconds)) },
+      {
+        subject,
+        what: 'duration of the resend',
+        unit: 's',
+        measured: rounds.reduce((sum, { seconds }) => sum + seconds, 0),
+      },
       { subject, what: 'resent events not delivered', measured: worst(({ lost }) => lost), ...bounds.lost },
       {
         ...{ subject, what: 'resent events delivered twice', measured: worst(({ duplicates }) => duplicates) },
@@ -226,7 +249,7 @@ function outcomeOf(subject: string, rounds: readonly Round[]): Outcome {
       { subject, what: 'duplicated', measured: liveDuplicates, ...bounds.duplicates },
     ],
     figures: rounds.map((each, index) => ({
-      round: index + 1,
+      part: index + 1,
       'p99 ms': p99(each.without.passages),
       'p99 ms during a resend': p99(each.during),
       's to resend': each.seconds,
