@@ -1,18 +1,17 @@
 import process from 'node:process'
 import { handleStopSignals } from './app/stop-signal.ts'
 
-// The signals are handled before the code of the program is loaded, because this loading may take a
-// second.
+// The signals are handled before the program is loaded, which may take a second.
 const stopSignal = handleStopSignals(process)
 const { runProgram } = await import('./app/program.ts')
 
 const argv = process.argv.slice(2)
-/** `hookline run` continues when stdout cannot be written, because it prints only one line there. */
+/** `hookline run` prints only one line to stdout, so it continues without stdout. */
 const needsStdout = argv.find(word => !word.startsWith('-')) !== 'run'
 
 /** Ends a command whose output was not written completely. */
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
-  // In `hookline … | head`, `head` closes the pipe when it has enough lines. This is not an error.
+  // In `hookline … | head`, `head` closes the pipe when it has enough lines.
   if (code === 'EPIPE') process.exit(0)
   process.stderr.write(`hookline: stdout could not be written, so the output is incomplete: ${message}\n`)
   process.exit(1)

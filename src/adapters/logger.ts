@@ -14,8 +14,7 @@ export interface LeveledLogger extends Logger {
 }
 
 /**
- * Formats the time once per millisecond, because many log lines have the same time while an
- * endpoint fails.
+ * Formats the time once per millisecond: while an endpoint fails, many lines have the same time.
  */
 function createIsoTime(): () => string {
   let at = 0
@@ -29,19 +28,15 @@ function createIsoTime(): () => string {
 }
 
 /**
- * Creates a logger that writes JSON lines to stderr; stdout is for the output of commands. Fields
- * that are not on the allow-list in `log-fields.ts` have the value `***`, because they may contain
- * secrets. For the same reason, URLs are cut to their origin. A line that cannot be written is lost:
- * the logger never throws.
+ * Creates a logger that writes JSON lines to stderr. Fields that are not on the allow-list in
+ * `log-fields.ts` become `***`, and URLs are cut to their origin, because they may contain secrets.
+ * The logger never throws.
  */
 export function createLogger(level: LogLevel): LeveledLogger {
   return createPino(level) as unknown as LeveledLogger
 }
 
-/**
- * Creates the audit log: lines with `"audit":true` on stderr. Its level is fixed, so no setting
- * switches it off.
- */
+/** Creates the audit log: lines with `"audit":true` on stderr, which no setting switches off. */
 export function createAuditLog(): AuditLog {
   const log = createPino('info')
   return fields =>
@@ -55,8 +50,7 @@ function createPino(level: LogLevel): pino.Logger {
       base: null,
       timestamp: createIsoTime(),
       formatters: { level: label => ({ level: label }), log: loggable },
-      // pino calls this hook only for lines that it writes, so lines below the level cost nothing
-      // here.
+      // pino calls this hook only for lines that it writes.
       hooks: {
         logMethod([facts, line, ...more], write) {
           write.call(this, facts, typeof line === 'string' ? withoutPaths(line) : line, ...more)

@@ -1,13 +1,13 @@
 import { writeSync } from 'node:fs'
 
 const stderr = 2
-/** Time until the next try to write to a pipe that is full. */
+/** Time until the next try to write to a full pipe. */
 const retryMs = 100
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Whether the last write to stderr wrote only the beginning of a line. All outputs that
- * `createStderrLines` creates share the variable, because all of them write to stderr.
+ * Whether the last write wrote only the beginning of a line. Shared, because all outputs write to
+ * stderr.
  */
 let isTorn = false
 
@@ -19,16 +19,15 @@ export interface LostLines {
 }
 
 /**
- * Creates an output for log lines that writes each line to stderr before `write` returns. `write`
- * never throws: on a full disk, for example, Hookline loses log lines and continues to deliver.
- * @param onLost called when a write succeeds after one or more writes have failed. Gets the number
- *   of lost lines and the last error. `onLost` may itself write a line
+ * Creates an output that writes each log line to stderr synchronously. `write` never throws: on a
+ * full disk, Hookline loses log lines and continues.
+ * @param onLost called when a write succeeds after lost lines; it may itself write a line
  */
 export function createStderrLines(onLost: (lost: LostLines) => void): { write(line: string): void } {
   let count = 0
   let error = ''
 
-  /** Writes the whole text, and waits while stderr is a pipe that is full. */
+  /** Writes the whole text, and waits while stderr is a full pipe. */
   function writeAll(text: string): void {
     const bytes = Buffer.from(text)
     for (let written = 0; written < bytes.length; ) {

@@ -5,15 +5,14 @@ import { KafkaError } from '../adapters/kafka/kafkajs/errors.ts'
 import { createLogger } from '../adapters/logger.ts'
 import type { Logger } from '../core/ports.ts'
 
-/** The streams, environment and signals of a command. Tests replace them. */
 export interface CommandIo {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined }
   readonly stdout: Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined }
   readonly stderr: Writable & { readonly isTTY?: boolean | undefined }
   readonly env: Readonly<Record<string, string | undefined>>
   /**
-   * Returns an AbortSignal. The first SIGINT or SIGTERM after this call aborts it, and a second one
-   * ends the process immediately. Before this call, already the first one ends the process.
+   * Returns an AbortSignal. The next SIGINT or SIGTERM aborts it, and a second one ends the
+   * process. Before this call, already the first one ends the process.
    */
   stopSignal(): AbortSignal
 }
@@ -26,12 +25,12 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command failed. The message states the reason in one line. Exit code 1. */
+/** The command failed. The message is one line. Exit code 1. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
 }
 
-/** The configuration is invalid. The message has one line for each problem. Exit code 2. */
+/** The configuration is invalid. There is one line for each problem. Exit code 2. */
 export class ConfigurationRefused extends Error {
   override readonly name = 'ConfigurationRefused'
   readonly lines: readonly string[]
@@ -77,15 +76,15 @@ export function print(io: CommandIo, line: string): void {
   io.stdout.write(`${line}\n`)
 }
 
-/** Prints `data` as one JSON document with `--json`, and `lines` as text without it. */
+/** Prints `data` as JSON with `--json`, otherwise `lines`. */
 export function printData(io: CommandIo, options: { json?: boolean }, data: unknown, lines: readonly string[]): void {
   print(io, options.json === true ? JSON.stringify(data, null, 2) : lines.join('\n'))
 }
 
 /**
  * Resolves when all output is written.
- * @throws CommandFailed when stdout cannot be written. The message ends with `consequence`: a text
- *   that says what the failure means for the user
+ * @throws CommandFailed when stdout cannot be written. `consequence` says what this means for the
+ *   user
  */
 export function outputWritten({ stdout }: CommandIo, consequence: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -98,7 +97,7 @@ export function outputWritten({ stdout }: CommandIo, consequence: string): Promi
 
 /** Writes the error of a failed command to stderr and returns the exit code. */
 export function reportFailure(error: unknown, io: CommandIo): ExitCode {
-  // Commander has already written its error, or the requested help or version.
+  // Commander has already written its error, help or version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof ConfigurationRefused) {
     io.stderr.write(`${error.lines.join('\n')}\n`)
@@ -109,17 +108,11 @@ export function reportFailure(error: unknown, io: CommandIo): ExitCode {
   return error instanceof UsageError ? 2 : 1
 }
 
-/**
- * The error message on one line. With HOOKLINE_DEBUG, `reportFailure` writes the whole error
- * instead, with its stack and cause.
- */
+/** The error message on one line. */
 const oneLine = (error: unknown): string =>
   error instanceof Error ? (error.message || error.name).replaceAll(/\s*\n\s*/g, ' ') : String(error)
 
-/**
- * The logger for short commands. It discards all lines unless HOOKLINE_DEBUG is set, because
- * library logs help only while debugging.
- */
+/** The logger for short commands. It discards all lines unless HOOKLINE_DEBUG is set. */
 export function commandLogger(io: CommandIo): Logger {
   return (io.env['HOOKLINE_DEBUG'] ?? '') === '' ? silent : createLogger('debug')
 }
@@ -128,8 +121,8 @@ const ignore = (): void => {}
 const silent: Logger = { isLevelEnabled: () => false, debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 /**
- * Adds the command that creates the topic to the message of a `TOPIC_MISSING` error. Returns other
- * errors unchanged.
+ * Adds the command that creates the topic to a `TOPIC_MISSING` error. Returns other errors
+ * unchanged.
  */
 export function withRemedy(error: unknown): unknown {
   const isMissing = error instanceof KafkaError && error.code === 'TOPIC_MISSING'

@@ -33,7 +33,7 @@ export function rowOf(deadLetter: ListedDeadLetter): readonly string[] {
   ]
 }
 
-/** The JSON document of a dead letter. Times are in ISO 8601; unknown values are null. */
+/** The JSON document of a dead letter. Unknown values are null. */
 export function documentOf({ event, ...deadLetter }: ListedDeadLetter): object {
   const { at, startedAt, deadline, origin } = deadLetter
   return withNulls({
@@ -63,7 +63,7 @@ export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterL
   return shown < selected ? `${counts}; only the newest ${shown} shown` : counts
 }
 
-/** Appends the count for each reason, as in `12 dead letters: http_4xx 10, undecodable 2`. */
+/** Appends the count for each reason, for example `12 dead letters: http_4xx 10, undecodable 2`. */
 export function withReasons(text: string, byReason: ReadonlyMap<string, number>): string {
   const reasons = [...byReason]
     .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))

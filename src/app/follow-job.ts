@@ -22,7 +22,7 @@ export interface JobOptions extends OperatorOptions {
 
 /** Time between two requests for the state of a job. */
 const pollEvery = durationMs(1_000)
-/** The codes of temporary failures, after which the command repeats a request. */
+/** The codes of temporary failures, after which a request is repeated. */
 const temporary: ReadonlySet<string> = new Set(['unreachable', 'no_response', 'timeout', 'unavailable'])
 
 /** Adds `--follow` and `--cancel`. */
@@ -36,8 +36,7 @@ export const withJobOptions = (command: Command, kind: JobKind): Command =>
     .option('--cancel <id>', `cancel the ${kind} job with this id`, idOf('--cancel', kind))
 
 /**
- * Returns a parser that rejects an empty id, which a script passes if its variable is not set.
- * @throws UsageError
+ * Returns a parser that rejects an empty id, for example of an unset variable. @throws UsageError
  */
 const idOf = (option: string, kind: JobKind) => (id: string) => {
   if (id !== '') return id
@@ -47,22 +46,21 @@ const idOf = (option: string, kind: JobKind) => (id: string) => {
 }
 
 interface JobOfCommand {
-  /** Returns the body of the request that creates the job. */
+  /** Returns the body of the request for the job. */
   readonly body: () => object
   /**
-   * Called when the first request of the command is refused: to create the job or, with `--follow`
-   * or `--cancel`, the request about an existing job. It may throw an error that is more precise
-   * than the refusal.
+   * Called when the first request of the command is refused. May throw an error that is more
+   * precise than the refusal.
    */
   readonly onRefused?: (refused: Refused) => Promise<void>
   readonly clock?: Clock
 }
 
 /**
- * Creates a job through the operator API and shows the progress of the job until it ends. With
- * `--follow` or `--cancel`, shows an existing job. A signal ends only the command, not the job.
- * @throws CommandFailed when the job is refused or fails, or after a signal. Without `--cancel`,
- *   also when the job is cancelled
+ * Creates a job and shows its progress until it ends. With `--follow` or `--cancel`, shows an
+ * existing job. A signal ends only the command, not the job.
+ * @throws CommandFailed when the job is refused or fails, or after a signal; without `--cancel`,
+ *   also when it is cancelled
  */
 export async function runJob(
   kind: JobKind,
@@ -103,10 +101,9 @@ function firstAnswer(kind: JobKind, body: () => object, context: Context): Promi
 }
 
 /**
- * Creates a job. If the response is lost, the job may have been created. The request is then
- * repeated with the same idempotency key, so that there is only one job. A request that was not
- * sent, for example because the URL is wrong, is not repeated.
- * @throws CommandFailed when it is still not known whether there is a job
+ * Creates a job. If the response is lost, the request is repeated with the same idempotency key, so
+ * that there is only one job. A request that was not sent is not repeated.
+ * @throws CommandFailed when it is still unknown whether the job exists
  */
 async function created(kind: JobKind, body: object, context: Context): Promise<ShownJob | Refused> {
   const { client, io } = context
@@ -144,7 +141,7 @@ async function followed(first: ShownJob, context: Context): Promise<ShownJob> {
     while (job.state === 'waiting' || job.state === 'running') {
       const { error } = job
       if (error !== undefined && error !== shownError) {
-        // Remove the progress bar, because the text is written to the line of the bar.
+        // Remove the progress bar, because the text is written to its line.
         bar?.stop()
         io.stderr.write(`hookline: ${printable(`${kind} ${id} tries again: ${error}`)}\n`)
       }
@@ -181,7 +178,7 @@ function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
 
 /**
  * Checks the result of a job that has ended.
- * @throws CommandFailed when the job failed. Without `--cancel`, also when the job was cancelled.
+ * @throws CommandFailed when the job failed. Without `--cancel`, also when it was cancelled.
  *   Without `--dry-run`, also when dead letters were not replayed, or events were too large
  */
 function judge(job: ShownJob, { cancel }: JobOptions): void {
@@ -196,7 +193,6 @@ function judge(job: ShownJob, { cancel }: JobOptions): void {
   if (gaps.length > 0 && dryRun !== true) throw new CommandFailed(gaps.join('; '))
 }
 
-/** Describes the dead letters that were not replayed, and the events that were not resent. */
 function gapsOf({ progress: { refused = 0, tooLarge = 0 } }: ShownJob): readonly string[] {
   return [
     refused > 0 &&

@@ -5,8 +5,8 @@ import { tooLargeText } from '../core/jobs/too-large-events-text.ts'
 import { tableOf } from './terminal-output.ts'
 
 /**
- * Formats the result of a job: a table of its counts, the partitions from which retention has
- * removed events, and the totals.
+ * The result of a job: its counts, the partitions from which retention has removed events, and the
+ * totals.
  */
 export function jobLines(job: ShownJob): readonly string[] {
   const { counts = [], missing = [] } = job

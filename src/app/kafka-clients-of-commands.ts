@@ -19,8 +19,7 @@ import { createBrokerTime } from '../services/learn-broker-time.ts'
 import { type CommandIo, commandLogger } from './command.ts'
 
 /**
- * Kafka clients and codecs for the commands that operate on topics. Each client connects at its
- * first use.
+ * Kafka clients and codecs for the commands that use topics. Each client connects at its first use.
  */
 export interface CommandClients {
   readonly clock: Clock
@@ -28,8 +27,8 @@ export interface CommandClients {
   readonly producer: LogProducer
   readonly positions: LogPositions
   /**
-   * Asks a Kafka broker for its time. Resolves with this process's time when no broker answers
-   * within 5 s. After an answer, `clock.now()` follows the broker's time.
+   * Requests the time from a broker. Resolves with this process's time when no broker responds
+   * within 5 s. Afterwards, `clock.now()` follows the broker's time.
    */
   brokerTime(): Promise<EpochMs>
   /** The codec of events. @throws SchemaNotRegistered, RegistryUnavailable */
@@ -38,14 +37,9 @@ export interface CommandClients {
   inputs(): Promise<ValueCodec<AudienceInput>>
   /** The codec of memberships. @throws the same errors as `events` */
   memberships(): Promise<ValueCodec<MembershipRecord>>
-  /**
-   * Reads the whole suppression list and then follows its topic. Rejects if the topic cannot be
-   * read.
-   */
+  /** Reads the whole suppression list and then follows its topic. Rejects if it cannot be read. */
   suppressions(): Promise<SuppressionList>
-  /**
-   * Waits for Kafka to acknowledge all appended records, then closes the clients that were used.
-   */
+  /** Waits for Kafka to acknowledge all records, then closes the clients. */
   close(): Promise<void>
 }
 
@@ -60,8 +54,7 @@ export const openCommandClients: OpenCommandClients = (settings, io) => {
   const { learnedAt } = processTime
   const time = createBrokerTime({ ...deps, producer, topic: topics.deletions, learnedAt })
   const follower = createFollower({ ...deps, topic: topics.suppressions })
-  // How long suppressions are kept. The default is enough here, because a command never removes
-  // expired suppressions. The services calculate this time from the retention of the topics.
+  // A command never removes expired suppressions, so the default is enough.
   const lasts = defaultSuppressionRetention
   const suppressions = createSuppressionList({ ...deps, follower, producer, topic: topics.suppressions, lasts })
   let isFollowing = false

@@ -8,11 +8,11 @@ export interface Component {
 }
 
 /**
- * The components of a process, in the order of their start. They are stopped in reverse order. If
- * one fails to stop, the others are still stopped.
+ * The components of a process. They stop in the reverse order of their start, also if some fail to
+ * stop.
  */
 export class Lifecycle {
-  /** The components to stop: those that have started, and the one that is starting. */
+  /** The components that have started, and the one that is starting. */
   readonly #components: Component[] = []
   readonly #logger: Logger
 
@@ -21,8 +21,8 @@ export class Lifecycle {
   }
 
   /**
-   * Starts a component. If the start fails, stops this component, because a part of it may run.
-   * Then stops all earlier components, and rethrows the error.
+   * Starts a component. If the start fails, stops this component and all earlier ones, and rethrows
+   * the error.
    */
   async start(part: Component): Promise<void> {
     this.#components.push(part)

@@ -14,8 +14,8 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
 
 /**
  * The services whose files a command reads, for example files with secrets. `config_topic` means
- * the files with the encryption keys of the config topic. A command always reads the files for
- * Kafka and the schema registry. Most commands need no other files.
+ * the files with the encryption keys of the config topic. The files for Kafka and the schema
+ * registry are always read.
  */
 export type ServicesNeeded = ReadonlySet<FileReader>
 
@@ -31,10 +31,7 @@ export async function loadSettings(
   return withEnvironmentOverrides(await readSettings(options, io, services), io.env)
 }
 
-/**
- * The settings of the file, without overrides from the environment.
- * @throws the same errors as `loadSettings`
- */
+/** As `loadSettings`, without overrides from the environment. */
 export async function readSettings(
   options: { readonly config?: string },
   io: CommandIo,
@@ -48,10 +45,7 @@ export async function readSettings(
   return settings
 }
 
-/**
- * The settings of the file, with its problems and the files read.
- * @throws the same errors as `loadSettings`
- */
+/** As `readSettings`, with the problems of the file and the files read. */
 export async function readConfiguration(
   options: { readonly config?: string },
   io: CommandIo,

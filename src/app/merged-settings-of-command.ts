@@ -15,24 +15,23 @@ import { readingContextOf } from './compose/merged-settings.ts'
 import { loadSettings, type ServicesNeeded } from './load-settings.ts'
 import { printable } from './terminal-output.ts'
 
-/** The clock and the topic follower with which the config topic is read. Tests replace them. */
+/** The clock and the topic follower for the config topic. */
 export interface ConfigTopicAccess {
   open(settings: Settings, io: CommandIo): TopicFollower
   readonly clock: Clock
 }
 
 /**
- * Maximum time to read the config topic. It is long, because the topic can be large: 10,000 objects
- * have about 30 MB, and the topic also has all changes of the last 7 days.
+ * Maximum time to read the config topic. 10,000 objects have about 30 MB, and the topic also has
+ * all changes of the last 7 days.
  */
 const readLimit = durationMs(30_000)
 
 const readers: ServicesNeeded = new Set(['config_topic'])
 
 /**
- * Loads the settings for a command that uses destinations or sources. They are the settings of the
- * file, merged with the objects of the config topic as in the services. The topic is read once to
- * its end. Without `operator.encryptionKeyFile` the topic does not exist, and Kafka is not used.
+ * Loads the settings for a command that uses destinations or sources: the file, merged with the
+ * objects of the config topic. Without `operator.encryptionKeyFile`, Kafka is not used.
  * @throws the errors of `loadSettings` and `mergeConfigTopic`
  */
 export async function loadMergedSettings(
@@ -45,7 +44,7 @@ export async function loadMergedSettings(
 
 /**
  * Adds the objects of the config topic to the settings of the file. Writes a line to stderr for
- * each object that is excluded, and for each unknown source that the file names.
+ * each excluded object, and for each unknown source in the file.
  * @throws CommandFailed when the topic is missing, or cannot be read within `limit`; KafkaError
  */
 export async function mergeConfigTopic(

@@ -26,8 +26,8 @@ const defaultUrl = `http://${defaultListen.operator}`
 const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL or, if this variable is not set, ${defaultUrl})`
 
 /**
- * Adds `--operator-url` and `--operator-key-file`. There is no option with the key itself, so that
- * the key is never on the command line.
+ * Adds `--operator-url` and `--operator-key-file`. The key itself must never be on the command
+ * line.
  * @param urlText the help of `--operator-url`, for a command that also works without the API
  */
 export function withOperatorOptions(command: Command, urlText = operatorUrlText): Command {
@@ -40,9 +40,8 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
 }
 
 /**
- * Whether a command that also works without the operator API uses the API. `--config` takes
- * precedence over HOOKLINE_OPERATOR_URL, because the variable can be the URL of another
- * installation.
+ * Whether a command that also works without the operator API uses it. `--config` takes precedence
+ * over HOOKLINE_OPERATOR_URL, which can be the URL of another installation.
  * @throws UsageError when `--config` and `--operator-url` are both used
  */
 export function usesOperatorApi(options: OperatorOptions & { readonly config?: string }, { env }: CommandIo): boolean {
@@ -53,9 +52,8 @@ export function usesOperatorApi(options: OperatorOptions & { readonly config?: s
 }
 
 /**
- * A client of the operator API. The stop signal of the command cancels the requests of the client.
- * The client gets this signal at its first request. Until then, for example while the command reads
- * stdin, SIGINT and SIGTERM end the process immediately (`handleStopSignals`).
+ * A client of the operator API. It gets the stop signal only at its first request, so that until
+ * then SIGINT and SIGTERM end the process immediately.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<ObjectApiClient> {
@@ -68,8 +66,7 @@ export async function openOperator(options: OperatorOptions, io: CommandIo): Pro
 }
 
 /**
- * Creates a client for the routes of messages, dead letters and the ledger. The stop signal of the
- * command cancels the requests of the client.
+ * Creates a client for the routes of messages, dead letters and the ledger.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openLogClient(options: OperatorOptions, io: CommandIo): Promise<MessageAndDeadLetterClient> {
@@ -101,9 +98,8 @@ export const refusalText = ({ code, message, problems }: Refused): string =>
   )
 
 /**
- * The error for a refused request of a command whose options are query parameters. If the API finds
- * a problem in the options, the error is a UsageError, so the exit code is 2 as for problems that
- * the command itself finds.
+ * The error for a refused request whose query parameters are options. Problems in the options are a
+ * UsageError, so that the exit code is 2.
  */
 export const refusalError = (refused: Refused): CommandFailed | UsageError =>
   refused.code === 'invalid_query' ? new UsageError(refusalText(refused)) : new CommandFailed(refusalText(refused))
@@ -115,7 +111,7 @@ async function keyIn(file: string): Promise<Secret> {
   } catch (error) {
     throw new UsageError(`--operator-key-file: ${(error as Error).message}`)
   }
-  // The error message does not show the content of the file.
+  // The message must not show the content of the file.
   if (!isBearerToken(key))
     throw new UsageError(`--operator-key-file: ${file} must contain one operator key and nothing else`)
   return new Secret(key)

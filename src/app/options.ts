@@ -9,7 +9,7 @@ import { UsageError } from './command.ts'
 
 /**
  * Returns the value of an option as one of `names`. `note` is appended to the advice of the error.
- * @throws UsageError that suggests the nearest name, lists all names, or says that there are none
+ * @throws UsageError that suggests the nearest name, or lists all names
  */
 export function choice<Name extends string>(option: string, typed: string, names: readonly Name[], note = ''): Name {
   const found = names.find(name => name === typed)
@@ -24,15 +24,15 @@ export function choice<Name extends string>(option: string, typed: string, names
 }
 
 /**
- * A text that a command appends to its error about an unknown id (`note` of `choice`). It warns
- * that the command does not read the config topic, which may have this id.
+ * The `note` of `choice` for a command that does not read the config topic, which may have the
+ * unknown id.
  */
 export const onlyFileNote = ({ configTopic }: Pick<Settings, 'configTopic'>): string =>
   configTopic === true
     ? '; this command does not know destinations and sources that were created through the operator API'
     : ''
 
-/** Returns a parser for an option whose value is an integer >= `minimum`. @throws UsageError */
+/** Returns a parser for integers >= `minimum`. @throws UsageError */
 export function wholeNumber(option: string, minimum: number): (text: string) => number {
   return text => {
     const value = Number(text)
@@ -61,7 +61,7 @@ export function closedOption(flag: string, description: string, names: readonly 
     .argParser(text => choice(flag, text, names))
 }
 
-/** Adds `--config`. Without this option, the command reads the path from HOOKLINE_CONFIG. */
+/** Adds `--config`. Its default is HOOKLINE_CONFIG. */
 export function withConfigOption(command: Command): Command {
   return command.option('-c, --config <file>', 'configuration file (default: the value of HOOKLINE_CONFIG)')
 }
@@ -71,7 +71,7 @@ export function withJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON instead of text')
 }
 
-/** Adds `--services`: a list of service names. The default is all services. */
+/** Adds `--services`: a list of service names. Defaults to all. */
 export function withServicesOption(command: Command, meaning: string): Command {
   return command.option(
     '--services <list>',

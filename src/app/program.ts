@@ -126,7 +126,7 @@ const examples = [
 
 /**
  * Runs the command in `argv` (without the node binary and the script). Never rejects: it writes
- * errors to `io.stderr` and returns the exit code.
+ * errors to `io.stderr`.
  */
 export async function runProgram(
   argv: readonly string[],
@@ -142,10 +142,7 @@ export async function runProgram(
   }
 }
 
-/**
- * The program with the requested command loaded. The other commands have only a name and a summary,
- * for the help text and for suggestions after a typing error.
- */
+/** The program with the requested command loaded. All others have only a name and a summary. */
 async function programFor(argv: readonly string[], io: CommandIo, entries: readonly CommandEntry[]): Promise<Command> {
   const program = createCommand('hookline', 'Delivers customer-data events from Kafka to webhooks', io)
     .usage('<command> [options]')

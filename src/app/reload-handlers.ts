@@ -10,8 +10,8 @@ type Reloaded = Pick<Composition, 'apply' | 'noteFile'> & {
 }
 
 /**
- * Returns the callbacks that apply a changed configuration to a running process. The callbacks also
- * log the change, and count it in metrics.
+ * Returns the callbacks that apply a changed configuration to a running process, log the change,
+ * and count it.
  */
 export function reloadHandlers(
   { apply, noteFile, metrics }: Reloaded,
@@ -19,8 +19,8 @@ export function reloadHandlers(
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
-    // `onAccepted` must set the gauge `configReloadOk` back to 1, because `onChange` is not always
-    // called: a user may restore the last valid content of a file, and then no setting changes.
+    // `onAccepted` must set the gauge back to 1: if a user restores the last valid content of a
+    // file, no setting changes, and `onChange` is not called.
     onAccepted({ needRestart }) {
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })
@@ -49,7 +49,7 @@ export function reloadHandlers(
   }
 }
 
-/** Logs the files of `destinationsFrom` that are invalid or missing, at start or after a change. */
+/** Logs the files of `destinationsFrom` that are invalid or missing. */
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },

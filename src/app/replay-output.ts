@@ -21,7 +21,7 @@ const rowOf = ({ count, destination, reason, way }: ReplayRow): readonly string[
   'topic' in way ? way.topic : `not replayed: ${way.refusal}`,
 ]
 
-/** The text by which rows with equal counts are sorted, so that two runs print the same order. */
+/** The text that decides the order of rows with equal counts. */
 const textOf = (row: ReplayRow): string => rowOf(row).join(' ')
 
 /** The totals, for example `12 dead letters, 10 selected, 9 replayed`. */
@@ -36,17 +36,14 @@ function sumsOf(report: Report, dryRun: boolean): string {
   ].join(', ')
 }
 
-/**
- * How many of the dead letters read so far are selected, and how many of these cannot be replayed.
- */
+/** How many dead letters are selected, and how many of these cannot be replayed. */
 export function countsOf({ rows }: ReplayReport): { readonly selected: number; readonly refused: number } {
   return { selected: sum(rows), refused: sum(rows.filter(({ way }) => 'refusal' in way)) }
 }
 
 /**
- * The JSON document of a replay. `byReason` and `byDestination` count the selected dead letters.
- * `byTopic` counts those that can be replayed, by target topic. `refused` counts those that cannot
- * be replayed, by the reason.
+ * The JSON document of a replay. `byReason` and `byDestination` count the selected dead letters,
+ * `byTopic` those that can be replayed, and `refused` those that cannot.
  */
 export function documentOf(report: Report, dryRun: boolean): object {
   const { total, rows, replayed, end } = report
@@ -65,15 +62,13 @@ export function documentOf(report: Report, dryRun: boolean): object {
 
 const sum = (rows: readonly ReplayRow[]): number => rows.reduce((all, { count }) => all + count, 0)
 
-/**
- * Sums the counts of the rows that have the same name (`nameOf`). Rows without a name are skipped.
- */
+/** Sums the counts of the rows with the same name. Rows without a name are skipped. */
 function sums(rows: readonly ReplayRow[], nameOf: (row: ReplayRow) => string | undefined): Record<string, number> {
   const names = Map.groupBy(rows, nameOf)
   return Object.fromEntries([...names].flatMap(([name, of]) => (name === undefined ? [] : [[name, sum(of)]])))
 }
 
-/** One line for each reason why dead letters were not replayed, and what to do about it. */
+/** One line for each reason why dead letters were not replayed, with advice. */
 export function hintsOf({ rows }: ReplayReport): readonly string[] {
   return replayRefusals.flatMap(refusal => {
     const refused = rows.filter(({ way }) => 'refusal' in way && way.refusal === refusal)

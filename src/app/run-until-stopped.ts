@@ -3,7 +3,6 @@ import type { Logger } from '../core/ports.ts'
 import { CommandFailed } from './command.ts'
 import type { Addresses, Composition } from './compose/compose.ts'
 
-/** How the services report a fatal error, and how they learn that the process must stop. */
 export interface StopContext {
   /** Called at a fatal error. The process then stops and exits with code 1. */
   readonly onFatal: (error: Error) => void
@@ -12,8 +11,8 @@ export interface StopContext {
 }
 
 /**
- * Starts services and runs them until a signal or a fatal error, and then stops them. The signal or
- * the error may also come during the start.
+ * Starts services and runs them until a signal or a fatal error, which may also come during the
+ * start.
  * @throws CommandFailed after a fatal error; an error of the start
  */
 export async function runUntilStopped({

@@ -11,7 +11,7 @@ export interface Subject {
   readonly schema: string
 }
 
-/** The registry subjects of an installation, with the schemas that this Hookline version writes. */
+/** The registry subjects of an installation, with the schemas of this Hookline version. */
 export function subjectsOf({ topics }: Pick<Settings, 'topics'>): readonly Subject[] {
   const { events, audienceInput, memberships } = topicNames(topics.prefix)
   return [
@@ -25,7 +25,7 @@ export function subjectsOf({ topics }: Pick<Settings, 'topics'>): readonly Subje
 export const sufficientLevels = ['BACKWARD_TRANSITIVE', 'FULL_TRANSITIVE']
 
 /**
- * Compares a subject in the registry with the schema that this version of Hookline writes.
+ * Compares a subject in the registry with the schema of this Hookline version.
  * @throws RegistryUnavailable
  */
 export async function schemaStateOf(

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 
 type StopSignal = 'SIGINT' | 'SIGTERM'
 
-/** The part of `process` that receives signals and exits. Tests replace it. */
+/** The part of `process` that receives signals and exits. */
 interface SignalTarget {
   readonly pid: number
   on(name: StopSignal, handle: (name: StopSignal) => void): unknown
@@ -12,15 +12,13 @@ interface SignalTarget {
 }
 
 /**
- * Handles SIGINT and SIGTERM, and returns the function `stopSignal` of a `CommandIo`. Until a
- * command calls that function, each of the two signals ends the process immediately. After the
- * call, the first signal aborts the returned `AbortSignal`, so that the command can stop in an
- * orderly way. The next signal ends the process immediately.
+ * Handles SIGINT and SIGTERM, and returns `stopSignal` of a `CommandIo`. Until a command calls
+ * `stopSignal`, each signal ends the process immediately. After that call, the first signal aborts
+ * the returned `AbortSignal`, and the next one ends the process.
  *
- * To end, the process sends the signal to itself again, now with the default action of the signal.
- * So a shell script that runs the command also ends at Ctrl-C. The process of a container has the
- * id 1, and Linux has no default action for this id. So a process with this id exits instead, with
- * the exit code that a shell would show: 128 plus the number of the signal.
+ * To end, the process sends itself the signal with its default action, so that a shell script also
+ * ends at Ctrl-C. Linux has no default action for the process id 1 of a container, which exits
+ * insteadwith 128 plus the number of the signal, like a shell.
  */
 export function handleStopSignals(target: SignalTarget): () => AbortSignal {
   const stopping = new AbortController()

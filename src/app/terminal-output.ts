@@ -2,8 +2,8 @@ import { Presets, SingleBar } from 'cli-progress'
 import type { CommandIo } from './command.ts'
 
 /**
- * Makes untrusted text safe for one line on a terminal. Control and format characters and line
- * separators become U+FFFD.
+ * Makes untrusted text safe for a terminal: control and format characters and line separators
+ * become U+FFFD.
  */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
@@ -12,7 +12,7 @@ export function printable(text: string): string {
 /** Lines of a table with columns two spaces apart. Cells may hold untrusted text. */
 export function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const lines = [titles, ...rows.map(row => row.map(printable))]
-  // `Math.max(...lines)` would throw a RangeError for more than about 120,000 lines.
+  // `Math.max(...lines)` throws a RangeError for more than about 120,000 lines.
   const widths = titles.map((_, column) => lines.reduce((width, line) => Math.max(width, line[column]?.length ?? 0), 0))
   return lines.map(line =>
     line
@@ -22,15 +22,15 @@ export function tableOf(titles: readonly string[], rows: readonly (readonly stri
   )
 }
 
-/** Progress of a command, in one line on stderr that is cleared at the end. */
+/** Progress of a command, in one line on stderr. */
 export interface ProgressBar {
-  /** Shows the bar. A second call restarts it with the new total. */
+  /** Shows the bar, or restarts it with a new total. */
   start(total: number, fields?: Fields): void
   update(value: number, fields?: Fields): void
   stop(): void
 }
 
-/** Values for those placeholders of the format text that cli-progress does not fill in itself. */
+/** Values for the placeholders of the format text that cli-progress does not know. */
 type Fields = Readonly<Record<string, string | number>>
 
 /**
@@ -48,8 +48,8 @@ export function createProgressBar(
       stream: stderr,
       format,
       clearOnComplete: true,
-      // The number of updates from which the remaining time is estimated. Progress comes in bursts,
-      // and with a shorter buffer a single burst would determine the estimate.
+      // Progress comes in bursts. With a shorter buffer, a single burst would determine the
+      // estimate.
       etaBuffer: 2_000,
       // The command handles signals itself, because it finishes work in progress first.
       gracefulExit: false,

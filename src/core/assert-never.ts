@@ -1,7 +1,4 @@
-/**
- * Checks at compile time that a switch handles every case. At run time a call is a bug, so it
- * throws.
- */
+/** Checks at compile time that a switch handles every case. */
 export function assertNever(value: never): never {
   throw new TypeError(`unexpected value: ${JSON.stringify(value)}`)
 }

@@ -2,17 +2,13 @@ import { createHash, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Objection } from './invalid-value-objection.ts'
 import type { Secret } from './secret.ts'
 
-/** A key that encrypts the secrets on the config topic. */
 export interface EncryptionKey {
   /**
-   * Identifies the key: the first 8 hex digits of a SHA-256 of a fixed text and the key. The id
-   * does not reveal the key. Each seal (encrypted secret) contains the id of its key.
+   * The first 8 hex digits of a SHA-256 of a fixed text and the key. Each seal (encrypted secret)
+   * contains the id of its key.
    */
   readonly id: string
-  /**
-   * The key of 32 bytes, as a `KeyObject`. With a Buffer, Node takes three times as long to create
-   * a cipher.
-   */
+  /** The key of 32 bytes. With a Buffer, Node takes three times as long to create a cipher. */
   readonly object: KeyObject
 }
 
@@ -49,6 +45,6 @@ function bytesOf(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
-/** Returns the id of a key. The fixed text makes the id differ from any other hash of the key. */
+/** The fixed text makes the id differ from any other hash of the key. */
 const idOf = (bytes: Buffer): string =>
   createHash('sha256').update('hookline encryption key id\0').update(bytes).digest('hex').slice(0, 8)

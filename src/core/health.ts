@@ -15,20 +15,13 @@ export interface Health {
   readonly ready: readonly Check[]
 }
 
-/**
- * The phase of the consumers of one or more groups, and the time since their last contact with the
- * brokers.
- */
 export interface ConsumerVitals {
   readonly phase: 'joining' | 'joined' | 'stopping'
-  /**
-   * Milliseconds since a broker last responded to a consumer. With several consumers, it is the
-   * longest of their times.
-   */
+  /** Milliseconds since a broker last responded to a consumer; the maximum of several consumers. */
   readonly silenceMs: number
   /**
-   * Milliseconds since a consumer last got a response or tried to connect. With several consumers,
-   * it is the longest of their times.
+   * Milliseconds since a consumer last got a response or tried to connect; the maximum of several
+   * consumers.
    */
   readonly inactivityMs: number
 }
@@ -40,27 +33,24 @@ export interface DispatcherVitals extends ConsumerVitals {
    */
   readonly holdsLease: boolean
   /**
-   * Milliseconds since the dispatcher began to process the oldest record in progress; 0 when no
-   * record is in progress.
+   * Milliseconds since the dispatcher began to process the oldest record in progress; 0 for none.
    */
   readonly oldestOpenMs: number
   /** Milliseconds since the last request to a webhook ended; `Infinity` before the first one. */
   readonly sinceCallEndMs: number
-  /** Whether a partition waits for a schema from the registry. */
   readonly isSchemaMissing: boolean
   readonly unwritableTopics: readonly string[]
   /**
-   * The state of the suppression list (the deletions of users, which stop deliveries about them).
-   * `ageMs`: the age of the list in milliseconds. `isCurrent`: whether the list is current enough
-   * for attempts to start.
+   * The state of the suppression list (the deletions of users). `ageMs`: its age in milliseconds.
+   * `isCurrent`: whether it is current enough for attempts to start.
    */
   readonly suppressionList: { readonly isCurrent: boolean; readonly ageMs: number }
 }
 
 /**
  * Milliseconds without activity after which the loop of a consumer counts as stuck. A working
- * consumer gets a response from the broker every 0.5 s. If no broker can be reached, it tries again
- * within 15 s: a connection attempt takes up to 5 s, a request up to 10 s.
+ * consumer gets a response from the broker every 0.5 s or, if no broker can be reached, tries again
+ * within 15 s.
  */
 const inactivityLimitMs = 60_000
 /** Milliseconds without a response from any broker after which the process is not ready. */
@@ -116,8 +106,7 @@ function suppressionDetail({ isCurrent, ageMs }: DispatcherVitals['suppressionLi
 const secondsOf = (ms: number): string => `${Math.round(ms / 1_000)} s`
 
 /**
- * Lists the external conditions that the records in progress wait for. While the list is not empty,
- * a restart does not help.
+ * The external conditions that the records in progress wait for, for which a restart does not help.
  */
 const awaitedBy = ({
   holdsLease,
@@ -132,8 +121,8 @@ const awaitedBy = ({
 ]
 
 /**
- * Checks that a consumer is active. A consumer that cannot reach a broker still tries to connect,
- * which counts as activity. A consumer without any activity is stuck, and only a restart helps.
+ * A consumer that cannot reach a broker still tries to connect. Without any activity, only a
+ * restart helps.
  */
 const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
   name,
@@ -156,7 +145,6 @@ function groupCheck(name: string, { phase, silenceMs }: ConsumerVitals): Check {
 export interface AudiencesVitals extends ConsumerVitals {
   /** The number of assigned partitions. */
   readonly partitions: number
-  /** The number of assigned partitions whose audience memberships are loaded from Kafka. */
   readonly restored: number
   readonly unwritableTopics: readonly string[]
 }
@@ -187,22 +175,20 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
 export interface CollectorVitals {
   readonly phase: 'starting' | 'listening' | 'draining' | 'stopping'
   /**
-   * The outage of Kafka as the collector sees it; `undefined` while appends succeed. `lastedMs`:
-   * milliseconds since the outage began. `seenMsAgo`: milliseconds since the last failed append.
+   * `undefined` while appends succeed. `lastedMs`: milliseconds since the outage of Kafka began.
+   * `seenMsAgo`: milliseconds since the last failed append.
    */
   readonly outage: { readonly lastedMs: number; readonly seenMsAgo: number } | undefined
 }
 
 /**
  * Duration of a Kafka outage, in ms, after which the collector is not ready. A broker restart or a
- * change of the leader takes less time. During a shorter outage, the collector holds requests or
- * asks clients to retry.
+ * change of the leader takes less time.
  */
 const outageLimitMs = 15_000
 /**
  * Time after the last failed append, in ms, after which the collector is ready again even without
- * an acknowledgement. A collector that is not ready gets no requests. Without requests it appends
- * nothing, so it cannot find out whether Kafka accepts records again.
+ * an acknowledgement: without requests, it could not find out whether Kafka accepts records again.
  */
 const outageForgottenMs = 30_000
 
@@ -224,10 +210,7 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
 /** The state of the listener of the operator API; `off` while `operator.keys` has no key. */
 export type OperatorPhase = 'starting' | 'listening' | 'stopping' | 'off'
 
-/**
- * Reports whether the operator API accepts requests. Without a key nothing listens, which is not a
- * failure: a process that runs all services does not need an operator key.
- */
+/** A process without an operator key does not fail the check. */
 export const operatorHealth = (phase: OperatorPhase): Health => ({
   live: [],
   ready: [
@@ -245,9 +228,8 @@ export type ReloadState =
   | { readonly kind: 'refused' }
 
 /**
- * Reports the time since which the configuration has been in use. The check never fails: if
- * Hookline refuses a changed file, the process continues with the last valid configuration, and an
- * alert reports the file.
+ * Reports the time since which the configuration has been in use. If Hookline refuses a changed
+ * file, the process continues with the last valid configuration, so the check never fails.
  */
 export function configurationHealth(file: ReloadState, inUseSince: EpochMs): Health {
   const since = `in use since ${new Date(inUseSince).toISOString()}`

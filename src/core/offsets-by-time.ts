@@ -14,9 +14,8 @@ export interface OffsetSpan extends TopicPartition {
 /** Finds offsets by time. */
 export interface OffsetsByTime {
   /**
-   * Returns the offsets of the records that were appended at or after `since` and before `until`,
-   * for each partition in partition order. Without `since`, the span starts at the beginning of the
-   * partition. Without `until`, it ends at the current end.
+   * Returns the offsets of the records that were appended from `since` until before `until`, in
+   * partition order. The defaults are the beginning and the end of the partition.
    */
   spans(
     topic: string,

@@ -5,19 +5,16 @@ import type { DurationMs, EpochMs } from './time.ts'
 
 export type Cancel = () => void
 
-/** The only way for `core` and `services` to get the time, timers and random ids. */
+/** The only way for `core` and `services` to get times, timers and random ids. */
 export interface Clock {
   /** Wall-clock time, adjusted to the brokers' clocks. It may jump. */
   now(): EpochMs
   /** Milliseconds of a monotonic clock, for deadlines and measurements. */
   monotonic(): number
-  /**
-   * Milliseconds of a clock that also runs while the machine is suspended, unlike `monotonic`.
-   * Leases use it, so that they expire during a suspension.
-   */
+  /** Milliseconds of a clock that also runs while the machine is suspended, for leases. */
   boottime(): number
   after(delay: DurationMs, run: () => void): Cancel
-  /** Calls `run` after the I/O callbacks of this event loop iteration, as `setImmediate` does. */
+  /** Calls `run` after the I/O callbacks of this event loop iteration, like `setImmediate`. */
   soon(run: () => void): Cancel
   id(): string
 }
@@ -33,14 +30,14 @@ export type RecordHeaders = Readonly<Record<string, string>>
 
 export interface LogRecord extends TopicPartition {
   readonly offset: number
-  /** The append time of the broker or the time of the producer, as configured for the topic. */
+  /** The broker's append time or the producer's time, as configured for the topic. */
   readonly timestamp: EpochMs
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
   /**
-   * Set when this record stands for a batch that could not be read. Its `offset` is then the last
-   * offset of the batch.
+   * Set when this record replaces a batch that could not be read. `offset` is then the batch's last
+   * offset.
    */
   readonly unreadBatch?: UnreadBatch
 }
@@ -58,97 +55,84 @@ export interface UnreadBatch {
 }
 
 /**
- * Records of one partition in offset order. Offsets can have gaps, caused by compaction and
- * transaction markers. Each batch starts where the previous one ended, or where `seek` pointed to.
- * The consumer discards the records of a fetch that was in progress during a seek.
+ * Records of one partition in offset order, possibly with gaps from compaction and transaction
+ * markers. Each batch starts where the previous one ended, or where `seek` pointed to, even if a
+ * fetch was in progress during the seek.
  */
 export interface RecordBatch extends TopicPartition {
   readonly records: readonly LogRecord[]
-  /**
-   * The offset of the next fetch. After a gap, it is more than 1 above the offset of the last
-   * record.
-   */
+  /** The offset of the next fetch, which may be after a gap. */
   readonly nextOffset: number
-  /** The end offset of the partition at this fetch. The lag is computed from it. */
+  /** The end offset of the partition at this fetch. */
   readonly highWatermark: number
   /**
-   * True when retention has deleted records before `nextOffset` that the consumer has not read. The
-   * batch then has no records.
+   * True if retention has deleted records before `nextOffset` that were not read. The batch then
+   * has no records.
    */
   readonly isAfterLoss?: boolean
 }
 
-/**
- * A group's position in one partition. Kafka stores `metadata` and returns it to the next owner.
- */
+/** A group's position in one partition. The next owner gets `metadata` from Kafka. */
 export interface Position extends TopicPartition {
   /** The next offset to process. */
   readonly offset: number
   readonly metadata: string
   /**
-   * True when the partition is assigned again, because its log ended below the earlier position:
-   * the log was truncated, or the topic was created again. Records before `offset` may be lost.
+   * True if the log ended below the earlier position: it was truncated, or the topic was created
+   * again. Records before `offset` may be lost.
    */
   readonly isTruncated?: boolean
   /**
-   * True when the group has no committed offset, and `offset` is the beginning of the log, above 0.
-   * If the group has read the partition before, Kafka deleted its committed offset, for example
-   * because the group had no member for 7 days. Records before `offset` may then be lost.
+   * True if the group has no committed offset, and the log begins at `offset`, above 0. Kafka may
+   * have deleted the committed offset, for example after 7 days without members. Records before
+   * `offset` may then be lost.
    */
   readonly isUncommitted?: boolean
 }
 
 export interface LogConsumerHandlers {
   /**
-   * Called with newly assigned partitions and their start offsets. The handler must discard the
-   * state that it has of these partitions from an earlier assignment.
+   * Called with newly assigned partitions and their start offsets. The handler must discard earlier
+   * state of these partitions.
    */
   onAssigned(positions: readonly Position[]): void
-  /** Called with a fetched batch. The handler must not block or throw. */
+  /** Must not block or throw. */
   onRecords(batch: RecordBatch): void
-  /**
-   * Called with revoked partitions. The handler must discard their state, because another process
-   * may own them now.
-   */
+  /** Called with revoked partitions. The handler must discard their state. */
   onRevoked(partitions: readonly TopicPartition[]): void
   /**
-   * Called after every join with all partitions that will be revoked, or with an empty list. The
-   * handler must start no deliveries or other work for these partitions, and resolve when no work
-   * for them is in progress. If a later call does not list a partition, this member keeps it, and
-   * the handler may start work for it again.
-   * At `deadline`, in monotonic milliseconds, the positions of the partitions are committed even if
-   * work is in progress.
+   * Called after every join with the partitions that will be revoked, possibly none. The handler
+   * must start no work for them, and resolve when none is in progress. If a later call does not
+   * list a partition, this member keeps it, and may start work for it again. At `deadline`, in
+   * monotonic milliseconds, the positions are committed even if work is in progress.
    */
   onRevoking(partitions: readonly TopicPartition[], deadline: number): Promise<void>
-  /** Called when the member gets the session lease (`holdsLease`), also for the first time. */
+  /** Called when the member gets the session lease (`holdsLease`). */
   onLeaseRegained(): void
   /** Returns the positions to commit. Called by a timer, before a rejoin, and by `stop`. */
   positions(): readonly Position[]
 }
 
 /**
- * A member of a consumer group. It commits only assigned partitions. It commits an offset below
- * an earlier commit only after a truncation of the log (`Position.isTruncated`).
+ * A member of a consumer group. It commits only assigned partitions, and a lower offset than before
+ * only after a truncation of the log (`Position.isTruncated`).
  */
 export interface LogConsumer {
   /** Resolves when this member has joined the group. */
   start(handlers: LogConsumerHandlers): Promise<void>
   pause(partition: TopicPartition): void
   resume(partition: TopicPartition): void
-  /** Continues to fetch at `offset`. `onRecords` can then get the same records again. */
+  /** Continues to fetch at `offset`, possibly with the same records again. */
   seek(partition: TopicPartition, offset: number): void
-  /** Commits the positions and leaves the group. Call it when no work is in progress. */
+  /** Commits the positions and leaves the group, when no work is in progress. */
   stop(): Promise<void>
-  /**
-   * Whether this member holds the session lease: the group coordinator confirmed its membership
-   * recently. Start no attempt and no write without the lease.
-   */
+  /** Whether this member holds the session lease. Without it, start no attempt and no write. */
   holdsLease(): boolean
   /** Milliseconds since a broker last responded to a Fetch, Heartbeat or SyncGroup request. */
   timeSinceContact(): DurationMs
   /**
-   * Milliseconds since the consumer was last active: it opened a connection, or a request ended,
-   * even with an error. A high value shows that the consumer is stuck.
+   * Milliseconds since the consumer last opened a connection or completed a request, even with an
+   * error. A high value shows that it is stuck.
    */
   inactivity(): DurationMs
 }
@@ -158,30 +142,29 @@ export interface OutgoingRecord {
   readonly value: Buffer | null
   readonly headers: RecordHeaders
   /**
-   * The partition. By default, the producer hashes the key with murmur2. Records without a key and
-   * records of retry topics use one partition until a batch is sent, so that batches are larger.
+   * By default, the producer hashes the key with murmur2. Records without a key, and of retry
+   * topics, share one partition until a batch is sent, so that batches are larger.
    */
   readonly partition?: number
-  /** The producer hashes this key instead of the record's own key to choose the partition. */
+  /** The producer hashes this key, not the record's own, to choose the partition. */
   readonly partitionKey?: Buffer
   /**
-   * Called before each try to send the record. When it returns false, for example because the
-   * process has lost the partition, the producer does not send the record, and `onAck` gets an
-   * error.
+   * Called before each try to send the record. False, for example after the partition was lost,
+   * means that the record is not sent, and `onAck` gets an error.
    */
   readonly maySend?: () => boolean
 }
 
-/** `offset` and `appended` (the broker's append time) are set when the broker reports them. */
+/** `offset` and `appended` (the broker's append time) are set if the broker reports them. */
 export type OnAck = (error: Error | undefined, offset?: number, appended?: EpochMs) => void
 
 export interface LogProducer {
   /**
-   * Queues a record and calls `onAck` once. A call without an error means that all in-sync replicas
-   * have the record. The error `MESSAGE_TOO_LARGE` refers to this record, not to its batch.
+   * Queues a record and calls `onAck` once. Without an error, all in-sync replicas have the record.
+   * The error `MESSAGE_TOO_LARGE` refers to this record, not to its batch.
    */
   append(topic: string, record: OutgoingRecord, onAck: OnAck): void
-  /** Sends the queued records. Resolves when all of them are acknowledged or failed. */
+  /** Sends the queued records. Resolves when all are acknowledged or failed. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -189,9 +172,8 @@ export interface LogProducer {
 /** Reads single partitions outside any consumer group. */
 export interface PartitionReader {
   /**
-   * Reads to the current end offset and resolves with the number of records. The key and value of a
-   * record are views of the whole fetch response. `onRecord` must copy a key or value that it
-   * keeps, because otherwise the whole response stays in memory.
+   * Reads to the current end offset and resolves with the number of records. `onRecord` must copy a
+   * key or value that it keeps, because both are views of the whole fetch response.
    */
   readPartition(
     partition: TopicPartition,
@@ -199,11 +181,11 @@ export interface PartitionReader {
     /** The first offset to read; by default the beginning. */
     from?: number,
   ): Promise<number>
-  /** The last stable offset: a read up to it does not wait for an open transaction. */
+  /** The last stable offset, up to which a read does not wait for an open transaction. */
   endOf(partition: TopicPartition): Promise<number>
 }
 
-/** Reads the offsets of a topic. Each result has one entry per partition, in partition order. */
+/** Reads the offsets of a topic, one for each partition, in order. */
 export interface LogPositions {
   /** The end offset of each partition. */
   ends(topic: string): Promise<readonly number[]>
@@ -212,31 +194,25 @@ export interface LogPositions {
 }
 
 export interface TopicFollowerHandlers {
-  /**
-   * Called with the records of each partition in offset order. The handler must not block or throw.
-   */
+  /** Gets the records of each partition in offset order. Must not block or throw. */
   onRecord(record: LogRecord): void
   /**
-   * Called about every 0.5 s while the follower is up to date. `asOf` is a time of
-   * `Clock.boottime`. `onRecord` has already been called with all records that Kafka acknowledged
-   * before this time.
+   * Called about every 0.5 s while the follower is up to date: `onRecord` was called with all
+   * records that Kafka acknowledged before `asOf` (`Clock.boottime`).
    */
   onCurrent(asOf: number): void
   /**
-   * Called when Kafka has lost records of a partition that were read: the log of the partition was
-   * truncated, or the topic was deleted and created again. The follower then reads the partition
-   * again from its beginning.
+   * Called when Kafka has lost records that were read: the log was truncated, or the topic was
+   * created again. The partition is then read again from its beginning.
    */
   onTruncated?(partition: number): void
 }
 
-/**
- * Follows one topic outside any consumer group, so that each process gets all records.
- */
+/** Follows one topic without a consumer group, so that each process gets all records. */
 export interface TopicFollower {
   /**
    * Resolves at the first call of `onCurrent`. Rejects if the topic still cannot be read after the
-   * last retry. After a rejection, `start` may be called again, until `stop` is called.
+   * last retry. `start` may then be called again.
    */
   start(handlers: TopicFollowerHandlers): Promise<void>
   stop(): Promise<void>
@@ -246,14 +222,14 @@ export interface TopicDescription {
   readonly name: string
   readonly partitions: number
   readonly replicationFactor: number
-  /** Number of partitions without a leader. Clients can neither read nor write them. */
+  /** Number of partitions without a leader, which nobody can read or write. */
   readonly leaderless?: number
   /**
-   * Number of partitions with a leader, but with fewer in-sync replicas than `min.insync.replicas`.
-   * Kafka refuses writes to them.
+   * Number of partitions with a leader but fewer in-sync replicas than `min.insync.replicas`. Kafka
+   * refuses writes to them.
    */
   readonly underMinIsr?: number
-  /** The configuration of the topic in Kafka, for example `cleanup.policy` and `retention.ms`. */
+  /** Topic configuration in Kafka, for example `cleanup.policy` and `retention.ms`. */
   readonly config: Readonly<Record<string, string>>
 }
 
@@ -269,19 +245,13 @@ export interface TopicAdmin {
   close(): Promise<void>
 }
 
-/**
- * A value that cannot be decoded, because its bytes are damaged or not in Hookline's format.
- * Reading it again does not help.
- */
+/** A value whose bytes are damaged or not in Hookline's format. Reading it again does not help. */
 export interface Undecodable {
   readonly kind: 'undecodable'
   readonly detail: string
 }
 
-/**
- * A value that cannot be decoded yet, because the schema with which it was written is unknown.
- * Decode it again after `learn(schemaId)` has resolved.
- */
+/** A value whose schema is not known yet. Decode it again after `learn(schemaId)` has resolved. */
 export interface SchemaNeeded {
   readonly kind: 'schema_needed'
   readonly schemaId: number
@@ -293,15 +263,14 @@ export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undeco
 export interface EventCodec {
   encode(event: Event): Buffer
   /**
-   * Decodes an event. If another program wrote the event, two times may be missing. `receivedAt`
-   * replaces a missing receive time, and the receive time replaces a missing timestamp. For the
-   * value of a retry record or a dead letter, the caller must pass the timestamp of the original
-   * record as `receivedAt`, so that the event has the same times in every topic.
+   * Decodes an event. Events of other programs may lack two times: `receivedAt` replaces a missing
+   * receive time, and the receive time a missing timestamp. For a retry record or dead letter, pass
+   * the timestamp of the original record, so that the event has the same times in every topic.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
   /**
-   * Reads a schema from the registry. Resolves with false if the registry does not know the id.
-   * Rejects if the registry is unreachable; a later call can succeed.
+   * Reads a schema from the registry. Resolves with false if it does not know the id. Rejects if it
+   * is unreachable.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -313,17 +282,17 @@ export interface ValueCodec<Value> {
   encode(value: Value): Buffer
   decode(value: Buffer): DecodedValue<Value>
   /**
-   * Reads a schema from the registry. Resolves with false if the registry does not know the id.
-   * Rejects if the registry is unreachable; a later call can succeed.
+   * Reads a schema from the registry. Resolves with false if it does not know the id. Rejects if it
+   * is unreachable.
    */
   learn(schemaId: number): Promise<boolean>
 }
 
 // --- Log lines, and topics that operators read
 
-/** Writes log lines. The fields never contain secrets, bodies or query strings. */
+/** The fields never contain secrets, bodies or query strings. */
 export interface Logger {
-  /** Whether debug lines are written. Check it before computing expensive fields. */
+  /** Check this before computing expensive fields. */
   isLevelEnabled(level: 'debug'): boolean
   debug(fields: object, line: string): void
   info(fields: object, line: string): void
@@ -334,30 +303,30 @@ export interface Logger {
 /** Reads whole topics outside any consumer group. */
 export interface TopicReader {
   /**
-   * Reads every record up to the end offsets that the partitions have when the call begins, and
-   * awaits the result of `onRecord`. Resolves with the number of records.
+   * Reads the records up to the end offsets at the start of the call, awaits each `onRecord`, and
+   * resolves with their number.
    */
   readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>, portion?: Portion): Promise<number>
 }
 
-/** Selects a part of a topic. Without any field, all of it is read. */
+/** A part of a topic, by default all of it. */
 export interface Portion {
-  /** Reads only the partition to which records with this key belong. */
+  /** Only the partition of this key. */
   readonly key?: Buffer
-  /** Reads only records that were appended at this time or later. */
+  /** Only records that were appended at this time or later. */
   readonly since?: EpochMs
-  /** The first offset to read in each partition, by partition. Absent: the beginning. */
+  /** The first offset to read, by partition. Absent: the beginning. */
   readonly from?: readonly number[]
   /**
-   * The offset before which reading stops, by partition. A partition without an entry is not read.
-   * Absent: up to the current end.
+   * The end of the read (exclusive), by partition. A partition without an entry is not read.
+   * Absent: the current end.
    */
   readonly to?: readonly number[]
-  /** Called before each record, and possibly more often. When it returns true, reading stops. */
+  /** Called at least before each record. When it returns true, reading stops. */
   readonly isEnough?: () => boolean
   /**
-   * Called when retention has removed the next records of a partition before they were read.
-   * Reading continues at `firstOffset`, the first offset that retention has kept.
+   * Called when retention has removed the next records of a partition. Reading continues at
+   * `firstOffset`.
    */
   readonly onRemoved?: ((partition: number, firstOffset: number) => void) | undefined
 }

@@ -13,8 +13,7 @@ interface Context {
 }
 
 /**
- * Calls `work`, and calls it again after each temporary failure, for 60 s after the first one.
- * Resolves with the result of the first call that succeeds.
+ * Repeats `work` after temporary failures, for 60 s after the first one.
  * @throws the error of the last call, when the 60 s are over, the error is not temporary, or
  *   `signal` is aborted
  */

@@ -1,7 +1,7 @@
 /** What texts, logs and responses show instead of a secret. */
 export const mask = '***'
 
-/** A value that must never be printed: `String`, JSON and `util.inspect` all show `mask`. */
+/** `String`, JSON and `util.inspect` show `mask` instead of the value. */
 export class Secret {
   readonly #value: string
 
@@ -26,5 +26,4 @@ export class Secret {
   }
 }
 
-/** Returns the text of a configuration value that may or may not be a `Secret`. */
 export const revealed = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)

@@ -15,17 +15,16 @@ export function sleep(clock: Pick<Clock, 'after'>, duration: DurationMs, stop?: 
   })
 }
 
-/** Resolves after the I/O callbacks of this event loop iteration, so that other work can run. */
+/** Resolves after the I/O callbacks of this event loop iteration. */
 export const nextIteration = (clock: Pick<Clock, 'soon'>): Promise<void> =>
   new Promise(resolve => void clock.soon(resolve))
 
-/** Maximum time, in ms, for which a loop blocks other work if it uses `createYield`. */
+/** Maximum time, in ms, for which a loop with `createYield` blocks other work. */
 const maxBlockMs = 10
 
 /**
- * Returns a function that a loop over many records calls for each record. Normally the call returns
- * `undefined`. After each 10 ms of work, it returns a promise that resolves in the next iteration
- * of the event loop. The loop awaits the promise, and other work of the process can run.
+ * Returns a function that a loop calls for each record. After each 10 ms of work, it returns a
+ * promise, which the loop awaits so that other work can run.
  */
 export function createYield(clock: Pick<Clock, 'soon' | 'monotonic'>): () => Promise<void> | undefined {
   let endsAt = clock.monotonic() + maxBlockMs

@@ -11,17 +11,15 @@ export const durationMs = (value: number): DurationMs => value as DurationMs
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
 const durationPattern = /^(\d{1,9})(ms|s|m|h)$/
 
-/**
- * Parses a duration such as `500ms`, `5s`, `1m` or `4h`. Returns `undefined` for any other form.
- */
+/** Parses a duration like `500ms`, `5s`, `1m` or `4h`. Returns `undefined` for any other form. */
 export function parseDuration(text: string): DurationMs | undefined {
   const [, digits, unit] = durationPattern.exec(text) ?? []
   return digits === undefined ? undefined : durationMs(Number(digits) * unitMs[unit as keyof typeof unitMs])
 }
 
 /**
- * Formats a duration in its largest whole unit: 60,000 → `1m`, 90,000 → `90s`. The names of retry
- * topics contain this text, so the result for a duration must never change.
+ * Formats a duration in its largest whole unit: 60,000 → `1m`, 90,000 → `90s`. Never change a
+ * result, because the names of retry topics contain it.
  */
 export function formatDuration(duration: DurationMs): string {
   const units = ['h', 'm', 's'] as const
@@ -29,10 +27,7 @@ export function formatDuration(duration: DurationMs): string {
   return `${duration / unitMs[unit]}${unit}`
 }
 
-/**
- * Formats a duration for readers, in all its units: 13,900,000 → `3h 51m 40s`. `formatDuration`
- * returns the form of the configuration and of topic names (`90s`).
- */
+/** Formats a duration in all its units, for people: 13,900,000 → `3h 51m 40s`. */
 export function readableDuration(duration: DurationMs): string {
   let rest: number = duration
   const parts = (['h', 'm', 's', 'ms'] as const).flatMap(unit => {

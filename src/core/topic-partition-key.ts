@@ -1,7 +1,6 @@
 import type { TopicPartition } from './ports.ts'
 
 /**
- * Identifies a partition: `<topic>/<partition>`. The ledger records of the partition have this text
- * as their key.
+ * Identifies a partition: `<topic>/<partition>`. It is the key of the partition's ledger records.
  */
 export const partitionKey = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`

@@ -6,7 +6,7 @@ import type { ServiceName } from './settings/service-names.ts'
 import type { Settings } from './settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './time.ts'
 
-/** Every retry tier of an installation with this schedule, shortest first, without duplicates. */
+/** All retry tiers of an installation with this schedule, shortest first. */
 export function tiersOf(schedule: readonly DurationMs[]): readonly DurationMs[] {
   return [...new Set([...fixedTiers, ...schedule])].sort((a, b) => a - b)
 }
@@ -25,19 +25,16 @@ export interface TopicNames {
   readonly suppressions: string
   /** The deletion requests and their results; compacted. */
   readonly deletions: string
-  /**
-   * Failed attempts, or all attempts, keyed by message id. It does not exist when
-   * `delivery.attemptsTopic` is `off`.
-   */
+  /** Attempts, keyed by message id. Absent when `delivery.attemptsTopic` is `off`. */
   readonly attempts: string
   /**
-   * Destinations and sources that the operator API creates; compacted. It exists only with
+   * Destinations and sources of the operator API; compacted. Only with
    * `operator.encryptionKeyFile`.
    */
   readonly config: string
-  /** What each process knows about itself and its destinations, for the operator API; compacted. */
+  /** What each process reports for the operator API; compacted. */
   readonly status: string
-  /** Replays and resends of the operator API; compacted. It exists only with `operator.keys`. */
+  /** Replays and resends of the operator API; compacted. Only with `operator.keys`. */
   readonly jobs: string
   /** Ledger records: counts of deliveries by hour, destination and result. */
   readonly ledger: string
@@ -46,10 +43,7 @@ export interface TopicNames {
   readonly audiencesGroup: string
   /** The name of the retry topic of a tier, for example `hookline.retry.30s`. */
   retry(tier: DurationMs): string
-  /**
-   * The tier of a retry topic; `undefined` when the topic is not a retry topic of this
-   * installation.
-   */
+  /** The tier of a retry topic; `undefined` for other topics. */
   tierOf(topic: string): DurationMs | undefined
 }
 
@@ -84,23 +78,19 @@ export interface TopicSpec {
   readonly cleanup: 'delete' | 'compact' | 'compact,delete'
   readonly retention: DurationMs | undefined
   /**
-   * The time for which compaction must keep every record; `undefined` when it may remove a record
-   * at any time.
+   * Compaction keeps every record for at least this time; `undefined`: it may remove records at any
+   * time.
    */
   readonly compactionLag: DurationMs | undefined
-  /** How long compaction keeps a tombstone; `undefined` for the broker's default of 24 h. */
+  /** How long compaction keeps a tombstone; `undefined`: the default of 24 h. */
   readonly tombstoneRetention?: DurationMs | undefined
-  /**
-   * Size in bytes at which Kafka closes a log segment and starts a new one; `undefined` for the
-   * broker's default of 1 GiB.
-   */
+  /** Size in bytes at which a log segment is closed; `undefined`: the default of 1 GiB. */
   readonly segmentBytes?: number | undefined
-  /** Maximum bytes of a Kafka batch; `undefined` for the broker's default of 1 MiB. */
+  /** Maximum bytes of a Kafka batch; `undefined`: the default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
-   * The name of the topic whose number of partitions this topic must have; `undefined` when any
-   * number is allowed. Two kinds of topics need equal numbers: topics between which records keep
-   * their partition number, and topics whose partitions are assigned together.
+   * The topic that must have the same number of partitions: records keep their partition number
+   * between the two topics, or their partitions are assigned together. `undefined`: any number.
    */
   readonly partitionsAs: string | undefined
   /** The services that do not start without this topic. */
@@ -109,57 +99,48 @@ export interface TopicSpec {
 
 const day = 24 * 3_600_000
 /**
- * Compaction lag of the topics in which a stale record can replace a valid one, 6 h. A stale record
- * comes from an earlier owner of the partition, or from a writer that has not read the last record.
- * Within minutes, a process notices the stale record and writes the valid state again. Compaction
- * must not remove the valid record before that.
+ * Compaction lag, 6 h, of topics in which an earlier owner's late record can replace a valid one. A
+ * process notices this within minutes and writes the valid state again. Compaction must not remove
+ * it before that.
  */
 const compactionLag = durationMs(6 * 3_600_000)
 
 /**
  * Compaction lag of the config topic, 7 days. When two processes write the same version of an
- * object, all processes ignore the second record. But compaction would keep only the second record,
- * because it is the last one of its key. So a process writes the first record again
- * (`core/config-objects/object-log.ts`), and has 7 days to do this. The lag also lets the operator
- * API show the changes of the last 7 days.
+ * object, the second record is ignored, but compaction would keep only that one. So a process
+ * writes the first one again within this time (`core/config-objects/object-log.ts`). The lag also
+ * lets the operator API show the changes of the last 7 days.
  */
 const configCompactionLag = durationMs(7 * day)
 
 /**
  * Retention of tombstones in the config topic, 10 years. A tombstone has the version of the
- * deletion. If Kafka removed the tombstone, a process that starts later would not know this
- * version. It would create the object again with version 1. Processes that still know the version
- * of the deletion would ignore the record with version 1.
+ * deletion. Without it, a process that starts later would create the object again with version 1,
+ * which the other processes would ignore.
  */
 const configTombstoneRetention = durationMs(3_650 * day)
 
 /**
  * Compaction lag of the jobs topic, 10 minutes. When two processes write the same version of a job,
- * all processes ignore the second record, and after 5 s one of them writes the first record again
- * (`services/jobs/job-store.ts`). Compaction must not remove the first record before that. The lag
- * is short for two reasons: a job of up to 64 KiB is written up to 40 times per second, and an
- * operator process that starts reads all records that compaction has not removed.
+ * one of them writes the first record again after 5 s (`services/jobs/job-store.ts`). Compaction
+ * must not remove it before that. A longer lag would make an operator process read many records at
+ * its start.
  */
 const jobsCompactionLag = durationMs(10 * 60_000)
 
 /**
- * Cleanup of the status topic and of the jobs topic, with a segment size of 50 MiB. Compaction does
- * not clean the newest segment, and an operator process reads all of that segment when it starts. A
- * small segment limits this read.
+ * Segments of 50 MiB. Compaction does not clean the newest segment, which an operator process reads
+ * when it starts.
  */
 const smallSegments = { cleanup: 'compact,delete', segmentBytes: 50 * 1024 * 1024 } as const
 
 /**
- * Maximum record size in the topics to which Hookline writes events again: the retry topics and the
- * dead-letter topic. It is twice the broker's default, because Hookline adds headers to the event.
+ * Maximum record size of the retry topics and the dead-letter topic: twice the default, because
+ * Hookline adds headers to the event.
  */
 const maxRecordBytes = 2 * 1024 * 1024
 
-/**
- * Every topic that the services of an installation need. The attempts topic is left out when
- * `delivery.attemptsTopic` is `off`. The config topic is included only with
- * `operator.encryptionKeyFile`, and the jobs topic only with `operator.keys`.
- */
+/** Every topic that the services of an installation need. */
 export function topicSpecs(
   topics: { prefix: string; partitions: number; replicationFactor: number },
   schedule: readonly DurationMs[],
@@ -215,7 +196,7 @@ export function topicSpecs(
       days: 2,
       usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
-    // The same retention as the events topic, because a timeline shows records of both.
+    // As for the events topic, because a timeline shows records of both.
     ...(attemptsTopic === 'off' ? [] : [spec(names.attempts, { days: 7, usedBy: ['dispatcher', 'operator'] })]),
     ...(configTopic
       ? [
@@ -253,7 +234,6 @@ export const topicSpecsOf = ({
     jobsTopic: operatorListen !== undefined,
   })
 
-/** The configuration with which the topic of a spec is created. */
 export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
   return {
     'cleanup.policy': spec.cleanup,
@@ -263,7 +243,7 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
     ...(spec.segmentBytes !== undefined && { 'segment.bytes': String(spec.segmentBytes) }),
     ...(spec.maxRecordBytes !== undefined && { 'max.message.bytes': String(spec.maxRecordBytes) }),
     // The waits in retry topics, the retention and the receive time of events depend on the
-    // broker's clock, not on the producer's.
+    // broker's clock.
     'message.timestamp.type': 'LogAppendTime',
     // With three replicas, an acknowledged record survives the loss of a broker.
     'min.insync.replicas': spec.replicationFactor >= 3 ? '2' : '1',
@@ -271,8 +251,8 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
 }
 
 /**
- * The spec with which a missing topic is created. If the topic must have the same number of
- * partitions as another topic, and the other topic exists, the spec has the number of that topic.
+ * The spec with which a missing topic is created, with the number of partitions of the existing
+ * topic `partitionsAs`, if any.
  */
 export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescription[]): TopicSpec {
   const partitions = existing.find(({ name }) => name === spec.partitionsAs)?.partitions ?? spec.partitions
@@ -280,23 +260,22 @@ export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescripti
 }
 
 /**
- * The default of `segment.ms`, 7 days. Kafka deletes a log segment only when all of its records are
- * older than the retention time. So a record can stay for up to 7 days beyond its retention time.
+ * The default of `segment.ms`. Kafka deletes a log segment when all its records are old enough, so
+ * a record can stay 7 days longer than its retention time.
  */
 const usualSegmentMs = 7 * day
 
 /**
- * The maximum time between the receipt of a message and its delivery. After the deletion of a user,
- * the user's suppression must be kept for this time, so that it stops every message that was
- * received before. The time is the sum of three parts:
- * - The retention of the dead-letter topic. An operator can replay a dead letter just before Kafka
- *   deletes it.
- * - The longest retention among the events topic and the retry topics. The replayed event can wait
- *   there.
- * - Two days, which a pause that keeps the retry window can add.
+ * The maximum time between the receipt of a message and its delivery, for which a deleted user's
+ * suppression must be kept. It is the sum of three times:
+ * - the retention of the dead-letter topic, because a dead letter can be replayed just before its
+ *   end
+ * - the longest retention of the events topic and the retry topics, where the replayed event can
+ *   wait
+ * - two days, which a pause that keeps the retry window can add
  *
- * If a topic exists, the longer one of its own retention and the retention in its spec counts. Each
- * retention includes the additional time for which a log segment can keep its records.
+ * The longer of a topic's own retention and that in its spec counts, plus the time that a log
+ * segment can add.
  */
 export function maxDeliveryAge(
   names: TopicNames,

@@ -1,20 +1,17 @@
-/** Bytes that are being read, and the position of the next one. */
+/** `at` is the position of the next byte. */
 export interface ByteReader {
   readonly bytes: Buffer
   at: number
 }
 
-/** Writes a whole number up to 2^53 - 1 as a varint: seven bits per byte, the lowest first. */
+/** Writes a whole number up to 2^53 - 1: seven bits per byte, the lowest first. */
 export function writeVarint(bytes: number[], value: number): void {
   let left = value
   for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) | 128)
   bytes.push(left)
 }
 
-/**
- * Reads a varint; `undefined` when it exceeds 2^53 - 1, or when the bytes end before the varint
- * ends.
- */
+/** Reads a varint; `undefined` when it exceeds 2^53 - 1 or is incomplete. */
 export function readVarint(reader: ByteReader): number | undefined {
   let value = 0
   for (let scale = 1; scale <= 2 ** 49; scale *= 128) {

@@ -2,8 +2,8 @@ import type { Clock } from './ports.ts'
 import type { DurationMs } from './time.ts'
 
 /**
- * Resolves with the result of `work`, or with the result of `late` when `work` has not ended within
- * `time`. `work` then continues, but its result is ignored.
+ * Resolves with the result of `work` or, if it has not ended within `time`, of `late`. `work` is
+ * not stopped.
  */
 export function within<T, L>(
   clock: Pick<Clock, 'after'>,

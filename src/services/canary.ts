@@ -7,16 +7,13 @@ import { type DurationMs, durationMs } from '../core/time.ts'
 import type { TopicNames } from '../core/topics.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
-/**
- * How often the process reads the settings of the canary. So a change applies at most 5 s after the
- * configuration was reloaded.
- */
+/** How often the process reads the settings of the canary, which can change without a restart. */
 const checkEvery = durationMs(5_000)
 
 interface Deps {
-  /** Returns the current settings; `undefined` when the canary is off. */
+  /** Returns the settings; `undefined` when the canary is off. */
   readonly canary: () => CanarySettings | undefined
-  /** Whether this process sends the canary messages. One process is enough. */
+  /** Whether this process, as the only one, sends the canary messages. */
   readonly isOurs: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
   readonly producer: LogProducer
@@ -28,15 +25,11 @@ interface Deps {
 
 /**
  * Sends canary messages: track messages of Hookline's own source for one destination. Each has a
- * new anonymous id, so that the messages reach all partitions. They take the same path as all other
- * events. `result-metrics.ts` counts their results.
+ * new anonymous id, so that all partitions get some.
  */
 export function createCanary(deps: Deps): PeriodicTask {
   const { canary, isOurs, clock } = deps
-  /**
-   * When a message was last due, in ms of the monotonic clock, and for which destination.
-   * `undefined` while the canary is off.
-   */
+  /** When a message was last due, in monotonic ms; `undefined` while the canary is off. */
   let last: { readonly at: number; readonly destination: string } | undefined
 
   function turn(): DurationMs {

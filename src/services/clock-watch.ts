@@ -4,24 +4,21 @@ import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 const checkEvery = durationMs(10_000)
 /**
- * The warning is logged again when the difference between the machine's clock and the brokers'
- * clock has changed by more than this number of seconds since the last warning.
+ * The warning is repeated when the difference of the clocks has changed by more than this number of
+ * seconds.
  */
 const repeatAfterSeconds = 10
 
 interface Deps {
   readonly clock: Clock
-  /**
-   * Milliseconds by which the machine's clock is ahead of `clock`; 0 when `clock` uses the
-   * machine's clock without a correction.
-   */
+  /** Milliseconds by which the machine's clock is ahead of `clock`. */
   readonly offset: () => number
   readonly logger: Logger
 }
 
 /**
  * Logs a warning when the machine's clock differs from the brokers' clock by at least half a
- * second, and an info line when the clocks agree again. The process uses the brokers' clock.
+ * second, and an info line when they agree again.
  */
 export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask {
   let loggedSeconds = 0

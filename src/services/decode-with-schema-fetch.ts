@@ -3,9 +3,9 @@ import type { SchemaNeeded, Undecodable } from '../core/ports.ts'
 type Read<R> = Exclude<R, SchemaNeeded> | Undecodable
 
 /**
- * Decodes a value. When the writer's schema is unknown, fetches it from the schema registry and
- * decodes again. The value is undecodable when the registry does not know the schema either.
- * Rejects if the registry cannot be reached; a later call can succeed.
+ * Decodes a value, if necessary after fetching its schema from the registry. The value is
+ * undecodable when the registry does not know the schema. Rejects if the registry cannot be
+ * reached.
  */
 export async function decodeWithSchemaFetch<R extends { readonly kind: string }>(
   registry: { learn(schemaId: number): Promise<boolean> },

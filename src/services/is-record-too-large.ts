@@ -1,4 +1,3 @@
-/** Kafka's error codes for a record that exceeds the maximum size of its topic. */
 const codes: ReadonlySet<unknown> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 
 /** Whether a record exceeds the maximum size of its topic. Every further append of it fails too. */

@@ -3,58 +3,50 @@ import { durationMs, type EpochMs } from '../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /**
- * Maximum time for which this process has no time from a broker. A broker returns its time with
- * each record that it stores. When no broker has returned its time for this duration, the process
- * writes a record to get the time.
+ * A broker returns its time with each record that it stores. After this time without a stored
+ * record, the process writes one.
  */
 const askEvery = durationMs(30_000)
-/** Maximum wait for a broker's time. After it, `now` returns the time of this process's clock. */
+/** Maximum wait for a broker's time. After it, `now` returns the time of this process. */
 const answerLimit = durationMs(5_000)
 
 interface Deps {
   readonly producer: LogProducer
-  /**
-   * The compacted topic to which the process writes a record to learn a broker's time. The record
-   * has no value, so Kafka treats it as a tombstone and removes it.
-   */
+  /** The compacted topic to which the process writes a record to learn a broker's time. */
   readonly topic: string
   readonly clock: Clock
-  /** Returns when a broker last returned its time, in monotonic milliseconds. */
+  /** When a broker last returned its time, in monotonic milliseconds. */
   readonly learnedAt: () => number
   readonly logger: Logger
 }
 
 export interface BrokerTime extends PeriodicTask {
   /**
-   * Writes a record, and resolves with the broker's time. Resolves with `undefined` when the write
-   * fails or takes more than 5 s. Also resolves with `undefined` when the topic keeps the
-   * producer's timestamps (`CreateTime`), because the acknowledgement then has no broker time.
+   * Writes a record, and resolves with the broker's time. Resolves with `undefined` after a
+   * failure, after 5 s, or when the topic keeps the producer's timestamps (`CreateTime`).
    */
   ask(): Promise<EpochMs | undefined>
   /**
    * Resolves with a broker's time, or with this process's time when `ask` gets none. All processes
-   * ask the leader of the same partition. So the broker's times never decrease, in any process,
-   * until another broker becomes the leader.
+   * use the same partition, so the times never decrease until its leader changes.
    */
   now(): Promise<EpochMs>
 }
 
 /**
- * The record that is written to learn the broker's time. It has no value, so it is a tombstone. It
- * deletes no other record, because no other record of the topic has its key. Keys of dead letters
- * begin with a destination id, or with `-/` and a topic name. Keys of deletions are JSON.
+ * A tombstone whose key no other record of the topic has: other keys begin with a destination id,
+ * or with `-/` and a topic name, or are JSON.
  */
 const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 
 /**
- * Keeps this process's clock aligned with the brokers' clock, even while the process writes no
- * other records.
+ * Keeps this process's clock aligned with the brokers' clock while the process writes no records.
  */
 export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: Deps): BrokerTime {
   let isAsking = false
   /**
    * Whether the topic keeps the producer's timestamps (`CreateTime`). Its acknowledgements then
-   * have no broker time, so the process stops asking.
+   * have no broker time.
    */
   let isSilent = false
 

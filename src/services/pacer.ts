@@ -4,10 +4,8 @@ import { sleep } from '../core/sleep-and-yield.ts'
 import { durationMs } from '../core/time.ts'
 
 /**
- * Maximum delay, in ms, for which the pacer compensates. If promises of the pacer resolve late, for
- * example because timers fire late, the next promises resolve without a wait until the mean rate is
- * reached again. The pacer does not compensate for the rest of a longer delay, so that no large
- * burst follows.
+ * Maximum delay, in ms, for which the pacer compensates: late promises are followed by promises
+ * without a wait. A longer delay is not fully compensated, so that no large burst follows.
  */
 const maxBurstMs = 100
 
@@ -15,8 +13,8 @@ export type Pacer = (count?: number) => Promise<void>
 
 /**
  * Returns a function that limits the rate of its callers: its promises resolve `perSecond` times a
- * second, evenly spaced. They resolve immediately when `perSecond` is `undefined` or `stop` is
- * aborted. A call with `count` counts as this number of calls, and delays the next one.
+ * second, evenly spaced, or immediately when `perSecond` is `undefined` or `stop` is aborted. A
+ * call with `count` counts as this number of calls, and delays the next one.
  */
 export function createPacer(clock: Clock, perSecond: number | undefined, stop?: AbortSignal): Pacer {
   if (perSecond === undefined) return async () => {}
@@ -30,10 +28,9 @@ export function createPacer(clock: Clock, perSecond: number | undefined, stop?: 
 }
 
 /**
- * Yields the numbers from 0 to `count - 1`, `perSecond` of them per second. If `perSecond` is
- * `undefined`, there is no wait between them. The due time of each number is computed from the
- * start. So after any delay, numbers follow faster until the mean rate is reached. The generator
- * ends early when `signal` is aborted.
+ * Yields the numbers from 0 to `count - 1`, `perSecond` of them per second, or all without a wait.
+ * After a delay, numbers follow faster until the mean rate is reached. Ends early when `signal` is
+ * aborted.
  */
 export async function* paced(
   { count, perSecond }: { readonly count: number; readonly perSecond: number | undefined },

@@ -9,7 +9,6 @@ export interface PeriodicTask {
 
 interface Deps {
   readonly clock: Clock
-  /** Time from `start` to the first run. */
   readonly firstAfter: DurationMs
   /** Runs once. Resolves with the time until the next run. */
   readonly turn: () => DurationMs | Promise<DurationMs>

@@ -1,8 +1,7 @@
 import { durationMs } from '../core/time.ts'
 
 /**
- * Maximum time until a process reads its own record back from a topic. Usually it takes less than a
- * second.
+ * Maximum time until a process reads its own record back from a topic, usually less than a second.
  */
 export const readBackLimit = durationMs(10_000)
 

@@ -2,8 +2,6 @@ import { expect, it } from '@jest/globals'
 import { accessibilityViolations } from '../support/browser/accessibility.ts'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
 
-/* Tests of the dry run in the dialog that starts a replay. */
-
 const console = withConsoleBrowser()
 
 it.each([

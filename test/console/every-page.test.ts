@@ -8,13 +8,11 @@ import { builtConsole } from '../support/console/built-console.ts'
 import { type ConsolePage, withConsoleBrowser } from '../support/console/console-browser.ts'
 import { failedMessage, failingId } from '../support/console/fake-operator-api-data.ts'
 
-/* Tests that apply to every page of the console. */
-
 const console = withConsoleBrowser()
 
 /**
- * Each page: its name, its path, a text that it shows when its data has arrived, and the name of
- * its picture in the docs.
+ * Each page: its name, its path, a text that its data contains, and the name of its picture in the
+ * docs.
  */
 const pages: readonly (readonly [page: string, path: string, text: string, picture: string | undefined])[] = [
   ['the overview', '/', 'hookline-dispatcher-0', 'overview'],
@@ -85,7 +83,7 @@ describe.each([
   })
 })
 
-/** Pages that show `roleNeeded` in place of their text to a user with the role `read`. */
+/** Pages that show `roleNeeded` to a user with the role `read`. */
 const operatorPaths = ['/new-destination', '/dead-letters/2-1041', '/resend?destination=billing', '/new-source']
 const roleNeeded = 'sign in with a key that has the role "operate"'
 

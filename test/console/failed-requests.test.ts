@@ -2,10 +2,6 @@ import { expect, it } from '@jest/globals'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
 import { failingId } from '../support/console/fake-operator-api-data.ts'
 
-/*
- * Tests of pages whose requests fail, or whose address or data has a form that they cannot show.
- */
-
 const console = withConsoleBrowser()
 const badGateway = { status: 502, contentType: 'text/html', body: '<html>' }
 
@@ -50,8 +46,7 @@ it('a page that cannot show its data names the error, and the other pages still 
 
 it('filters of the address that no field can show are used unchanged', async () => {
   const { page, show } = await console.open()
-  // The overview is open before `show`, and requests the dead letters of all messages. So the test
-  // waits for a request with `message=`.
+  // The open overview requests the dead letters of all messages, without `message=`.
   const request = page.waitForRequest(
     sent => new URL(sent.url()).pathname === '/v1/dead-letters' && sent.url().includes('message='),
   )

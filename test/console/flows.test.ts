@@ -3,8 +3,6 @@ import { accessibilityViolations } from '../support/browser/accessibility.ts'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
 import { disabledId, failedMessage, failingId, oddMessage } from '../support/console/fake-operator-api-data.ts'
 
-/* Tests of what an operator does with the console, across several pages. */
-
 const console = withConsoleBrowser()
 
 describe('an operator', () => {

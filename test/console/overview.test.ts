@@ -2,8 +2,6 @@ import { expect, it } from '@jest/globals'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
 import { status } from '../support/console/fake-operator-api-data.ts'
 
-/* Tests of the overview, the first page of the console. */
-
 const console = withConsoleBrowser()
 
 it('requests the dead letters of the hour before each request', async () => {

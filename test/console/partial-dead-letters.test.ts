@@ -1,8 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
 
-/* Tests of a list of dead letters that the operator service could not complete. */
-
 const console = withConsoleBrowser()
 
 it.each([

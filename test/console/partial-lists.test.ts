@@ -2,8 +2,6 @@ import { expect, it } from '@jest/globals'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
 import { changes, failingId, status } from '../support/console/fake-operator-api-data.ts'
 
-/* Tests of lists of which the operator service sends only a part. */
-
 const console = withConsoleBrowser()
 
 it('the page of changes says whether older changes are missing', async () => {

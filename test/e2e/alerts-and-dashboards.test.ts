@@ -6,16 +6,16 @@ import { alerts, nameOf, recordings } from '../support/prometheus/rules.ts'
 import { type LivePrometheus, startPrometheus } from '../support/prometheus/server.ts'
 import { type ObservedService, startObserved } from '../support/prometheus/service-with-every-metric.ts'
 
-/** Time limit in ms, after which the test lists the queries that still have no data. */
+/** Time limit in ms, after which the test lists the queries without data. */
 const patienceMs = 45_000
 /**
- * Time in ms for which no alert may fire without a fault: 10 s, in which the condition of an alert
- * can become true, plus the longest `for` of the alert rules (shortened by `accelerate`).
+ * Time in ms for which no alert may fire without a fault: 10 s until a condition becomes true, plus
+ * the longest `for` of the accelerated rules.
  */
 const watchedMs = 1_000 * (10 + Math.max(...alerts.map(rule => Number.parseInt(accelerate(rule).for ?? '0', 10))))
 /**
- * The alert that fires here without a fault. Its accelerated rule expects a reading of the ledger
- * every 20 s, but the service reads the ledger every five minutes.
+ * This alert fires without a fault: its accelerated rule expects a reading of the ledger every 20
+ * s, but the service reads the ledger every five minutes.
  */
 const ledgerAlert = 'HooklineLedgerDifference'
 
@@ -32,10 +32,8 @@ afterAll(async () => {
   await observed?.close()
 })
 
-/** Replaces the variables of Grafana in an expression. */
 const filledIn = (expr: string): string => expr.replaceAll('$__rate_interval', '10s').replaceAll(/\$[a-z]+/g, '.*')
 
-/** The names of the alerts that fire. */
 async function firing(): Promise<readonly string[]> {
   const active = await prometheus.active()
   const names = active.filter(({ state }) => state === 'firing').map(({ labels }) => labels['alertname'] ?? '')
@@ -63,7 +61,7 @@ interface Asked {
   readonly expr: string
 }
 
-/** Returns the expressions without data. Their result has no series or only NaN. */
+/** Returns the expressions whose result has no series or only NaN. */
 async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
   const empty: Asked[] = []
   for (const each of asked) {
@@ -95,8 +93,8 @@ describe('a real Prometheus that scrapes the real service', () => {
       ...recordings.map(rule => ({ name: nameOf(rule), expr: nameOf(rule) })),
     ]
     const giveUpAt = Date.now() + patienceMs
-    // Each query must have data at some time. It is not necessary that all queries have data at the
-    // same time: for example, an open circuit breaker closes before other series exist.
+    // An open circuit breaker closes before other series exist, so queries have data at different
+    // times.
     let waiting: readonly Asked[] = queries
     await underLoad(async () => {
       waiting = await without(waiting)

@@ -9,10 +9,7 @@ const closing = closingAfterEach()
 const size = Number(process.env['AUDIENCE_MEMBERS'] || 12_000)
 const kills = Number(process.env['AUDIENCE_KILLS'] || 3)
 const changed = size / 100
-/**
- * Time limit of the test, in ms. Even a busy machine needs less: it delivers 300 members per
- * second, including the time of the kills.
- */
+/** Time limit of the test, in ms. Even a busy machine delivers 300 members per second. */
 const timeLimit = 120_000 + size * 6
 
 describe('syncs of an audience', () => {
@@ -24,8 +21,8 @@ describe('syncs of an audience', () => {
       let service: RunningService = await installation.run()
 
       /**
-       * Kills the process and starts it again, `kills` times. The kills are spread evenly over the
-       * time in which the number of messages that `crm` has accepted rises from `from` to `to`.
+       * Kills and restarts the process `kills` times, evenly while the number of messages that
+       * `crm` has accepted rises from `from` to `to`.
        */
       async function killInBetween(from: number, to: number): Promise<void> {
         for (let kill = 1; kill <= kills; kill++) {
@@ -48,8 +45,7 @@ describe('syncs of an audience', () => {
       expect(crm.members()).toEqual(new Set(users(changed, size + changed)))
       expect(crm.taken.size).toBe(size + 2 * changed)
       expect(crm.toldAgain).toEqual([])
-      // After a kill, changes since the last commit and changes in progress are sent again with the
-      // same id.
+      // After a kill, uncommitted changes and changes in progress are sent again with the same id.
       expect(crm.duplicates).toBeLessThan(kills * 2 * 2_000)
       expect(await service.stop()).toBe(0)
     },

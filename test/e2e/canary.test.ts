@@ -19,7 +19,7 @@ it('canary messages go through the whole installation, from one of several proce
   }
   await heart.untilDelivered(3)
   expect(JSON.parse(heart.requests[0]!.body)).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
-  // The canary is configured in both processes, but only one of them sends canary messages.
+  // Both processes have the canary, but only one of them sends canary messages.
   const sending = await Promise.all(
     services.map(async service => ((await service.metrics()).get('hookline_canary_sent_total') ?? 0) > 0),
   )

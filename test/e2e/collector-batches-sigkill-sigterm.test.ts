@@ -47,10 +47,7 @@ async function idsOn({ topics, codec, read }: TestInstallation): Promise<Readonl
   )
 }
 
-/**
- * Sends small batches one after another. It ends when `end` is called, or when a batch gets no
- * response. Records the ids of accepted and unanswered messages, and the status of each batch.
- */
+/** Sends small batches one after another, until `end` is called or a batch gets no response. */
 function steadyLoad(service: RunningService, name = 'load') {
   const accepted: string[] = []
   const unanswered: string[] = []
@@ -59,7 +56,7 @@ function steadyLoad(service: RunningService, name = 'load') {
   const running = (async () => {
     for (let count = 0; !isEnded && unanswered.length === 0; count += 10) {
       const ids = Array.from({ length: 10 }, (_, index) => `${name}-${count + index}`)
-      // If the connection breaks, it is unknown which messages the collector accepted.
+      // After a broken connection, it is unknown which messages the collector accepted.
       const posted = await post(service, pages(ids)).catch(() => undefined)
       answers.push(posted?.status ?? 0)
       if (posted === undefined) unanswered.push(...ids)
@@ -80,10 +77,7 @@ function steadyLoad(service: RunningService, name = 'load') {
   }
 }
 
-/**
- * Starts eight senders. Resolves when each has a hundred accepted messages. The senders continue
- * after that.
- */
+/** Starts eight senders, which continue. Resolves when each has a hundred accepted messages. */
 async function heavyLoad(service: RunningService) {
   const loads = Array.from({ length: 8 }, (_, index) => steadyLoad(service, `load-${index}`))
   await until(async () => (loads.every(({ accepted }) => accepted.length >= 100) ? true : undefined))
@@ -120,8 +114,7 @@ describe('a batch sent to the collector', () => {
   it('is accepted by a process with only the collector; a new write key works without a restart', async () => {
     const installation = closing(await startInstallation({}))
     const collector = await installation.run({}, alone)
-    // The response lists the two checks of the collector first, and then the checks of every
-    // process.
+    // The collector's two checks come before the checks of every process.
     expect(await collector.ask('/readyz?verbose')).toEqual({
       status: 200,
       text: expect.stringMatching(/^\+ collector: listening\n\+ kafka: Kafka accepts messages\n(\+ .*\n)*ok\n$/),

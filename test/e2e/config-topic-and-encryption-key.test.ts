@@ -21,7 +21,6 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
-/** The record of a destination that sends to one receiver. */
 function created(id: string, { url }: RecordingReceiver, key: EncryptionKey) {
   const webhooks = [{ url, headers: { Authorization: 'Bearer token-of-the-crm' } }]
   const document = destinationDocument({ webhooks })
@@ -52,7 +51,7 @@ it('a process applies changes of the config topic within a second, and an object
   await first.untilDelivered(10)
   expect(second.requests).toEqual([])
 
-  // The second key file gets the missing key, which makes the process reload its configuration.
+  // The missing key in the second key file makes the process reload its configuration.
   await writeFile(encryptionKeyFile[1]!, keyFile('second'))
   await second.untilDelivered(5)
   expect([await objects('used'), await objects('excluded')]).toEqual([2, 0])

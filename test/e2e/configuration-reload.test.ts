@@ -21,7 +21,7 @@ const reloads = 'hookline_config_reloads_total'
 const isSignedWith = (secret: string, { body, headers }: SinkRequest): boolean =>
   headers['x-signature'] === createHmac('sha1', secret).update(body).digest('hex')
 
-/** The time series with the hash of the configuration in a process that starts with this file. */
+/** The series with the configuration hash of a process that starts with this file. */
 async function hashAtStart(config: string): Promise<string> {
   const { metrics, ...exposition } = createMetrics()
   const io = createTestIo({ env: process.env as Record<string, string> })

@@ -39,8 +39,8 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   const receiver = closing(await startReceiver())
   const installation = closing(
     await startInstallation({
-      // The schedule has one minute of retries. So even on a slow machine, deliveries are still
-      // waiting when the command ends.
+      // With one minute of retries, deliveries still wait when the command ends, even on a slow
+      // machine.
       delivery: { schedule: Array<string>(20).fill('3s') },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
     }),
@@ -52,8 +52,7 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   const accepted = JSON.parse(await installation.command('delete-user', '--user', 'ada', '--suppress', '--json'))
   const acceptedAt = performance.now()
   await untilCounted(service, 'hookline_drops_total{reason="user_deleted"}', 3)
-  // The id contains the time of the deletion request. `--status` reads the topic from about this
-  // time on.
+  // `--status` reads the topic from about the time in the id.
   expect(Math.abs((deletionRequestedAt(accepted.id) ?? 0) - Date.parse(accepted.createdAt))).toBeLessThan(1_000)
   const status = async () => JSON.parse(await installation.command('delete-user', '--status', accepted.id, '--json'))
   await until(async () => ((await status()).status === 'finished' ? true : undefined))

@@ -3,11 +3,6 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from '@jest/globals'
 
-/*
- * Runs `make demo`, the first command of the README. The demo compares its figures with those that
- * its scenario expects.
- */
-
 const demo = new URL('../../deploy/tools/local/demo.ts', import.meta.url).pathname
 
 describe('demo', () => {

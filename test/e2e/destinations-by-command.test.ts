@@ -67,8 +67,7 @@ it('a destination is added, paused, changed, rotated and deleted by commands whi
     /^stdin:1:\d+: sources\[0\]: no source has this id \(did you mean web\?\)/,
   )
 
-  // The receiver accepts both secrets. After the overlap, requests are signed with the new secret
-  // only.
+  // The receiver accepts both secrets. After the overlap, only the new secret signs requests.
   const rotated = (await run('destinations rotate-secret crm --overlap 3s')).trim()
   accepted.push(new Secret(rotated))
   const isSignedAnew = ({ body, headers }: SinkRequest): boolean =>

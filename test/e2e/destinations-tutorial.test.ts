@@ -10,8 +10,7 @@ import { blocksIn, outputLike, Terminals } from '../support/docs/tutorial-blocks
 import { until } from '../support/kafka/admin.ts'
 
 /*
- * Runs docs/tutorial/destinations-by-command.md command by command. The test replaces only the
- * ports, the directory, the topic prefix and the overlap of the rotation.
+ * Runs the commands of docs/tutorial/destinations-by-command.md with other ports, names and times.
  */
 
 const page = readFileSync(join(checkout, 'docs/tutorial/destinations-by-command.md'), 'utf8')
@@ -43,7 +42,6 @@ const withPorts = (text: string): string =>
     text,
   )
 
-/** Replaces the ports, the directory and the overlap in a command with those of this run. */
 function adapted(command: string): string {
   const node = `'${process.execPath}'`
   return withPorts(command)

@@ -53,16 +53,15 @@ it('a destination that fails at two processes is disabled, although one is kille
   const failingSince = await until(async () => {
     await sendSome()
     const records = await installation.read(installation.topics.config)
-    // Both processes may have written a record of the first failure. The earlier record is the
-    // valid one.
+    // Both processes may have written a record of the first failure. The earlier one is valid.
     const first = records.find(record => record.key?.toString() === 'failures/crm')
     const decoded = first && decodeValue(String(first.value))
     return decoded?.kind === 'document' ? Number(decoded.document['failingSince']) : undefined
   })
   await killed.kill()
   const started = await installation.run()
-  // The killed process may have disabled a destination without writing the notice. So the
-  // destination `erp`, whose notice this test needs, is created after the kill.
+  // The killed process may have disabled a destination without the notice, so this one is created
+  // after the kill.
   const document = { sources: ['web'], lifecycle: { onGone: 'disable' }, webhooks: [{ url: erp.url }] }
   expect((await ask(survivor, 'PUT', '/v1/destinations/erp', document)).status).toBe(201)
   const untilDisabled = (service: RunningService, id: string) =>
@@ -72,8 +71,7 @@ it('a destination that fails at two processes is disabled, although one is kille
       return found['state'] === 'disabled' ? found : undefined
     })
   const disabled = await untilDisabled(started, 'crm')
-  // `failingSince` is from before the kill, so the kill did not restart the time after which the
-  // destination is disabled.
+  // `failingSince` is from before the kill, so the kill has not reset it.
   expect(disabled).toMatchObject({
     version: 0,
     disabledAutomatically: { reason: 'failing', failingSince: new Date(failingSince).toISOString() },

@@ -9,8 +9,8 @@ import { startInstallation } from '../support/process/test-installation.ts'
 const closing = closingAfterEach()
 
 /**
- * Joins the consumer group as soon as it has no other member, with an assignment protocol that
- * Hookline does not support. A process of Hookline then cannot join the group.
+ * Joins the consumer group when it has no member, with a protocol that prevents processes of
+ * Hookline from joining.
  */
 async function occupy(groupId: string, topic: string): Promise<{ close(): Promise<void> }> {
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')

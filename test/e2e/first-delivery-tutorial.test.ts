@@ -9,10 +9,7 @@ import { freePorts } from '../../deploy/tools/local/free-ports.ts'
 import { checkout } from '../support/docs/pages.ts'
 import { blocksIn, outputLike, Terminals } from '../support/docs/tutorial-blocks-and-terminals.ts'
 
-/*
- * Runs docs/tutorial/first-delivery.md command by command. The test replaces only the ports, the
- * topic prefix and the retry waits.
- */
+/* Runs the commands of docs/tutorial/first-delivery.md with other ports, names and retry waits. */
 
 const page = readFileSync(join(checkout, 'docs/tutorial/first-delivery.md'), 'utf8')
 const [dev, sink, send, preview, curl, failingSink, sendAgain, ...others] = blocksIn(page, 'sh') as [
@@ -21,10 +18,7 @@ const [dev, sink, send, preview, curl, failingSink, sendAgain, ...others] = bloc
 ]
 const [ready, listening, sent, arrived, success, twice] = blocksIn(page, 'text') as [string, ...string[]]
 
-/**
- * Whether this machine has curl. Small container images do not have it. The test then leaves out
- * the step that uses curl. The later steps do not need it.
- */
+/** Small container images do not have curl. The test then leaves out its step. */
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 
 let directory: string
@@ -52,7 +46,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** Replaces the ports and paths in a command with those of this run. */
 function adapted(command: string): string {
   const node = `'${process.execPath}'`
   return command

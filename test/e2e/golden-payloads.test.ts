@@ -18,8 +18,7 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
     )
     const service = await installation.run()
     const [event] = trackEvents(1)
-    // A `delete` without a deletion request would be dead-lettered. e2e/deletions.test.ts tests
-    // this type.
+    // Without a deletion request, a `delete` would be dead-lettered.
     const golden = goldenPayloads.filter(
       ({ name, message }) => name.startsWith('default/') && message.type !== 'delete',
     )
@@ -37,9 +36,8 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
         signature: goldenSignatures.get(name),
       })
     }
-    // `RecordingReceiver` verifies the signature over the body that it has parsed and serialised
-    // again, like a JavaScript receiver whose framework has parsed the body. This must succeed, so
-    // Hookline must send each body in the form that `JSON.stringify` writes.
+    // `RecordingReceiver` verifies the signature over a body that it has parsed and serialised
+    // again, so Hookline must send what `JSON.stringify` writes.
     expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
     expect(Object.keys(receiver.requests[0]!.headers).sort()).toEqual([
       ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'host'],

@@ -15,10 +15,9 @@ import { peakMb } from '../tools/bench/process-usage.ts'
 const closing = closingAfterEach()
 
 /**
- * Number of single requests. The first `systematicRequests` requests have each shape (see
- * `hostileRequests`) once with and once without a write key. The others are random. For each 1,000
- * single requests, the test sends every crowd (a group of concurrent requests) once. A long run has
- * 10,000 single requests (test/README.md). Another SEED gives other requests.
+ * Number of single requests. The first `systematicRequests` have each shape (see `hostileRequests`)
+ * with and without a write key. The others are random and depend on SEED. Each 1,000 single
+ * requests add every crowd (a group of concurrent requests) once.
  */
 const count = Number(process.env['HOSTILE_REQUESTS'] ?? 120)
 const rounds = Math.ceil(count / 1_000)
@@ -43,9 +42,8 @@ async function postPage({ collector }: RunningService, messageId: string): Promi
 }
 
 /**
- * Sends the requests of a crowd except their last bytes, then 30 requests of another source, then
- * the last bytes of the crowd and 30 further requests of the other source. Returns the statuses of
- * the requests of both.
+ * Sends a crowd except its last bytes, then 30 requests of another source, then the last bytes and
+ * 30 further requests. Returns the statuses of both.
  */
 async function beset(service: RunningService, crowd: HostileCrowd) {
   const honest: number[] = []

@@ -38,7 +38,7 @@ describe('an invalid record on the events topic', () => {
         outcomes: 'missing_event',
       },
     }
-    // All records are in one partition, so that the good record follows all bad records.
+    // All records are in one partition, so that the good record follows all bad ones.
     const records = Object.entries(bad).map(([key, { value }]) => ({
       key: Buffer.from(key),
       value,
@@ -77,8 +77,7 @@ describe('an invalid record on the events topic', () => {
       .split('\n')
     expect(listed).toHaveLength(1)
 
-    // The replayed values are still invalid. Each new dead letter names the dead letter from which
-    // it was replayed.
+    // The replayed values are still invalid. Each new dead letter names the one that was replayed.
     expect(await installation.command('replay', '--reason', 'undecodable')).toMatch(/\b4 replayed\b/)
     const again = await until(async () => {
       const found = await installation.read(installation.topics.deadLetter)

@@ -12,18 +12,17 @@ const { slowAfterMs } = flowLimits.spillover
 const closing = closingAfterEach()
 
 /**
- * Time in ms in which the other destinations must get more than `minRequests` requests. A hanging
- * request holds its permit (slot for a concurrent request) for 5 s, which is longer. If the hanging
- * destination held all permits, the others would get about 60 requests in this time.
+ * Time in ms in which the other destinations must get more than `minRequests` requests: shorter
+ * than the 5 s for which a hanging request holds its permit. If the hanging destination held all
+ * permits, the others would get about 60 requests.
  */
 const hangMs = 4_500
 const minRequests = 150
 
 /**
  * Returns the first time from `since` on at which the attempts of a destination were slow, in ms
- * since 1970; `Infinity` if they were never slow. They are slow from the moment at which an attempt
- * has lasted `neverSlowMs`, until the end of the next attempt. The next attempt is the first one
- * that starts after the slow one has ended. A busy machine can make attempts slow.
+ * since 1970; `Infinity` without one. They are slow from the time when an attempt has lasted
+ * `neverSlowMs` until the end of the next attempt.
  */
 function slowFrom(attempts: readonly AttemptRecord[], since: number): number {
   const ordered = attempts.toSorted((one, other) => one.at - other.at)
@@ -50,7 +49,7 @@ describe('a destination that accepts connections but never responds', () => {
       }),
     )
     const service = await installation.run()
-    // The events do not fit into the memory of the process, which keeps at most 2,000.
+    // The events exceed the 2,000 that the process keeps in memory.
     const count = 2_500
     const sentAt = Date.now()
     await installation.send(trackEvents(count))
@@ -72,10 +71,8 @@ describe('a destination that accepts connections but never responds', () => {
     for (const id of others) {
       expect(results(id, 'delivered')).toBe(count)
       const slowAt = slowFrom(attemptsOf(id), sentAt + slowAfterMs)
-      // While the hanging destination holds its permits, a delivery of another destination moves to
-      // a retry topic only if the attempts of this other destination are slow.
-      // test/unit/services/dispatcher/slow-and-overloaded-endpoints.test.ts proves this with a
-      // manual clock.
+      // A delivery of another destination moves to a retry topic only if the attempts of that
+      // destination are slow.
       const unexpected = moved.filter(
         ({ headers, timestamp }) => headers['destination'] === id && isDuringHang(timestamp) && timestamp < slowAt,
       )

@@ -18,8 +18,6 @@ import { operatorKey } from '../support/operator/scripted-deletion-and-audience-
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* Tests of replays and resends in one operator process, through the API and by commands. */
-
 const count = 40
 const span = { since: '1h', until: '0s' }
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
@@ -50,7 +48,6 @@ afterAll(async () => {
   await Promise.all([crm?.close(), shop?.close()])
 })
 
-/** Runs a command that uses the operator API and has no configuration file. */
 async function command(...words: readonly string[]) {
   const options = ['--operator-url', operator.operator!, '--operator-key-file', keyFile]
   const child = spawn(process.execPath, [program, ...words, ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -116,8 +113,7 @@ it('the ledger counts what was replayed and resent, and balances', async () => {
     if (err.includes('not all counts could be read')) return undefined
     expect(code === 0 ? '' : err).toBe('')
     const ledger = JSON.parse(out)
-    // Waits until offset commits count all retry records. Until then, the ledger shows new ones as
-    // `repeated`.
+    // Until offset commits count all retry records, the ledger shows new ones as `repeated`.
     return ledger.totals.delivered === shop.requests.length + count && ledger.totals.repeated === 0 ? ledger : undefined
   })
   const sum = (id: string, field: string): number =>

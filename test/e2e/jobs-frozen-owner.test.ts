@@ -4,20 +4,17 @@ import { ask, createJob, hasEnded, startJobsInstallation, untilJob } from '../su
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* Tests a resend whose process is suspended for longer than its lease and then continues. */
-
 const closing = closingAfterEach()
 const count = 320
 const rate = 40
 /**
- * Maximum number of events that the process has resent but not recorded as resent. It records its
- * position every second, or after 256 events. The factor 2 is a margin for a slow machine.
+ * Maximum number of events that the process has resent but not recorded. It records its position
+ * every second, or after 256 events. The factor 2 is a margin for a slow machine.
  */
 const inProgress = 2 * rate
 /**
- * The process is suspended when it has resent this number of events. If the other process began
- * again with the first event, it would duplicate all these events. The number exceeds `inProgress`,
- * so the test would then fail.
+ * Number of resent events at which the process is suspended. A resend from the first event would
+ * duplicate more than `inProgress` events.
  */
 const suspendedAt = 3 * rate
 
@@ -45,7 +42,7 @@ it('SIGSTOP of the process that runs a resend: another one finishes it, and the 
   const [before, beforeOfUser] = [shop.duplicates, shop.successes.get('m-7') ?? 0]
   process.kill(first.pid, 'SIGCONT')
   expect(await untilJob(first, resend, hasEnded)).toMatchObject({ state: 'done', progress: { sent: count } })
-  // The process that was suspended lost only this job. It still accepts new ones.
+  // The suspended process lost only this job. It still accepts new ones.
   const next = await createJob(first, '/v1/resends', { ...body, userIds: ['user-7'] })
   expect(await untilJob(second, next, hasEnded)).toMatchObject({
     state: 'done',
@@ -53,8 +50,8 @@ it('SIGSTOP of the process that runs a resend: another one finishes it, and the 
   })
   await shop.until(() => (shop.successes.get('m-7') ?? 0) > beforeOfUser)
   expect(before - count).toBeLessThanOrEqual(inProgress)
-  // There can be two more duplicates. One is the copy of `m-7` that the new job sends. The other is
-  // a copy that the first process may have been sending to Kafka when it was suspended.
+  // Two more duplicates are possible: the copy of `m-7` of the new job, and a copy in progress at
+  // the suspension.
   expect(shop.duplicates - before).toBeLessThanOrEqual(2)
   const { body: list } = await ask(first, 'GET /v1/resends')
   expect(list.resends.map(({ state }: { state: string }) => state)).toEqual(['done', 'done'])

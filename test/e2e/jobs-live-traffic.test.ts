@@ -12,8 +12,6 @@ import { until } from '../support/kafka/admin.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* Tests a large resend to a new destination during the live traffic of another destination. */
-
 const closing = closingAfterEach()
 const count = 5_000
 const liveEveryMs = 100

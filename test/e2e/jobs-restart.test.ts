@@ -32,7 +32,6 @@ it('a resend continues after a restart of all processes, from the position that 
     progress: { read: count, total: count, sent: count, skipped: 0 },
   })
   await shop.until(() => [...shop.successes.values()].every(times => times >= 2))
-  // If the job had started again, the events that it had resent before the restart would arrive a
-  // third time.
+  // A job that started again would resend the events from before the restart a third time.
   expect(shop.duplicates - count).toBeLessThan(before)
 })

@@ -6,21 +6,17 @@ import { patience } from '../support/process/delivery-findings.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* Tests a replay and a resend whose process is killed. Another operator process takes them over. */
-
 const closing = closingAfterEach()
 const count = 400
 const rate = 40
 /**
- * Maximum number of records that the process has replayed or resent but not recorded as done. It
- * records its position every second, or after 256 records. The factor 2 is a margin for a slow
- * machine.
+ * Maximum number of records that the process has replayed or resent but not recorded. It records
+ * its position every second, or after 256 records. The factor 2 is a margin for a slow machine.
  */
 const inProgress = 2 * rate
 /**
- * The process is killed when each job has processed this number of records. If the other process
- * began a job again with its first record, it would duplicate all these records. The number exceeds
- * `inProgress`, so the test would then fail.
+ * Number of processed records of each job at which the process is killed. A job that began again
+ * would duplicate more than `inProgress` records.
  */
 const killedAt = 3 * rate
 

@@ -26,9 +26,9 @@ it('a leader and the coordinator are killed under load with retries: every ackno
     'coordinator killed broker n',
   ])
   expect(row.recoveryMs).toBeGreaterThan(0)
-  // The kills should not make a process lose a partition. Then duplicates have only two causes:
-  // retries of the producer of the load, and a lease that expired during a delivery.
+  // No process should lose a partition. Only retries of the load's producer and expired leases
+  // cause duplicates.
   expect(row.duplicates).toBeLessThan(row.sent / 20)
-  // There must be more requests than successes, because the load causes retries.
+  // The retries of the load cause more requests than successes.
   expect(row.calls).toBeGreaterThan(row.delivered + row.duplicates)
 }, 480_000)

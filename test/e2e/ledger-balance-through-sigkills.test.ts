@@ -23,7 +23,6 @@ const kills = 4
 const events = 1_000
 const schedule = [durationMs(1_000), durationMs(1_000)]
 
-/** Returns a function that reads the ledger of this hour and the previous one. */
 function ledgerOf({ topics }: TestInstallation): () => Promise<LedgerView> {
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
   const kafka = createKafka({ brokers, clientId: 'test', tls: undefined, sasl: undefined }, silent)
@@ -37,7 +36,6 @@ function ledgerOf({ topics }: TestInstallation): () => Promise<LedgerView> {
   return () => read({ since: hourOf(clock.now()) - 1, until: hourOf(clock.now()) + 1 })
 }
 
-/** The sum of one count of a destination over all hours. */
 const countsOf = ({ rows }: LedgerView, id: string, field: keyof LedgerRow): number =>
   rows.filter(({ destination }) => destination === id).reduce((sum, row) => sum + Number(row[field]), 0)
 
@@ -45,8 +43,8 @@ it(`balances to zero after ${kills} SIGKILLs under load with retries, dead lette
   const works = closing(await RecordingReceiver.started({ latency: durationMs(100) }))
   const flaky = closing(await RecordingReceiver.started({ latency: durationMs(10), resetEvery: 3 }))
   const refuses = closing(await RecordingReceiver.started({ answers: [400] }))
-  // The counts of this many destinations do not fit into the metadata of an offset commit, so
-  // Hookline also writes ledger records.
+  // The counts of these destinations do not fit into the metadata of an offset commit, so Hookline
+  // also writes ledger records.
   const disabled = Array.from({ length: 60 }, (_, index) => `disabled-${index}`.padEnd(50, 'x'))
   const destination = (id: string, url: string, enabled = true) => ({
     id,
@@ -90,8 +88,7 @@ it(`balances to zero after ${kills} SIGKILLs under load with retries, dead lette
     const ended = countsOf(ledger, id, 'delivered') + countsOf(ledger, id, 'deadLettered')
     expect(ended).toBe(events + countsOf(ledger, id, 'repeated'))
   }
-  // A kill can repeat only the retry records that the process appended after its last offset
-  // commit: fewer than 500.
+  // A kill can repeat only the retry records since the last offset commit: fewer than 500.
   expect(ledger.totals.repeated).toBeLessThan(kills * 500)
   expect(ledger.totals.delivered).toBeLessThanOrEqual(works.requests.length + flaky.requests.length)
   await Promise.all(running.map(service => service.stop()))

@@ -55,8 +55,8 @@ async function startDev(config: string): Promise<Run> {
 }
 
 /**
- * Resolves with the only line that the program prints to stdout. Rejects with the exit code and
- * stderr if the program ends before this line.
+ * Resolves with the only line on stdout. Rejects with the exit code and stderr if the program ends
+ * before this line.
  */
 async function ready(run: Run): Promise<string> {
   while (!run.stdout().includes('\n')) {
@@ -77,8 +77,8 @@ async function writeDeadLetter(): Promise<void> {
 }
 
 /**
- * Counts the records that have a value. Dispatchers also write records without a value, to read the
- * brokers' time.
+ * Counts the records that have a value. Dispatchers also write tombstones, to read the brokers'
+ * time.
  */
 async function countDeadLetters(): Promise<number> {
   const client = createKafka(
@@ -137,7 +137,6 @@ describe('make dev', () => {
     await ready(second)
     expect(await countDeadLetters()).toBe(1)
 
-    // If one process of `make dev` dies, all others must stop.
     process.kill(Number(await readFile(join(dir, 'data/kafka/server.pid'), 'utf8')), 'SIGKILL')
     expect(await second.ended).toBe(1)
     expect(second.stderr()).toContain('make dev stops, because Kafka ended with signal SIGKILL')

@@ -46,8 +46,7 @@ it('a destination with OAuth2 gets every event with a valid token, also through 
   await untilDelivered(25)
   expect(tokens.issued).toHaveLength(1)
 
-  // All tokens are revoked while the authorization server issues no new ones. Each delivery waits
-  // in a retry topic.
+  // Without tokens, each delivery waits in a retry topic.
   tokens.isDown = true
   tokens.revokeAll()
   await installation.send(trackEvents(5, 'outage'))
@@ -56,8 +55,7 @@ it('a destination with OAuth2 gets every event with a valid token, also through 
   tokens.isDown = false
   await untilDelivered(30)
 
-  // Replaces the secret in its file, as Kubernetes does with a mounted secret. The authorization
-  // server accepts only the new secret.
+  // Replaces the file of the secret as Kubernetes does with a mounted secret.
   tokens.setSecret(secrets.new)
   await writeFile(`${file}.next`, secrets.new)
   await rename(`${file}.next`, file)

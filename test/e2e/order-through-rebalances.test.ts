@@ -26,9 +26,7 @@ interface Receivers {
   readonly slower: RecordingReceiver
 }
 
-/**
- * Starts three destinations of one source. Two of them respond so slowly that events wait for them.
- */
+/** Starts three destinations of one source. Two of them respond so slowly that events wait. */
 async function setUp() {
   const [fast, slow, slower] = await Promise.all(
     [5, 150, 400].map(async ms => closing(await RecordingReceiver.started({ latency: durationMs(ms) }))),
@@ -45,16 +43,12 @@ async function setUp() {
   return { receivers, installation }
 }
 
-/**
- * Resolves when the fast destination has nearly all messages and the slowest one has `atLeast`
- * messages.
- */
+/** Resolves when the fast destination has nearly all messages and the slowest one `atLeast`. */
 async function untilSpread({ fast, slower }: Receivers, atLeast: number): Promise<void> {
   await fast.untilDelivered(count - users)
   await slower.untilDelivered(atLeast)
 }
 
-/** Checks that each destination got each message once, and the messages of each user in order. */
 function expectEachOnceInOrder(receivers: Receivers): void {
   for (const [name, { successes, requests }] of Object.entries<RecordingReceiver>({ ...receivers })) {
     const wrong = [...successes].filter(([, times]) => times !== 1)
@@ -71,7 +65,6 @@ async function untilAll(receivers: Receivers): Promise<void> {
   for (const receiver of Object.values(receivers) as RecordingReceiver[]) await receiver.untilDelivered(count)
 }
 
-/** Resolves when the partitions are divided among `members` members. */
 async function shared(installation: TestInstallation, members: number): Promise<void> {
   const admin = closing(await createAdminClient())
   const { dispatcherGroup, events: topic } = installation.topics

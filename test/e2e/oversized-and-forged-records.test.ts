@@ -11,9 +11,7 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 const closing = closingAfterEach()
 const mebibyte = 1024 * 1024
 
-/**
- * Writes one record with this compression to the first partition. The producer is not Hookline's.
- */
+/** Writes one record to the first partition, with a producer that is not Hookline's. */
 async function sendPacked(topic: string, compression: 'None' | 'GZIP' | 'ZSTD', value: Buffer): Promise<void> {
   const { CompressionTypes, Kafka, logLevel } = loadKafkajs()
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')

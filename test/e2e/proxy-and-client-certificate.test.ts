@@ -15,10 +15,7 @@ const authority = createAuthority()
 const clients = createAuthority('authority of clients')
 const clientNamed = (name: string): Leaf => clients.issue({ names: [name], usage: 'client' })
 
-/**
- * An endpoint that requires a client certificate. `names` are the names in the certificates, one
- * for each request.
- */
+/** `names` are the names in the client certificates of the requests. */
 async function startBank() {
   const names: string[] = []
   const server = closing(
@@ -38,7 +35,6 @@ async function startBank() {
 const calls = (outcome: string): string =>
   `hookline_webhook_calls_total{destination="bank",webhook="0",outcome="${outcome}"}`
 
-/** Starts a proxy that accepts only requests with one of these passwords. */
 async function startProxy(passwords: ReadonlySet<string>) {
   return closing(
     await startConnectProxy({
@@ -98,7 +94,7 @@ describe('through a proxy and with a client certificate', () => {
     await until(async () => ((await metric(calls('delivered'))) === sent ? true : undefined))
     expect((await service.metrics()).get(calls('proxy'))).toBeUndefined()
 
-    // The proxy refuses all requests until the set of passwords has the password again.
+    // The proxy refuses all requests until it knows the password again.
     passwords.clear()
     proxy.cut()
     await send(30)

@@ -76,19 +76,16 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
   const between = (receiver: LimitedReceiver, from: Mark, until: Mark): Arrivals =>
     receiver.arrivals(marks.get(from) ?? 0, marks.get(until) ?? 0)
   const whole = between(limited, 'one', 'end')
-  // Counts requests by the second in which they were sent. If the test counted them by the second
-  // in which they arrived, requests that waited in the sockets of the receiver would be counted
-  // together.
+  // Counted by the second in which requests were sent, because delayed requests arrive together.
   expect(whole.maxSentInOneSecond).toBeLessThanOrEqual(60)
-  // The bounds are wide, because the processes lack CPU time on a machine without idle cores. The
-  // property tests have exact limits.
+  // The bounds are wide, because the processes may lack CPU time. The property tests have exact
+  // limits.
   expect(whole.medianPerSecond).toBeGreaterThanOrEqual(43)
   expect(whole.medianPerSecond).toBeLessThanOrEqual(52)
-  // The mean includes pauses: without idle cores, the processes pause while another one starts.
+  // The mean includes pauses while another process starts.
   expect(between(limited, 'one', 'first stops').perSecond).toBeGreaterThan(35)
   expect(between(limited, 'one', 'first stops').perSecond).toBeLessThan(52)
-  // The token bucket of the endpoint is full at first, so the endpoint accepts more requests until
-  // the bucket is empty. These requests do not change the median.
+  // The full token bucket of the endpoint permits more requests at first.
   expect(between(busy, 'two', 'first stops').medianPerSecond).toBeGreaterThanOrEqual(15)
   expect(busy.refused.length).toBeLessThan(500)
   for (const each of metrics) expect(each.get('hookline_breaker_open{destination="busy"}') ?? 0).toBe(0)

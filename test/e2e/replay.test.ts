@@ -14,10 +14,7 @@ const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 const tier = durationMs(1_000)
 
-/**
- * Starts an installation. `crm` responds to each attempt as scripted, and `shop` accepts
- * everything.
- */
+/** `crm` responds as scripted, and `shop` accepts everything. */
 async function started(answers: readonly SinkAnswer[]) {
   const crm = closing(await RecordingReceiver.started({ answers }))
   const shop = closing(await RecordingReceiver.started())
@@ -30,7 +27,7 @@ async function started(answers: readonly SinkAnswer[]) {
   return { crm, shop, installation, service: await installation.run() }
 }
 
-/** The dead letters: the records of the dead-letter topic that were not replayed yet. */
+/** The records of the dead-letter topic that were not replayed yet. */
 async function standing({ read, topics }: TestInstallation): Promise<readonly LogRecord[]> {
   const records = await read(topics.deadLetter)
   const last = new LiveDeadLetters()
@@ -39,8 +36,8 @@ async function standing({ read, topics }: TestInstallation): Promise<readonly Lo
 }
 
 /**
- * Resolves when there are `count` dead letters, and each is from a delivery that was replayed
- * `round` times.
+ * Resolves when there are `count` dead letters, each from a delivery that was replayed `round`
+ * times.
  */
 const untilGivenUp = (installation: TestInstallation, count: number, round = 0): Promise<true> =>
   until(async () => {
@@ -112,9 +109,8 @@ describe('replay with the real dispatcher', () => {
       const delivered = (await service.metrics()).get('hookline_deliveries_total{destination="crm",result="delivered"}')
       return delivered === (await installation.read(installation.topics.retry(tier))).length ? true : undefined
     })
-    // After SIGKILL, the second run repeats only the replays that were in progress at the kill. At
-    // 5 replays per second, usually one is in progress, or a few if Kafka is slow. After SIGTERM,
-    // the first run completes the replays in progress, so the second run repeats none.
+    // After SIGKILL, only the replays in progress are repeated: at 5 per second, usually one, or a
+    // few if Kafka is slow.
     expect(crm.duplicates).toBeLessThanOrEqual(exitCode === 1 ? 0 : 3)
     expect([...crm.successes.keys()].toSorted()).toEqual(
       trackEvents(60)

@@ -10,14 +10,10 @@ const closing = closingAfterEach()
 
 type Body = Record<string, unknown>
 
-/**
- * Whether a body is from this call. The SDK is not compared, because the bodies of each SDK arrive
- * at a separate path.
- */
+/** Whether a body is from this call. The bodies of each SDK arrive at a separate path. */
 const isOf = (call: Call) => (body: Body) =>
   body['type'] === call.type && (call.type !== 'track' || body['event'] === call.event)
 
-/** Checks the body that the webhook got for a call. */
 function expectDelivered(body: Body | undefined, call: Call, addsTo: Sdk['addsTo']): void {
   if (body === undefined) throw new Error(`no ${call.type} ${call.event ?? ''}`)
   const { type, userId, anonymousId, previousId, event, groupId, name, category, traits, timestamp, context } = call

@@ -35,13 +35,12 @@ it('more slow destinations than permits of a host: all get requests, a fast one 
     await installation.send(trackEvents(each, `batch-${batch}`))
     await delay(200)
   }
-  // Fast destinations have their own share of the permits (slots for concurrent requests) of the
-  // host. Without this share, `quick` would get a permit only as often as each slow destination.
-  // The first wait below ends in one of two cases:
-  // - `quick` has most of its requests. Some of its events may stay in a retry topic, because
-  //   Hookline deferred them before it noticed that the host has too few permits.
-  // - A slow destination has 60 requests, about four times as many as it gets during the load
-  //   above. This is long enough for `quick` even on a slow machine, so the test fails.
+  // Without their own share of the permits, `quick` would get a permit only as often as each slow
+  // destination. The wait ends in one of two cases:
+  // - `quick` has most of its requests. The rest may have been deferred before Hookline noticed
+  //   that the host has too few permits.
+  // - A slow destination has 60 requests, about four times as many as during the load above, so the
+  //   test fails.
   const countOf = (id: string): number => calls.get(id) ?? 0
   const enough = 0.6 * batches * each
   await until(async () => countOf('quick') > enough || slow.some(({ id }) => countOf(id) >= 60) || undefined)
@@ -76,7 +75,7 @@ it('two destinations that answer 200 after 4.8 s defer no event of a third one, 
   await installation.run()
   const [batches, each] = [48, 10]
   for (let batch = 0; batch < batches; batch++) {
-    // Each event has its own user, so that no request waits for an earlier event of the same user.
+    // Each event has its own user, so that no event waits for an earlier one.
     const events = trackEvents(each, `batch-${batch}`).map(event => {
       sentAt.set(event.message.messageId, Date.now())
       return { ...event, message: { ...event.message, userId: event.message.messageId } }
@@ -85,8 +84,7 @@ it('two destinations that answer 200 after 4.8 s defer no event of a third one, 
     await delay(125)
   }
   await until(async () => (delays.length >= batches * each ? true : undefined))
-  // No event may be deferred: a deferred event arrives after 10 s or more. The limit of 8 s permits
-  // the delays of a busy machine. The unit test of the shared host has a limit of 1 s.
+  // A deferred event would arrive after 10 s or more.
   expect(delays.filter(ms => ms >= 8_000)).toEqual([])
   expect(slowRequests).toBeGreaterThan(100)
 })

@@ -50,8 +50,7 @@ it('a secret is replaced in its file under load: no delivery fails, and every la
   // Five failed attempts are too few to open the circuit breaker, which would defer deliveries.
   await installation.send(trackEvents(5, 'few').map(event => ({ ...event, sourceId: 'few' })))
   await Promise.all([steady.untilDelivered(25), failingOnce.until(() => failingOnce.requests.length === 5)])
-  // Replaces the file by a rename while requests are in progress. Kubernetes replaces a mounted
-  // secret in the same way.
+  // Replaces the file as Kubernetes does with a mounted secret, while requests are in progress.
   await writeFile(`${file}.next`, secrets.new)
   await rename(`${file}.next`, file)
   const reloads = 'hookline_config_reloads_total{result="applied"}'

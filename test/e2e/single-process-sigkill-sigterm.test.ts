@@ -30,13 +30,11 @@ describe('SIGKILL', () => {
     expect(new Set(receiver.successes.keys())).toEqual(
       new Set(trackEvents(events).map(event => event.message.messageId)),
     )
-    // Each kill repeats only deliveries in progress, and deliveries after the last commit, which
-    // was at most 250 ms earlier. If each process started from the first message again, there would
-    // be about 18,000 duplicates. `three-processes-stopped-killed-frozen.test.ts`
-    // checks the time of each duplicate.
+    // Each kill repeats only deliveries in progress or after the last commit, at most 250 ms
+    // earlier. If each process started from the first message again, there would be about 18,000
+    // duplicates.
     expect(receiver.duplicates).toBeLessThan(kills * 1_000)
-    // Repeated deliveries may still be in progress, so wait until all records are committed. After
-    // that, a new process must deliver nothing.
+    // Wait for repeated deliveries. After that, a new process must deliver nothing.
     const { events: topic, dispatcherGroup } = installation.topics
     await until(async () => ((await admin.committed(dispatcherGroup, topic)) === events ? true : undefined))
     expect(await service.stop()).toBe(0)

@@ -21,10 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => installation?.close())
 
-/**
- * Starts `hookline run` with brokers at this port. Resolves when the process has logged that it
- * waits for them.
- */
+/** Starts `hookline run` with brokers at this port. Resolves when the process waits for them. */
 async function waiting(brokerPort: number, services: string) {
   const ops = await freePorts(1)
   await installation.configure({ destinations, operator, ops: { listen: `127.0.0.1:${ops}` } })

@@ -26,8 +26,7 @@ it('shows the attempts of all destinations while they happen', async () => {
       .split('\n')
       .filter(Boolean)
       .map(line => JSON.parse(line))
-  // The attempts are made after the commands have started, so the commands must follow the attempts
-  // topic.
+  // The commands start before the attempts, so they must follow the attempts topic.
   const [delivered, failed] = [
     shown('--destination', 'crm', '--count', '20'),
     shown('--outcome', 'http_5xx', '--count', '20'),

@@ -8,10 +8,7 @@ import type { Findings, Limits } from '../tools/chaos/delivery-verdict.ts'
 import { createChance } from '../tools/chaos/seeded-random.ts'
 
 const closing = closingAfterEach()
-/**
- * Number of times that a test stops or kills a process. A long run sets HOOKLINE_TEST_ROUNDS to a
- * higher number.
- */
+/** Number of stops or kills in a test. A long run sets HOOKLINE_TEST_ROUNDS. */
 const rounds = Number(process.env['HOOKLINE_TEST_ROUNDS'] ?? 2)
 const chance = createChance(Number(process.env['SEED'] ?? 1), 'many-processes')
 const timeout = 180_000 + rounds * 60_000
@@ -22,17 +19,16 @@ afterEach(() => {
 })
 
 /**
- * Time limit until other processes own the partitions of a dead one, in ms. Its session times out
- * after 6 s.
+ * Maximum time, in ms, until other processes own the partitions of a dead one, whose session times
+ * out after 6 s.
  */
 const recoveryMs = 10_000
 const noneTwice: Limits = { duplicates: 0, recoveryMs, latestMs: 60_000 }
 const withoutPause: Limits = { ...noneTwice, pauseMs: 1_000 }
 
 /**
- * Ends the load. Checks that every sent message was delivered with a response and is committed.
- * Also checks that no committed offset decreased, and that no message was committed before it was
- * delivered or written to a retry topic.
+ * Ends the load. Every sent message must be delivered and committed, no committed offset may
+ * decrease, and no message may be committed before it is delivered or in a retry topic.
  */
 async function expectWhole(fleet: Fleet): Promise<void> {
   const codes = await fleet.settled()
@@ -124,10 +120,8 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       await expectWhole(fleet)
       expect(inHand.length).toBeGreaterThan(0)
       const { sent, seen } = fleet.observed
-      // Leaves out requests of the suspended process that ended after it continued, if their
-      // message was sent before the SIGSTOP: they may have begun before it. Messages that were sent
-      // later are not left out. They may have waited in the sockets of the process, which must not
-      // deliver them.
+      // Leaves out requests that the suspended process may have begun before the SIGSTOP. It must
+      // not deliver messages that were sent later and waited in its sockets.
       const ended = (each: Seen): boolean =>
         isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
       const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }
@@ -144,8 +138,8 @@ describe('three processes, twelve partitions, 500 records a second', () => {
   it(
     'a fourth process joins: no message is lost or duplicated, and partitions that stay do not pause while the others are drained',
     async () => {
-      // At any time, each partition has a request that takes three seconds. So the previous owner
-      // of a partition needs up to three seconds to drain it.
+      // Each partition always has a request of three seconds, so its owner needs up to three
+      // seconds to drain it.
       const fleet = closing(await Fleet.started(3, count => (count % 30 === 0 ? 3_000 : 20 + ((count * 37) % 180))))
       const before = await fleet.balanced()
       const at = performance.now()

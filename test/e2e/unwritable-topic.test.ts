@@ -22,8 +22,7 @@ describe('a retry topic that rejects records', () => {
     // Eight failed attempts are too few to open the circuit breaker, which would defer deliveries.
     const count = 8
     await installation.send(trackEvents(count))
-    // A process that has just started can be unready for other reasons, so wait for a response that
-    // names the topic.
+    // A process that has just started can be unready for other reasons.
     await until(async () => {
       const ready = await service.ask('/readyz')
       return ready.status === 503 && ready.text.includes(retry) ? true : undefined

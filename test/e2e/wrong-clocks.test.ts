@@ -15,8 +15,8 @@ const minute = 60_000
 const hour = 60 * minute
 const skews = [minute, -minute, hour, -hour]
 /**
- * Number of events, each with one failed attempt. A circuit breaker opens only when an attempt
- * fails and is at least the tenth. So it stays closed even if one process owns all partitions.
+ * Number of events, each with one failed attempt: too few for a circuit breaker to open, even if
+ * one process owns all partitions.
  */
 const count = 9
 

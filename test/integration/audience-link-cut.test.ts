@@ -33,10 +33,7 @@ function closingProducer(producer: LogProducer): LogProducer {
   return producer
 }
 
-/**
- * Creates the topics of an installation. `run` starts an audiences service. There is no dispatcher:
- * the test calls `deliver`, which reports all new events as delivered.
- */
+/** Creates the topics of an installation. In place of a dispatcher, the test calls `deliver`. */
 async function installation() {
   const prefix = uniqueName()
   const topics = topicNames(prefix)
@@ -66,7 +63,6 @@ async function installation() {
     topics,
     told,
     write,
-    /** Reports all new records of the events topic as delivered. */
     async deliver(): Promise<void> {
       const all = await read(topics.events)
       const fresh = all.filter(({ partition, offset }) => offset >= (delivered.get(partition) ?? 0))
@@ -78,7 +74,6 @@ async function installation() {
         if (report?.kind === 'audience') await write(report.input)
       }
     },
-    /** The last membership record of each user. */
     async last(): Promise<ReadonlyMap<string, MembershipRecord>> {
       const last = new Map<string, MembershipRecord>()
       for (const { key, value } of await read(topics.memberships)) {
@@ -144,8 +139,7 @@ it('a link cut during a sync: states that arrive after the revocation change not
   let states = 0
   const cut = Promise.withResolvers<void>()
   await place.run(kafkaBehind(proxy, brokers()), topic => {
-    // After 200 membership records, the proxy holds all bytes. So the next writes stay between the
-    // service and Kafka.
+    // From now on, writes stay between the service and Kafka.
     if (topic !== place.topics.memberships || ++states !== 200) return
     proxy.set({ kind: 'held' })
     cut.resolve()
@@ -160,7 +154,7 @@ it('a link cut during a sync: states that arrive after the revocation change not
   }
   await eventually(settled, count => count === size)
 
-  // The link works again, and the held writes of the first process arrive.
+  // The held writes of the first process arrive.
   const before = await place.records()
   proxy.set({ kind: 'open' })
   await eventually(place.records, count => count > before)
@@ -172,8 +166,7 @@ it('a link cut during a sync: states that arrive after the revocation change not
   await place.write(...[...users, 'user-new', 'user-also'].map(userId => observed(userId, 2)), ended(2))
   await place.write(observed('last-0', 3, 'true', 'partial'), observed('last-1', 3, 'true', 'partial'))
   await eventually(settled, count => count === size + 4)
-  // A sync without changes sends nothing. Only changes that were in progress at the cut are sent
-  // twice.
+  // A sync without changes sends nothing, so only changes in progress at the cut are sent twice.
   for (const userId of users) expect(place.told.get(userId)).toBeLessThanOrEqual(2)
   expect(place.told.get('user-new')).toBe(1)
   await third.stop()

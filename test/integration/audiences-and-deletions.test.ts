@@ -6,15 +6,14 @@ import { until } from '../support/kafka/admin.ts'
 import { runCommand } from '../support/process/in-process-command.ts'
 import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 
-/** Number of members of the large list. */
 const size = 60_000
 /**
- * Makes a line of the large list. Hookline ignores the field `pad`, so Kafka has to store only a
- * fifth of the list.
+ * A line of the large list. Hookline ignores the field `pad`, so Kafka stores only a fifth of the
+ * list.
  */
 const lineOf = (n: number): string => `{"userId":"user-${n}-${'x'.repeat(500)}","pad":"${'y'.repeat(5_500)}"}\n`
 
-/** One installation with one process for all tests. Each test has its own audience and users. */
+/** For all tests. Each test has its own audience and users. */
 let receiver: AudienceReceiver
 let installation: TestInstallation
 let service: RunningService
@@ -55,7 +54,6 @@ async function hookline(...words: readonly string[]) {
   return { code, out, err }
 }
 const json = async (...words: readonly string[]) => JSON.parse((await hookline(...words, '--json')).out)
-/** Resolves when the receiver has exactly these values for these users. */
 const untilTold = (values: Readonly<Record<string, unknown>>): Promise<void> =>
   receiver.until(() => Object.entries(values).every(([user, value]) => receiver.values.get(user) === value))
 const untilSettled = (name: string): Promise<true> =>
@@ -89,7 +87,7 @@ describe('audiences over HTTP', () => {
     const name = 'Cut short'
     await sync(name, ['c-1', 'c-2'])
     await untilTold({ 'c-1': true, 'c-2': true })
-    // Records that concern a whole audience, such as the end of a sync, have no key.
+    // Records that concern a whole audience, for example the end of a sync, have no key.
     const ends = async () =>
       (await installation.read(installation.topics.audienceInput)).filter(({ key }) => key === null).length
     const before = await ends()
@@ -104,7 +102,7 @@ describe('audiences over HTTP', () => {
         ? true
         : undefined,
     )
-    // Only two members were accepted. The third line has no line end, so it is incomplete.
+    // The third line has no line end, so it is incomplete.
     expect(receiver.values.get('c-4')).toBeUndefined()
     expect(await ends()).toBe(before)
     expect(receiver.values.get('c-2')).toBe(true)
@@ -117,8 +115,8 @@ describe('audiences over HTTP', () => {
   it(
     'the memory for a list does not depend on its length',
     async () => {
-      // The operator service runs in a separate process. So the test does not measure the memory of
-      // the audiences service, which reads the list again.
+      // The operator service runs alone, because the memory of the audiences service must not be
+      // measured.
       const operators = await installation.run({}, ['--services', 'operator'])
       const resident = async () => (await operators.metrics()).get('process_resident_memory_bytes') as number
       const before = await resident()
@@ -138,9 +136,7 @@ describe('audiences over HTTP', () => {
       }
       sending.end()
       expect(JSON.parse(await answered)).toMatchObject({ received: size })
-      // For a list of any size, memory grows by about 100 MiB: garbage that was not collected yet,
-      // and 8 MiB of data in transit. The list has 345 MiB, which this limit would not permit in
-      // memory.
+      // Memory grows by about 100 MiB: garbage, and 8 MiB in transit. The list has 345 MiB.
       expect(most - before).toBeLessThan(256 * 1_048_576)
       expect(await operators.stop()).toBe(0)
     },
@@ -201,8 +197,8 @@ describe('deletions over HTTP', () => {
       const { destinations } = await json('audience', 'show', '--name', 'Deleted', '--user', 'd-1')
       return destinations.length === 0
     })
-    // The deletion has sent a delete message, but no identify message with another value. The
-    // receiver of this test changes its values only after an identify message.
+    // The deletion has sent a delete message, but the receiver changes its values only after an
+    // identify message.
     expect(receiver.values.get('d-1')).toBe(true)
     expect((await json('unsuppress-user', '--user', 'd-1', 'd-2')).lifted).toEqual(['d-1'])
     expect(await api('/v1/regulations/d-0')).toMatchObject({ code: 'not_found' })

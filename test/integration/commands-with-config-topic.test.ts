@@ -10,8 +10,6 @@ import { startInstallation, type TestInstallation, trackEvents } from '../suppor
 import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* Tests of commands that use a destination and a source of the operator API, on a real broker. */
-
 let installation: TestInstallation
 let service: RunningService
 let receiver: RecordingReceiver

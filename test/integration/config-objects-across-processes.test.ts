@@ -15,10 +15,6 @@ import { startInstallation, type TestInstallation, trackEvents } from '../suppor
 import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 import { TokenServer } from '../support/webhook/token-server.ts'
 
-/*
- * Tests of destinations and sources with two operator processes and a dispatcher, on a real broker.
- */
-
 const secret = testSecret('shared-by-crm')
 let installation: TestInstallation
 let operators: readonly [RunningService, RunningService]

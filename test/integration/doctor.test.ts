@@ -66,7 +66,7 @@ it('examines a whole installation: passed checks, warnings and failures', async 
   expect(lines.map((line, index) => line.slice(0, starts[index]?.length))).toEqual(starts)
   expect(lines.join('\n')).not.toContain('secret')
   expect([good, soonOver].map(({ bytes }) => bytes())).toEqual([0, 0])
-  // `hookline doctor` writes only tombstones (records without a value). They have no effect.
+  // `hookline doctor` writes only tombstones, which have no effect.
   expect(await installation.read(installation.topics.deadLetter)).toMatchObject([{ value: null }, { value: null }])
   const { out } = await runCommand(['dead-letters', '--json', '--config', installation.configFile], {
     env: process.env as Record<string, string>,

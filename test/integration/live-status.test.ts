@@ -6,8 +6,6 @@ import { operatorKey } from '../support/operator/scripted-deletion-and-audience-
 import { askObjects } from '../support/operator/send-operator-api-request.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 
-/* Tests of the status that two dispatchers and an operator process report, on a real broker. */
-
 const events = 40
 let installation: TestInstallation
 let endpoint: HttpEndpoint
@@ -41,7 +39,6 @@ afterAll(async () => {
 })
 
 const ask = async (path: string, of = operator) => (await askObjects({ url: of.operator! }, `GET ${path}`)).body
-/** Repeats a request until its response is as expected. */
 const untilAsked = (path: string, isExpected: (body: Awaited<ReturnType<typeof ask>>) => boolean, of = operator) =>
   until(async () => {
     const body = await ask(path, of)

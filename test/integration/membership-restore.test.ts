@@ -30,12 +30,11 @@ describe('memberships on a compacted topic', () => {
     expect([crm.members().size, crm.taken.size]).toEqual([size, size])
     await first.kill()
 
-    // Appends the last record of each partition again. Kafka does not compact the active segment,
-    // which has the latest states. After `segment.ms`, this append makes Kafka begin a new one.
+    // Kafka does not compact the active segment, which has the latest states. After `segment.ms`,
+    // this append makes Kafka begin a new one.
     const last = new Map((await installation.read(memberships)).map(record => [record.partition, record]))
     await installation.write(memberships, [...last.values()])
-    // Waits until compaction has removed the intermediate states of changes. Then only the last
-    // state of each user is left.
+    // Waits until compaction has left only the last state of each user.
     await until(async () => (await installation.read(memberships)).length < size * 1.1 || undefined)
     const second = await audienceInstallation.run()
     await audienceInstallation.sync(users(changed, size + changed), { wait: true })

@@ -11,8 +11,6 @@ import { startInstallation } from '../support/process/test-installation.ts'
 import { findSecrets, testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 import { scanBroker } from '../support/secret-scan/scan-broker.ts'
 
-/* Tests of the scans for secrets, with a broker whose topics contain secrets. */
-
 const closing = closingAfterEach()
 const secret = testSecret('scan')
 

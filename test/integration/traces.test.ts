@@ -16,15 +16,15 @@ const everything = {
 }
 
 /**
- * Two endpoints, of which only one gets trace headers. Each responds to a message first with 503
- * and then with 200.
+ * Two endpoints, of which only one gets trace headers. Each responds first with 503 and then with
+ * 200.
  */
 async function endpoints() {
   const [asks, other] = await Promise.all([1, 2].map(() => RecordingReceiver.started({ answers: [503, 200] })))
   return { asks: closing(asks!), other: closing(other!) }
 }
 
-/** Secrets of the destinations. The receiver of the trace data fails if it gets one of them. */
+/** The receiver of the trace data fails if it gets one of these secrets. */
 const secrets = {
   sharedSecret: testSecret('shared'),
   headers: { Authorization: `Bearer ${testSecret('token')}` },
@@ -79,7 +79,7 @@ it('a trace follows a message from its request to each webhook request, over a r
   const service = await installation.run(environment)
   await send(installation, service.collector, everything)
   await Promise.all([webhookReceivers.asks.untilDelivered(1), webhookReceivers.other.untilDelivered(1)])
-  // The 10 spans are: the request, its append to Kafka, and for each of the two destinations two
+  // The 10 spans: the request, its append to Kafka, and for each of the two destinations two
   // attempts with one webhook request each.
   await receiver.until(() => receiver.spans.length >= 10)
 
@@ -136,7 +136,7 @@ it('a trace follows a sync and a deletion to each webhook request', async () => 
   const observations = () => named(input).filter(({ attributes }) => attributes['hookline.input'] === 'observed')
 
   await ask('/v1/audiences/Shoppers/syncs', 'a', 'somebody\nelse-body')
-  // The span of an attempt or of an input ends after its child spans, so it can arrive later.
+  // The span of an attempt or of an input ends after its child spans.
   await receiver.until(
     () => named('deliver crm').length === 2 && named('POST').length === 2 && observations().length === 2,
   )

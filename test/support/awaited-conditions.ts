@@ -1,8 +1,8 @@
-/** Conditions for which tests wait, for example that a receiver has got ten requests. */
+/** Conditions for which tests wait, for example ten received requests. */
 export class Conditions {
   readonly #waiting = new Set<() => void>()
 
-  /** Checks all conditions. Call it after each change that can make a condition true. */
+  /** Must be called after each change that can make a condition true. */
   changed(): void {
     for (const check of this.#waiting) check()
   }

@@ -9,10 +9,7 @@ import type { Destination, OAuth2Settings, PayloadSettings, Source, Webhook } fr
 import { type DurationMs, epochMs, parseDuration } from '../../src/core/time.ts'
 import { tiersOf } from '../../src/core/topics.ts'
 
-/*
- * Builders of settings and messages with default values. A test sets only the fields that matter to
- * it.
- */
+/* Builders of settings and messages. A test sets only the fields that matter to it. */
 
 export const start = epochMs(Date.parse('2026-11-21T08:00:00.000Z'))
 
@@ -23,7 +20,6 @@ export const duration = (text: string): DurationMs => {
 }
 export const durations = (text: string): readonly DurationMs[] => text.split(' ').filter(Boolean).map(duration)
 
-/** The default schedule of the configuration. */
 export const defaultSchedule = durations('10s 30s 1m 5m 15m 30m 1h 1h 1h')
 
 export const policyOf = (schedule: readonly DurationMs[], window = duration('4h')): RetryPolicy => ({
@@ -33,7 +29,7 @@ export const policyOf = (schedule: readonly DurationMs[], window = duration('4h'
 })
 export const defaultPolicy = policyOf(defaultSchedule)
 
-/** The defaults of the settings that the policy of a destination can override. */
+/** Defaults that the policy of a destination can override. */
 export const defaultDelivery: DeliveryRules = {
   timeout: duration('5s'),
   schedule: defaultSchedule,

@@ -1,8 +1,8 @@
 import { afterEach } from '@jest/globals'
 
 /**
- * Returns a function that registers an object to close. After each test, all registered objects are
- * closed in reverse order.
+ * Returns a function that registers an object. After each test, all registered objects are closed
+ * in reverse order.
  */
 export function closingAfterEach(): <T extends { close(): Promise<unknown> }>(opened: T) => T {
   const open: { close(): Promise<unknown> }[] = []

@@ -6,18 +6,17 @@ interface Timer {
   readonly run: () => void
 }
 
-/** Resolves after this number of iterations of the event loop and all promise callbacks in them. */
+/** Resolves after this number of iterations of the event loop. */
 export async function turns(count = 1): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
-/** A clock that moves only when a test moves it. */
+/** A clock that only the test moves. */
 export class ManualClock implements Clock {
   #now: number
   #wallAhead = 0
   #suspended = 0
   #ids = 0
-  /** The timers in the order in which they were set. */
   readonly #timers = new Set<Timer>()
   readonly #startedAt: number
 
@@ -30,9 +29,7 @@ export class ManualClock implements Clock {
     return epochMs(Math.floor(this.#now + this.#wallAhead))
   }
 
-  /**
-   * Sets the wall clock forward, or back if `ms` is negative. The monotonic clock does not change.
-   */
+  /** Sets the wall clock forward, or back if `ms` is negative. */
   step(ms: number): void {
     this.#wallAhead += ms
   }
@@ -45,10 +42,7 @@ export class ManualClock implements Clock {
     return this.monotonic() + this.#suspended
   }
 
-  /**
-   * Suspends the machine for this time. Its timers and its monotonic clock stop, and its wall clock
-   * continues.
-   */
+  /** Suspends the machine: its timers and its monotonic clock stop, but not its wall clock. */
   suspend(ms: number): void {
     this.#suspended += ms
     this.#wallAhead += ms
@@ -70,14 +64,13 @@ export class ManualClock implements Clock {
     return `id-${++this.#ids}`
   }
 
-  /** Number of set timers, to detect leaks. */
   get timers(): number {
     return this.#timers.size
   }
 
   /**
-   * Advances the clock and runs each due timer at its own time. `settle` is awaited before the
-   * first timer and after each timer, and resolves when all other work is done.
+   * Advances the clock and runs each due timer at its own time. `settle` runs before the first
+   * timer and after each timer. It resolves when all other work is done.
    */
   async advance(ms: number, settle: () => Promise<void> = async () => {}): Promise<void> {
     const end = this.#now + ms
@@ -94,7 +87,7 @@ export class ManualClock implements Clock {
     await settle()
   }
 
-  /** The timer that falls due first. Of several with the same time, the one that was set first. */
+  /** The timer that is due first. Of several with the same time, the one that was set first. */
   #earliest(): Timer | undefined {
     let earliest: Timer | undefined
     for (const timer of this.#timers) if (earliest === undefined || timer.at < earliest.at) earliest = timer

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals'
 const root = resolve(import.meta.dirname, '../..')
 const sources = ['src', 'packages/client/src', 'packages/client-kafka/src']
 /**
- * Paths relative to `src`, such as `core/topics.ts`. Paths of other packages begin with
+ * Paths relative to `src`, for example `core/topics.ts`. Paths of other packages begin with
  * `packages/`.
  */
 const files = (
@@ -23,7 +23,6 @@ function named(path: string): string {
 }
 const pathOf = (file: string): string => join(root, file.startsWith('packages/') ? '' : 'src', file)
 const text = (file: string): string => readFileSync(pathOf(file), 'utf8')
-/** The modules that a file imports: by static imports, re-exports and dynamic imports. */
 const importsOf = (file: string): string[] =>
   [...text(file).matchAll(/(?:from\s+|import\s+|import\()'([^']+)'/g)].map(match => match[1] as string)
 
@@ -61,10 +60,6 @@ it('the code uses every dependency of the package', () => {
   expect(Object.keys(dependencies).filter(name => !code.includes(`'${name}`))).toEqual([])
 })
 
-/**
- * The files that a file imports, including imports of types. Their paths have the form of those in
- * `files`.
- */
 const targetsOf = (file: string): string[] =>
   importsOf(file)
     .filter(target => target.startsWith('.'))
@@ -72,8 +67,8 @@ const targetsOf = (file: string): string[] =>
     .filter(target => files.includes(target))
 
 /**
- * The groups of nodes that reach each other, by Tarjan's algorithm. There are none if the graph has
- * no cycle.
+ * The groups of nodes that reach each other, by Tarjan's algorithm. Empty if the graph has no
+ * cycle.
  */
 function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const index = new Map<string, number>()
@@ -96,7 +91,6 @@ function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   return found
 }
 
-/** The graph of the imports between nodes. `nodeOf` returns the node of a file. */
 function graphOf(nodeOf: (file: string) => string): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>()
   for (const file of files) {
@@ -107,7 +101,7 @@ function graphOf(nodeOf: (file: string) => string): Map<string, Set<string>> {
   }
   return graph
 }
-/** The folder of a file. For a file that is directly in a layer, it is the file itself. */
+/** The folder of a file, or the file itself if it is directly in a layer. */
 const folderOf = (file: string): string => (file.split('/').length > 2 ? dirname(file) : file)
 
 describe('there is no import cycle', () => {
@@ -132,8 +126,8 @@ describe('names of files are unambiguous', () => {
   })
 
   /**
-   * Three kinds of files may have equal names: files of packages, commands (their names are those
-   * that users type), and main files of folders (they have the name of their folder).
+   * Three kinds of files may have equal names: files of packages, commands, and main files of
+   * folders, which have the name of their folder.
    */
   it('no two files have the same name', () => {
     const isExempt = (file: string): boolean =>

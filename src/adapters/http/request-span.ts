@@ -5,17 +5,14 @@ import type { HttpServer } from './json-api-server.ts'
 import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /**
- * Handles a request and returns its response, or `undefined` when the client has closed the
- * connection. `trace` is the context of the request's span; `undefined` when tracing is off. The
- * handler calls `keepSpan` when it has found a valid key in the request. Without this call, the
- * span is discarded.
+ * Handles a request. Resolves with `undefined` when the client has closed the connection. `trace`
+ * is `undefined` when tracing is off. The span is discarded unless the handler calls `keepSpan`.
  */
 type Take = (trace: TraceContext | undefined, keepSpan: () => void) => Promise<HttpResponse | undefined>
 
 /**
- * Runs the handler of a route in a span. Resolves with the response that the caller must send;
- * `undefined` when it must not send one. If the promise rejects, no response was sent, and the
- * caller must send an error response.
+ * Runs the handler of a route in a span. Resolves with the response to send, or with `undefined`
+ * when the caller must not send one. After a rejection, the caller must send an error response.
  */
 export type RunInSpan = (
   route: string,
@@ -24,9 +21,9 @@ export type RunInSpan = (
 ) => Promise<HttpResponse | undefined>
 
 /**
- * Creates the function that runs handlers. With a tracer, each request has a span: in the trace
- * that its client names, or in a new one. The span of a request without a valid key is discarded.
- * Otherwise anybody could fill the queue of spans, and cause costs in the tracing backend.
+ * Creates the function that runs handlers, with a span for each request if there is a tracer. The
+ * span of a request without a valid key is discarded. Otherwise anybody could cause costs in the
+ * tracing backend.
  */
 export function createRunInSpan(tracer: Tracer | undefined, fail: HttpServer['fail']): RunInSpan {
   if (tracer === undefined) return (_route, _exchange, take) => take(undefined, () => undefined)

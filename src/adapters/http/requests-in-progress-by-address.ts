@@ -8,8 +8,8 @@ export class AddressCounter {
   }
 
   /**
-   * Adds a request in progress of the address. If the address has the maximum number of them, the
-   * method adds nothing and returns false, and the caller must refuse the request.
+   * Counts a request of the address. Returns false, and counts nothing, if the address has the
+   * maximum number of requests in progress.
    */
   enter(address: string): boolean {
     const count = this.#counts.get(address) ?? 0

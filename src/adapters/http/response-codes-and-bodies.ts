@@ -3,17 +3,10 @@ import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/me
 import { etagOf } from '../../core/operator/etag-precondition.ts'
 import { type ObjectRefusal, type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
 
-/**
- * The HTTP status of each error code that concerns a session of the console. Only the listener of
- * the operator API sends these codes.
- */
+/** The HTTP status of each error code of the console's sessions. */
 export const sessionStatus = { invalid_session: 401, invalid_csrf_token: 403, cross_origin: 403 } as const
 
-/**
- * The HTTP status of each problem code. `refusalStatus` has the codes with which the APIs refuse a
- * request. `sessionStatus` has the codes of the console's sessions. The codes that are listed here
- * directly are for requests that fail before they reach an API, for example invalid HTTP.
- */
+/** The HTTP status of each error code. */
 export const problemStatus = {
   ...refusalStatus,
   malformed_request: 400,
@@ -36,8 +29,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /**
-   * The bytes of `body`. They are set only if the body is long and many responses have the same
-   * body. All responses that clients have not read yet then share these bytes in memory.
+   * The bytes of `body`, if many responses have the same long body. They share these bytes in
+   * memory.
    */
   readonly bytes?: Buffer
 }
@@ -47,7 +40,7 @@ const json = { 'content-type': 'application/json; charset=utf-8' } as const
 /** A 200 response; `body` is JSON text. */
 export const ok = (body: string): HttpResponse => ({ code: 'ok', status: 200, headers: json, body })
 
-/** Adds the bytes of the body to a response with a long body that is sent repeatedly. */
+/** Adds `bytes` to a response with a long body that is sent repeatedly. */
 export const inBytes = (answer: HttpResponse): HttpResponse => ({ ...answer, bytes: Buffer.from(answer.body) })
 
 /** A 202 response for work that continues in the background; `body` is JSON text. */
@@ -56,8 +49,8 @@ export const acceptedForProcessing = (body: string): HttpResponse => ({ ...ok(bo
 const allTaken = ok('{"success":true}')
 
 /**
- * The response for stored messages. SDKs accept only a 200 with a JSON object as success, so
- * rejected messages are listed in that object.
+ * The response after messages were stored. It is a 200 even if it lists rejected messages, because
+ * SDKs accept only a 200 with a JSON object as success.
  */
 export const accepted = (rejected: readonly RejectedMessage[]): HttpResponse =>
   rejected.length === 0 ? allTaken : ok(JSON.stringify({ success: true, rejected }))
@@ -71,9 +64,8 @@ interface Details {
 }
 
 /**
- * Creates an error response. `code`, `message` and `error` are always present: Python's SDK retries
- * responses without `code`, and Ruby's shows `error`. `message` repeats nothing that the client
- * sent, apart from the method.
+ * Creates an error response. Python's SDK retries responses without `code`, and Ruby's shows
+ * `error`. `message` must not repeat anything that the client sent, except the method.
  */
 export function problem(
   code: ProblemCode,
@@ -88,9 +80,9 @@ export function problem(
       ...json,
       ...((status === 429 || status === 503) && { 'retry-after': wholeSeconds(retryAfter) }),
       ...(allow !== undefined && { allow }),
-      // RFC 9110 11.6.1 requires this header in a 401 response. A response for `invalid_write_key`
-      // does not have the header: with `Basic`, the scheme of write keys, a browser would ask the
-      // visitors of a website for a password.
+      // RFC 9110 11.6.1 requires this header in a 401 response. `invalid_write_key` is an
+      // exception: with `Basic`, the scheme of write keys, a browser would show the visitors of a
+      // website a password dialog.
       ...(status === 401 && code !== 'invalid_write_key' && { 'www-authenticate': 'Bearer' }),
     },
     body: JSON.stringify({
@@ -104,8 +96,8 @@ export function problem(
 }
 
 /**
- * The value of Retry-After. It is in whole seconds, because SDKs cannot read fractions. It is at
- * least 1, because SDKs would retry immediately with 0.
+ * The value of Retry-After: whole seconds, because SDKs cannot read fractions, and at least 1,
+ * because SDKs would retry immediately with 0.
  */
 const wholeSeconds = (seconds = 1): string => String(Math.max(1, Math.ceil(seconds)))
 
@@ -126,16 +118,13 @@ export function objectProblem({ code, message, problems, version, retryAfter }: 
   }
 }
 
-/** Converts an error response to the format of the routes for configuration objects. */
+/** Converts a response of `problem` to the format of `objectProblem`. */
 export function inObjectForm(answer: HttpResponse): HttpResponse {
   const { code, message } = JSON.parse(answer.body) as { readonly code: string; readonly message: string }
   return { ...answer, body: JSON.stringify({ code, message, problems: [] }) }
 }
 
-/**
- * Formats a response as text, for a connection without a parsed request. The connection closes
- * after the response.
- */
+/** Formats a response as text, for a connection without a parsed request. */
 export function toHttpText({ status, headers, body }: HttpResponse): string {
   const fields = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)

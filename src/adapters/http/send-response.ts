@@ -17,15 +17,11 @@ interface Deps {
   readonly isCrossOrigin: (url: string) => boolean
 }
 
-/**
- * Creates the function that sends all responses. It adds CORS headers. After the last response of a
- * connection, it closes the connection.
- */
+/** Creates the function that sends all responses. */
 export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin }: Deps): Send {
   return (request, reply, answer) => {
     const { raw } = request
     if (!connections.isOpen(raw)) {
-      // The client closed the connection while the handler ran, so no response is sent.
       reply.hijack()
       return
     }
@@ -48,10 +44,9 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
   }
 
   /**
-   * Writes the whole response immediately, but ends it only after the rest of the request was read,
-   * up to `limits.linger`. The reason: the end of the response closes the connection, and TCP
-   * resets a connection that is closed with unread data. A client that writes its whole request
-   * before it reads would then never see the response.
+   * Writes the whole response, but ends it only after the rest of the request was read, up to
+   * `limits.linger`. The end of the response closes the connection. With unread data, TCP would
+   * reset the connection, and the client might never see the response.
    */
   function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
     const connection = connections.of(request)
@@ -79,29 +74,28 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
 }
 
 /**
- * Returns a long body as bytes, which saves memory. Node keeps the body until the client has read
- * it, and for a text it reserves up to three bytes per character, the maximum in UTF-8.
+ * Returns a long body as bytes. For a text, Node reserves up to three bytes per character until the
+ * client has read it.
  */
 const payloadOf = (body: string): string | Buffer => (body.length > longBody ? Buffer.from(body) : body)
 
 const longBody = 16_384
 
 /**
- * Maximum Content-Length of an unread body that Node discards after the response. The connection
- * can then stay open.
+ * Maximum Content-Length of an unread body that Node discards, so that the connection can stay
+ * open.
  */
 const smallBody = 65_536
 
 /**
- * How to treat the part of a request body that was not read. `none`: nothing remains, or Node
- * discards it. `not_sent`: the client does not send it. `to_read`: it must be read before the
- * connection closes.
+ * What remains of the request body. `none`: nothing remains, or Node discards it. `not_sent`: the
+ * client does not send it. `to_read`: it must be read before the connection closes.
  */
 function restOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
   const { headers } = request
   if (request.complete) return 'none'
-  // The handler has not read the body, so the server has not sent the `100 Continue` for which the
-  // client waits. A client that gets a final response instead does not send the body.
+  // The client waits for `100 Continue`, which was not sent. After a final response, it does not
+  // send the body.
   if (headers.expect !== undefined && !request.readableDidRead) return 'not_sent'
   if (request.readableDidRead || headers['transfer-encoding'] !== undefined) return 'to_read'
   return Number(headers['content-length'] ?? 0) > smallBody ? 'to_read' : 'none'

@@ -2,29 +2,21 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 
 /** Limits on what one client, or all clients together, may use of an HTTP server. */
 export interface HttpLimits {
-  /**
-   * Maximum bytes of the request line and header fields of a request. The same limit applies to its
-   * trailers.
-   */
+  /** Maximum bytes of the request line and header fields. The same limit applies to trailers. */
   readonly headBytes: number
   readonly headFields: number
   /**
-   * Maximum time until the request head is complete. For the first request of a connection, the
-   * time starts when the connection opens. For a later request, it starts with the first byte of
-   * this request.
+   * Maximum time until the request head is complete. It starts when the connection opens. For later
+   * requests of the connection, it starts with the first byte of the request.
    */
   readonly headTimeout: DurationMs
-  /**
-   * Maximum time until the body is complete. The time starts at the same moment as that of
-   * `headTimeout`.
-   */
+  /** Maximum time until the body is complete. It starts when `headTimeout` starts. */
   readonly requestTimeout: DurationMs
   /** How often `headTimeout` and `requestTimeout` are checked. */
   readonly checkEvery: DurationMs
   /**
    * The minimum speed of a body: it must grow by `bytes` in each period of `within`. A body of more
-   * than `large.above` bytes must grow by `large.bytes` instead, because it holds more memory while
-   * it is read.
+   * than `large.above` bytes must grow by `large.bytes` instead.
    */
   readonly progress: {
     readonly bytes: number
@@ -32,58 +24,47 @@ export interface HttpLimits {
     readonly large?: { readonly above: number; readonly bytes: number }
   }
   /**
-   * How long a connection stays open without a request. Proxies close idle connections earlier, for
-   * example nginx and AWS after 60 s, Traefik after 90 s, Caddy after 120 s, and Google Cloud after
-   * 600 s. This time is longer, so that the proxy, and not this server, closes the connection.
-   * Otherwise the proxy could send a request on a connection that the server is closing, and then
-   * respond with 502.
+   * How long a connection stays open without a request. This time is longer than that of proxies
+   * (60 to 600 s). Otherwise a proxy could send a request on a connection that the server is
+   * closing, and then respond with 502.
    */
   readonly keepAlive: DurationMs
   /**
-   * Maximum age of a connection: a connection that is older closes after its next response. The
-   * maximum of each connection is a random time between `min` and `max`, so that connections of the
-   * same age do not all close together. The limit exists because a Service of Kubernetes
-   * distributes connections, not requests: clients that keep their connections reach new pods only
-   * when they connect again. The ops server has no maximum age.
+   * Maximum age of a connection, which then closes after its next response. Each connection has a
+   * random maximum between `min` and `max`, so that not all close together. Without a maximum age,
+   * clients that keep their connections would never reach new pods. The ops server has no maximum
+   * age.
    */
   readonly age: { readonly min: DurationMs; readonly max: DurationMs }
   /**
-   * How long a connection may be without data in both directions before it is closed. After a
-   * response, `keepAlive` applies instead.
+   * Maximum time without data in both directions. After a response, `keepAlive` applies instead.
    */
   readonly silence: DurationMs
   /**
-   * Maximum number of open connections. While the process has no CPU time, each connection can
-   * receive up to 64 KiB of data that is not parsed yet. With the default of 4,000 connections,
-   * this data takes at most half of the memory limit of the Helm chart.
-   * - Above half of the maximum, a connection is closed after its next response.
-   * - At the maximum, a new connection replaces an idle one (`ConnectionLimiter`).
-   * - The ops server (`ops-server.ts`) differs in two ways. It closes no connection below the
-   *   maximum. At the maximum, a new connection may also replace one with a request in progress.
+   * Maximum number of open connections. Each can hold up to 64 KiB of unparsed data in memory.
+   * - Above half of the maximum, a connection closes after its next response. The ops server is an
+   *   exception.
+   * - At the maximum, a new connection replaces an idle one. On the ops server, it may also replace
+   *   one with a request in progress.
    */
   readonly connections: number
   /**
    * Maximum number of open connections of one client address. If a header of a proxy names the
-   * client address, the maximum applies to the requests in progress of this address instead,
-   * because the connections are those of the proxy.
+   * client address, the maximum applies to the requests in progress of the address instead.
    */
   readonly connectionsPerAddress: number
-  /**
-   * Maximum unanswered requests on one connection. Further requests wait (paced-http-parsing.ts).
-   */
+  /** Maximum unanswered requests on one connection. Further requests wait. */
   readonly pipelined: number
   /**
-   * When the server refuses a request before the body is complete, it reads and discards the rest
-   * of the body up to these limits. Otherwise the connection could be reset before the client has
-   * read the response.
+   * When the server refuses a request before the body is complete, it discards the rest of the body
+   * up to these limits. Otherwise TCP could reset the connection before the client has read the
+   * response.
    */
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
   /**
-   * How long `stop` still accepts requests. The connection of each request closes after the
-   * response. So in this time, a client that keeps its connection learns that it must connect
-   * elsewhere, and a client that opens a connection for each request can still send one. Otherwise
-   * a connection could close while a request is being sent, and the client would not know whether
-   * the request was processed.
+   * How long `stop` still accepts requests. Each connection closes after its response. Without this
+   * time, a connection could close while a client sends a request, and the client would not know
+   * whether the request was processed.
    */
   readonly lastCall: DurationMs
   /** Time from the call of `stop` until it aborts requests that are not answered. */
@@ -96,7 +77,7 @@ export const defaultLimits: HttpLimits = {
   headTimeout: durationMs(15_000),
   requestTimeout: durationMs(120_000),
   checkEvery: durationMs(1_000),
-  // Large bodies need 16 KiB per second, which a bad mobile connection reaches.
+  // 16 KiB per second for large bodies: a bad mobile connection reaches this speed.
   progress: { bytes: 1_024, within: durationMs(10_000), large: { above: 65_536, bytes: 163_840 } },
   keepAlive: durationMs(620_000),
   age: { min: durationMs(540_000), max: durationMs(660_000) },

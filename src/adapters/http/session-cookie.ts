@@ -2,9 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { sessionLifetime } from '../../core/operator/operator-sessions.ts'
 
 /**
- * The name of the session cookie: `hookline_session`, followed by `_` and the port if the header
- * Host has one. Browsers send a cookie to all ports of a host, so the name separates the sessions of
- * listeners with different ports.
+ * The name of the session cookie. It contains the port, because browsers send a cookie to all ports
+ * of a host.
  */
 function nameFor({ host = '' }: IncomingHttpHeaders): string {
   const port = /:(\d{1,5})$/.exec(host)?.[1]
@@ -12,9 +11,9 @@ function nameFor({ host = '' }: IncomingHttpHeaders): string {
 }
 
 /**
- * The token in the session cookie of a request; `undefined` without the cookie. If there are two
- * session cookies, another host of the domain may have set one of them. The token is then empty, so
- * it matches no session.
+ * The token in the session cookie; `undefined` without the cookie. With two session cookies,
+ * another host of the domain may have set one of them. The token is then empty, and matches no
+ * session.
  */
 export function sessionTokenIn(headers: IncomingHttpHeaders): string | undefined {
   const { cookie = '' } = headers
@@ -23,11 +22,7 @@ export function sessionTokenIn(headers: IncomingHttpHeaders): string | undefined
   return others.length > 0 ? '' : token
 }
 
-/**
- * The headers of a response that set the session cookie. Scripts cannot read the cookie, and
- * browsers send it only with requests from pages of the same site. If the browser uses TLS, the
- * cookie has the attribute Secure, so it is never sent without TLS.
- */
+/** The headers that set the session cookie. It has the attribute Secure if the browser uses TLS. */
 export const setCookie = (token: string, headers: IncomingHttpHeaders) => ({
   'set-cookie': cookieOf(nameFor(headers), token, sessionLifetime / 1_000, isSecure(headers)),
 })
@@ -41,17 +36,12 @@ function cookieOf(name: string, token: string, maxAge: number, secure: boolean):
   return `${name}=${token}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
 }
 
-/**
- * Whether the browser uses TLS. This is known if the Origin of its page has the scheme https, or if
- * a proxy in front of the listener sends X-Forwarded-Proto with this scheme.
- */
 const isSecure = ({ origin, 'x-forwarded-proto': forwarded }: IncomingHttpHeaders): boolean =>
   origin?.startsWith('https://') === true || String(forwarded).split(',')[0]?.trim() === 'https'
 
 /**
- * Whether a browser sent the request for a page of another origin, according to Sec-Fetch-Site.
- * Browsers send this header only over TLS and to localhost. Without it, the host in Origin is
- * compared with the Host header.
+ * Whether a browser sent the request for a page of another origin. Browsers send Sec-Fetch-Site
+ * only over TLS and to localhost. Without it, the host in Origin is compared with the Host header.
  */
 export function isOfOtherOrigin(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers

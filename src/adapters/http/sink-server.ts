@@ -10,7 +10,6 @@ import type { ListenAddress } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { processClock } from '../clock/process-clock.ts'
 
-/** How the sink responds to a request: with a status, by resetting the connection, or never. */
 export type SinkAnswer = number | 'reset' | 'hang'
 
 export interface SinkRequest {
@@ -20,24 +19,21 @@ export interface SinkRequest {
   readonly headers: IncomingHttpHeaders
   /** The unparsed body. */
   readonly body: string
-  /** Whether the signature is valid; `null` when the sink has no secret and cannot verify it. */
+  /** `null` when the sink has no secret. */
   readonly signatureValid: boolean | null
   readonly messageId: string | undefined
   readonly answer: SinkAnswer
 }
 
 export interface SinkOptions {
-  /** The address to listen on. Defaults to a free port of 127.0.0.1. */
+  /** Defaults to a free port of 127.0.0.1. */
   readonly listen?: ListenAddress | undefined
-  /**
-   * A signature is valid when it matches any of these secrets. Without secrets, signatures are not
-   * verified.
-   */
+  /** A signature is valid when it matches any of these secrets. */
   readonly secrets?: readonly Secret[]
   /**
-   * The responses to the attempts of one message on one path, in order. The last one repeats.
-   * Defaults to 200. The attempts of one message have the same X-Message-Id or, without this
-   * header, the same body.
+   * The responses to the attempts of one message on one path, in order; the last one repeats.
+   * Defaults to 200. Attempts with the same X-Message-Id, or without it the same body, are of one
+   * message.
    */
   readonly answers?: readonly SinkAnswer[] | undefined
   /** Delay before each response or reset. */
@@ -46,9 +42,9 @@ export interface SinkOptions {
   readonly retryAfter?: number | undefined
   /** Resets the connection of every n-th request. A reset does not count as one of `answers`. */
   readonly resetEvery?: number | undefined
-  /** Certificate and key as PEM text. Without them the sink uses plain HTTP. */
+  /** Certificate and key as PEM text. Defaults to plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
-  /** Called with every POST that is not too large. The response waits for the returned promise. */
+  /** Called with every POST whose body is not too large. The response waits for the promise. */
   readonly onRequest?: (request: SinkRequest) => void | Promise<void>
   readonly clock?: Clock
 }
@@ -63,7 +59,7 @@ export interface SinkSummary {
 /** A webhook endpoint for development and tests, in place of the endpoint of a customer. */
 export interface Sink {
   /**
-   * Starts to listen. Returns the URL with the actual port.
+   * Starts to listen. Returns the URL.
    * @throws SinkFailed
    */
   start(): Promise<string>
@@ -88,8 +84,8 @@ export const maxBodyBytes = 1_048_576
 const anyPort: ListenAddress = { host: '127.0.0.1', port: 0 }
 
 /**
- * Idle time after which the sink closes a connection, in ms. Clients close idle connections
- * earlier. With a shorter time, the sink could close a connection just when a client reuses it.
+ * Idle time in ms after which the sink closes a connection. It is longer than that of clients, so
+ * that the sink does not close a connection just when a client reuses it.
  */
 const keepAliveMs = 120_000
 
@@ -170,7 +166,6 @@ function reserialised(body: string): string | undefined {
   }
 }
 
-/** Returns a function that chooses the response to the next attempt of a message. */
 function createPlan({ answers = [200], resetEvery }: SinkOptions): (message: string) => SinkAnswer {
   const tries = new Map<string, number>()
   let requests = 0
@@ -179,7 +174,6 @@ function createPlan({ answers = [200], resetEvery }: SinkOptions): (message: str
     if (resetEvery !== undefined && requests % resetEvery === 0) return 'reset'
     const last = answers.length - 1
     const index = Math.min(tries.get(message) ?? 0, last)
-    // With one response for all attempts, nothing is stored per message.
     if (last > 0) tries.set(message, index + 1)
     return answers[index] ?? 200
   }
@@ -205,8 +199,8 @@ function carryOut(
 }
 
 /**
- * Resets a TCP connection. Node cannot reset a TLS connection, so a TLS connection is closed
- * without close_notify, which clients treat like a reset.
+ * Resets a TCP connection. Node cannot reset a TLS connection, so the sink closes it without
+ * close_notify, which clients treat like a reset.
  */
 function reset(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy()
@@ -218,8 +212,8 @@ function refuse(response: ServerResponse, status: number, headers: Record<string
 }
 
 /**
- * Reads the body of a request. Returns `undefined` when the body is too large. A body that is too
- * large is also read to its end, so that the client can read the response.
+ * Reads the body; `undefined` when it is too large. Even then it is read to its end, so that the
+ * client can read the response.
  */
 async function readBody(request: IncomingMessage): Promise<{ readonly text: string } | undefined> {
   const chunks: Buffer[] = []

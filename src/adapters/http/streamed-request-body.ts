@@ -11,7 +11,7 @@ interface Deps {
   readonly connection: Connection
 }
 
-/** A request body of any length, read with backpressure: the client waits while nothing is read. */
+/** A request body of any length, read with backpressure. */
 export interface StreamedBody {
   /**
    * Reads the body. Call it only once.
@@ -19,7 +19,7 @@ export interface StreamedBody {
    */
   read(): AsyncIterable<Buffer>
   /**
-   * The response to send after UploadCutShort. `undefined` when the client has closed the
+   * The response to send after UploadCutShort; `undefined` when the client has closed the
    * connection.
    */
   answer(): HttpResponse | undefined
@@ -49,7 +49,7 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
 
   /**
    * Resolves when more data has arrived or the body has ended. The client must send data within
-   * `progress.within` of this call. Time in which Hookline processes earlier data does not count.
+   * `progress.within` of this call, so the time for processing earlier data does not count.
    */
   async function more(): Promise<void> {
     const cancel = clock.after(progress.within, () => becomes('broken', tooSlow(progress.within)))
@@ -60,14 +60,11 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   }
 
   async function* read(): AsyncGenerator<Buffer> {
-    // A client with the header Expect waits for `100 Continue` before it sends the body.
-    // (json-api-server.ts has refused values other than `100-continue`.) HTTP/1.0 does not define
-    // Expect, so the header is ignored there.
+    // A client with the header Expect waits for `100 Continue`. HTTP/1.0 does not define Expect.
     if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
     const onBodyAborted = (why: HttpResponse): void => becomes('broken', why)
     connection.onBodyAborted = onBodyAborted
-    // The listener of `error` does nothing, because `close` follows. Without a listener, an error
-    // would end the process.
+    // Without a listener of `error`, an error would end the process. `close` follows each error.
     request
       .on('data', onData)
       .on('end', onEnd)
@@ -84,7 +81,7 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
     } finally {
       endBody(connection, onBodyAborted)
       request.off('data', onData).off('end', onEnd).off('close', onGone)
-      // Reads and discards the rest of the body, so that it does not delay the response.
+      // Without this call, the rest of the body would delay the response.
       request.resume()
     }
   }

@@ -26,8 +26,8 @@ interface Deps {
 }
 
 /**
- * Maximum length of a response body that does not count towards the memory of request bodies. The
- * memory of a longer response counts until the client has read the response.
+ * Maximum length of a response body that does not count towards the memory of request bodies. A
+ * longer response counts until the client has read it.
  */
 const shortResponse = 1_024
 
@@ -53,20 +53,15 @@ interface Sender {
 }
 
 /**
- * Creates the handler of requests that send messages.
- *
- * The write key in the headers or the query is checked before the body is read. The memory of the
- * body then counts for the source of this key. Without a key there, the memory counts for the
- * client address until the body names its source. After the body is processed, its memory no longer
- * counts. If the response is longer than `shortResponse`, the memory of the response counts until
- * the client has read it.
+ * Creates the handler of requests that send messages. The memory of a body counts for its source.
+ * If only the body has the write key, the memory first counts for the client address. A response
+ * longer than `shortResponse` counts until the client has read it.
  */
 export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
   const inProgress = new AddressCounter(limits.connectionsPerAddress)
   const permitFor = createUnpackPermits()
 
-  /** Returns the response; `undefined` when the client has closed the connection. */
   async function take(taken: Taken): Promise<HttpResponse | undefined> {
     const { raw, query } = taken.request
     const headerKey = headerKeyOf(raw)
@@ -102,8 +97,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
   }
 
   /**
-   * Admits the source before the body is read. Returns `undefined` when the headers have no key and
-   * the query has no valid key. The body may then have the key.
+   * Admits the source before the body is read. Returns `undefined` when only the body can have a
+   * valid key.
    */
   function admitEarly(headerKey: string | undefined, queryKey: string | undefined): Admission | undefined {
     if (headerKey !== undefined) return api.admit(headerKey)
@@ -143,12 +138,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
 }
 
 /**
- * The functions with which `accept` of the tracking API uses the memory of the body. `accept` calls
- * `assign` when it knows the source. From then on, the memory counts for the source, and the trace
- * span is kept even if `accept` fails.
- *
- * This can be late: the write key may be only in the body, and before a large body is searched for
- * the key, the body waits for its share of CPU time.
+ * `accept` of the tracking API calls `assign` when it knows the source. From then on, the memory of
+ * the body counts for the source, and the trace span is kept.
  */
 const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
   assign(sourceId: string): boolean {
@@ -159,19 +150,15 @@ const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
   canEverReserve: (bytes: number): boolean => memory.canEverHold(bytes),
 })
 
-/**
- * Whether the write key of a request belongs to a source. This can be true for a refused request:
- * only the code `invalid_write_key` means that no source has the key.
- */
+/** Whether the write key of a request belongs to a source, even if the request was refused. */
 const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>
   result.kind !== 'refused' || result.code !== 'invalid_write_key'
 
 /**
  * The write key in the headers: the user name of `Authorization: Basic`, otherwise `X-Write-Key`.
- * The Basic value may omit the colon, use either base64 alphabet, and omit padding. `X-Write-Key`
- * is returned whole, even if it has a colon. Jitsu's libraries append a colon and a secret to the
- * key, but a key may itself contain a colon, so only the look-up of the key (`SourceKeys`) can
- * separate them. A header that cannot be parsed counts as absent, because the body may have a key.
+ * `X-Write-Key` is returned whole. Jitsu's libraries append a colon and a secret to the key, but a
+ * key may itself contain a colon, so only the look-up of the key can separate them. A header that
+ * cannot be parsed counts as absent, because the body may have a key.
  */
 export function headerKeyOf(request: IncomingMessage): string | undefined {
   return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)
@@ -192,8 +179,7 @@ function basicUser(authorization: string | undefined): string | undefined {
 
 /**
  * The first value of a header that may occur several times. Node joins the values with `, `, but a
- * single value may also contain `, `. So if the joined text contains `, `, the first value is taken
- * from `headersDistinct`, in which the values are separate.
+ * single value may also contain `, `. Only `headersDistinct` has the separate values.
  */
 function firstOf(request: IncomingMessage, name: string): string | undefined {
   const joined = request.headers[name]

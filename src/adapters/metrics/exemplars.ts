@@ -9,7 +9,6 @@ interface Exemplar {
 export class Exemplars {
   /** Returns the wall clock time in milliseconds since 1970. */
   readonly #wall: () => number
-  /** The exemplar of each bucket, by the index of the bucket. */
   readonly #latest: (Exemplar | undefined)[] = []
 
   constructor(wall: () => number) {
@@ -20,19 +19,13 @@ export class Exemplars {
     this.#latest[bucket] = { traceId, value, at: this.#wall() }
   }
 
-  /**
-   * The OpenMetrics exemplar to append to the line of a bucket. `undefined` when the bucket has
-   * none.
-   */
+  /** The OpenMetrics exemplar for the line of a bucket. */
   of(bucket: number): string | undefined {
     const exemplar = this.#latest[bucket]
     return exemplar && written(exemplar)
   }
 }
 
-/**
- * Formats an exemplar. The name and the value of its label have 40 characters together; OpenMetrics
- * allows 128.
- */
+/** Formats an exemplar. Its label has 40 characters; OpenMetrics allows 128. */
 const written = ({ traceId, value, at }: Exemplar): string =>
   ` # {trace_id="${traceId}"} ${value} ${(at / 1_000).toFixed(3)}`

@@ -18,8 +18,7 @@ class Total implements Count {
 }
 
 /**
- * A node of the tree of label values. Most nodes have a single child, for example the node of a
- * destination with one webhook. A single child is found without a map.
+ * A node of the tree of label values. Most nodes have a single child, which is found without a map.
  */
 class Branch {
   count: Total | undefined
@@ -27,7 +26,7 @@ class Branch {
   #first: Branch | undefined
   #others: Map<string, Branch> | undefined
 
-  /** Returns the child for the value of the next label, and creates it if needed. */
+  /** Returns the child for the value of the next label; creates it if needed. */
   on(value: string): Branch {
     if (value === this.#firstValue) return this.#first as Branch
     return this.#others?.get(value) ?? this.#grow(value)
@@ -51,24 +50,23 @@ interface Deps {
   readonly help: string
   /** Label names, in the order of the exposition. */
   readonly names: readonly string[]
-  /** The labels whose values are replaced by `_other` when there are too many series. */
+  /** The labels whose values `_other` replaces when the limit of series is reached. */
   readonly folding: readonly string[]
   readonly budget: SeriesBudget
 }
 
 /**
  * A counter that replaces prom-client's, for two reasons:
- * - prom-client builds one key from all labels at each call. That costs more than the counting
- *   itself, and each delivery makes several calls.
- * - With thousands of series, prom-client needs ten times as long to write the exposition, and it
- *   blocks the event loop for this time.
+ * - prom-client builds one key from all labels at each call, which costs more than the counting
+ *   itself.
+ * - With thousands of series, prom-client needs ten times as long to write the exposition, and
+ *   blocks the event loop.
  */
 export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
   /**
-   * The label names in the order of the tree: first the labels with few values, then those in
-   * `folding`, which have many. The tree repeats all later labels under each value of an earlier
-   * label, so it has fewer nodes in this order.
+   * The label names in the order of the tree. Those in `folding` come last, because they have many
+   * values: the tree then has fewer nodes.
    */
   readonly #order: readonly string[]
   /**
@@ -107,8 +105,8 @@ export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   }
 
   /**
-   * Creates the count of this label set. If the limit of series is reached, returns the count of a
-   * set in which `_other` replaces the values of one or more labels (`foldings`).
+   * Creates the count of this label set. If the limit of series is reached, `_other` replaces the
+   * values of one or more labels.
    */
   #newCount(labels: Labels): Total {
     const { folding, budget } = this.#deps

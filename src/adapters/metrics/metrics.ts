@@ -21,24 +21,24 @@ export interface Exposition {
   text(): Promise<string>
 }
 
-/** The metrics of a process. The exposition is in Prometheus' text format. */
+/** The metrics of a process, in Prometheus' text format. */
 export interface MetricsRegistry extends Exposition {
   readonly metrics: Metrics
   /** The same metrics in OpenMetrics 1.0, which supports exemplars. */
   readonly openMetrics: Exposition
-  /** Registers a function that sets gauges. It is called before each exposition. */
+  /** Registers a function that sets gauges before each exposition. */
   onCollect(refresh: () => void): void
 }
 
 /**
- * Sampling interval for the event loop delay. The default of 10 ms wakes a process a hundred times
- * a second, which caused half of the CPU use of an idle process.
+ * Sampling interval for the event loop delay. The default of 10 ms caused half of the CPU use of an
+ * idle process.
  */
 const eventLoopSampleMs = 50
 
 /**
- * Creates the instruments that `core/metrics/metrics.ts` defines, in a separate registry. `wall`
- * returns milliseconds since 1970, for exemplars.
+ * Creates the instruments that `core/metrics/metrics.ts` defines. `wall` returns milliseconds since
+ * 1970, for exemplars.
  */
 export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   const registry = new prom.Registry()
@@ -49,7 +49,7 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   const create = ([key, spec]: [string, MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>]) =>
     [key, createInstrument(spec, { registry, budget, own, wall })] as const
   const metrics = Object.fromEntries(Object.entries(metricSpecs).map(create)) as unknown as Metrics
-  /** Refreshes the gauges and returns the exposition of the metrics that prom-client keeps. */
+  /** Refreshes the gauges and returns the exposition of prom-client's metrics. */
   const rest = (): Promise<string> => {
     for (const refresh of refreshers) refresh()
     metrics.series.set({}, budget.used)
@@ -72,10 +72,7 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
 interface InstrumentContext {
   readonly registry: prom.Registry
   readonly budget: SeriesBudget
-  /**
-   * The instruments created so far that write their own lines of the exposition. prom-client does
-   * not know them.
-   */
+  /** The instruments that write their own lines, without prom-client. */
   readonly own: ExposedInstrument[]
   readonly wall: () => number
 }
@@ -90,9 +87,8 @@ function createInstrument(
   switch (kind) {
     case 'counter': {
       const tally = new LabeledCounter({ name, help, names: labelNames, folding, budget })
-      // If the label sets of a counter are few and fixed (`closedLabels`), each gets a series with
-      // the value 0 now. Without this series, the first increase of the counter would be lost:
-      // Prometheus sees no increase when a series first appears with a value above 0.
+      // Prometheus sees no increase when a series first appears with a value above 0, so label sets
+      // that are few and fixed get a series with the value 0 now.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
       own.push(tally)
       return tally
@@ -102,7 +98,7 @@ function createInstrument(
       return folding.length === 0 ? gauge : limitSeries(gauge, labelNames, budget)
     }
     case 'histogram': {
-      // Each label set would need ten or more series, so histograms have no labels.
+      // Each label set would need ten or more series.
       if (labelNames.length > 0) throw new Error(`${name}: a histogram must not have labels`)
       const kept = spec.exemplar && new Exemplars(wall)
       const buckets = new PlainHistogram({ name, help, bounds: spec.buckets, exemplars: kept })
@@ -112,15 +108,12 @@ function createInstrument(
   }
 }
 
-/**
- * Maximum number of label sets for which a counter starts series at 0. A counter with more label
- * sets starts none, because most of its series would stay at 0.
- */
+/** Maximum number of label sets for which a counter starts series at 0. */
 const maxLabelSetsAtZero = 20
 
 /**
- * All label sets that a metric can have. Empty when the values of a label are not fixed, or when
- * there are more than `maxLabelSetsAtZero` sets.
+ * All label sets that a metric can have. Empty when a label has no fixed values, or for more than
+ * `maxLabelSetsAtZero` sets.
  */
 function closedLabels(labels: LabelSet): readonly Readonly<Record<string, string>>[] {
   let known: Record<string, string>[] = [{}]

@@ -3,13 +3,9 @@ import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
 /**
- * Converts the text format to OpenMetrics 1.0, with the same series under the same names.
- * prom-client cannot do this: its registry has one format at a time, and when the format changes
- * for one exposition, prom-client renames its counters permanently.
- *
- * The instruments in `own` write their lines themselves, with exemplars. If the text of their
- * thousands of series were converted too, an exposition would block the event loop three times as
- * long.
+ * Converts the text format to OpenMetrics 1.0; prom-client would rename its counters permanently.
+ * The instruments in `own` write their lines themselves: to convert their thousands of series would
+ * block the event loop three times as long.
  */
 export function openMetricsOf(text: string, own: readonly ExposedInstrument[] = []): string {
   const body = text
@@ -20,10 +16,7 @@ export function openMetricsOf(text: string, own: readonly ExposedInstrument[] = 
 
 const heads = /^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm
 
-/**
- * The HELP and TYPE lines in OpenMetrics. In OpenMetrics a counter family has no `_total` suffix,
- * and quotation marks in the help text are escaped.
- */
+/** The HELP and TYPE lines in OpenMetrics, in which a counter family has no suffix `_total`. */
 function headOf(name: string, help: string, type: string): string {
   const family = type === 'counter' ? name.replace(/_total$/, '') : name
   return `# HELP ${family} ${help.replaceAll('"', '\\"')}\n# TYPE ${family} ${type}`

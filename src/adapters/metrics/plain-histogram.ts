@@ -13,8 +13,8 @@ interface Deps {
 }
 
 /**
- * A histogram without labels. It replaces prom-client's, which formats the bucket bounds as text at
- * each observation. For one delivery, that costs twice as much as all counters together.
+ * A histogram without labels. prom-client's formats the bucket bounds as text at each observation,
+ * which costs twice as much as all counters of a delivery together.
  */
 export class PlainHistogram implements TracedHistogram<LabelSet>, ExposedInstrument {
   readonly #deps: Deps

@@ -8,10 +8,10 @@ export const foldingLabels = (labels: LabelSet): readonly string[] =>
   Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
 
 /**
- * Returns the label set, and then one variant of it for each label in `folding`. In each variant,
- * `_other` replaces one more value, beginning with the last label in `folding`, which is the most
- * detailed one. For example, with `folding` = `destination`, `webhook`, the variants of `crm`, `0`
- * are `crm`, `_other`, and then `_other`, `_other`.
+ * Returns the label set, and then one variant for each label in `folding`. In each variant,
+ * `_other` replaces one more value, beginning with the last label. For example, with `folding` =
+ * `destination`, `webhook`, the variants of `crm`, `0` are `crm`, `_other`, and then `_other`,
+ * `_other`.
  */
 export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
   const steps = [labels]
@@ -20,13 +20,12 @@ export function foldings(labels: Labels, folding: readonly string[]): readonly L
 }
 
 /**
- * Limits the number of series whose labels come from the configuration. A series of a counter exists
- * until the process exits, and a series of a gauge until the next reset of the gauge. When the limit
- * is reached, counters count further label sets under `_other`, and gauges do not show them.
+ * Limits the number of series whose labels come from the configuration. At the limit, counters
+ * count further label sets under `_other`, and gauges do not show them.
  */
 export class SeriesBudget {
   #used = 0
-  /** Called for each label set that gets no series of its own, because the limit is reached. */
+  /** Called for each label set without a series of its own. */
   readonly #onFolded: () => void
 
   constructor(onFolded: () => void) {
@@ -39,9 +38,8 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed whether `_other` could still replace at least two labels of the label set,
-   *   for example the destination and the webhook. The limit for these label sets is lower, so that
-   *   there is room for further destinations.
+   * @param isDetailed whether `_other` could still replace at least two labels. The limit is then
+   *   lower, so that there is room for further destinations.
    */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.detailed : seriesBudget.folding)
@@ -61,16 +59,13 @@ export class SeriesBudget {
 }
 
 /**
- * Wraps a gauge so that label sets above the limit of series are not shown. Unlike counters, gauges
- * are not added up under `_other`: a gauge shows a state, and a sum of states has no meaning.
+ * Wraps a gauge so that label sets above the limit of series are not shown. They are not added up
+ * under `_other`, because a sum of states has no meaning.
  */
 export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
   const shown = new Set<string>()
   let hidden = new Set<string>()
-  /**
-   * The label sets that were hidden before the last reset. `SeriesBudget.folded` was already called
-   * for them, and is not called for them again.
-   */
+  /** The label sets for which `SeriesBudget.folded` was already called. */
   let counted = new Set<string>()
   const admit = (key: string): boolean => {
     if (shown.has(key)) return true

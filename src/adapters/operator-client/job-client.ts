@@ -38,8 +38,8 @@ const job = z.object({
 export type ShownJob = z.infer<typeof job>
 
 /**
- * The requests to the operator API about replays and resends. All methods throw `OperatorApiFailed`
- * when the API cannot be used.
+ * The requests to the operator API about replays and resends. All methods throw
+ * `OperatorApiFailed`.
  */
 export interface JobClient {
   /** Creates a job. Repeated calls with the same `idempotencyKey` create only one. */

@@ -34,8 +34,8 @@ const page = z.object({
 export interface ListedDeadLetters {
   readonly deadLetters: readonly ListedByApi[]
   /**
-   * Whether the list may contain dead letters that were already replayed. This happens when the
-   * operator service's index of replayed dead letters is full.
+   * Whether the list may contain replayed dead letters, because the operator service's index of
+   * them is full.
    */
   readonly isPartial: boolean
 }
@@ -108,18 +108,17 @@ type Query = Readonly<Record<string, string | undefined>>
 
 /**
  * The requests to the operator API about messages, dead letters and the ledger. All methods throw
- * `OperatorApiFailed` when the API cannot be used.
+ * `OperatorApiFailed`.
  */
 export interface MessageAndDeadLetterClient {
   message(id: string, query: Query): Promise<ShownTimeline | Refused>
-  /** The newest dead letters, newest first, at most `limit`, read page by page. */
+  /** The newest dead letters, at most `limit`, read page by page. */
   deadLetters(query: Query, limit: number): Promise<ListedDeadLetters | Refused>
   ledger(query: Query): Promise<ShownLedger | Refused>
 }
 
-/** Maximum number of dead letters in one page of the API. */
 const pageSize = 500
-/** Maximum number of repeated requests for a page that the operator service could not read in time. */
+/** Maximum number of repeated requests for a page that the service could not read in time. */
 const maxRepeats = 3
 
 export function createMessageAndDeadLetterClient(
@@ -157,8 +156,7 @@ export function createMessageAndDeadLetterClient(
       do {
         const size = String(Math.min(pageSize, limit - all.length))
         const found = await pageOf({ ...query, after, limit: size })
-        // A response with the code `not_found` means that the URL is of another service, or of a
-        // version of Hookline without this route.
+        // `not_found`: the URL is of another service, or of a version without this route.
         if ('kind' in found && found.code === 'not_found') throw badResponse(address.url, 404)
         if ('kind' in found) return found
         all.push(...found.deadLetters)

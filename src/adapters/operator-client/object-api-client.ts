@@ -19,7 +19,7 @@ const object = z.object({
   conflict: z.boolean(),
   changedBy: z.string().optional(),
   changedAt: z.string().optional(),
-  /** Set when Hookline has disabled the destination because of its `lifecycle` settings. */
+  /** Set when Hookline has disabled the destination because of its `lifecycle`. */
   disabledAutomatically: z
     .object({ at: z.string(), reason: z.enum(['failing', 'gone']), failingSince: z.string() })
     .optional(),
@@ -38,10 +38,7 @@ const pages = {
 const changed = z.object({
   /** The new version; `undefined` after a deletion, and for a dry run. */
   version: z.int().optional(),
-  /**
-   * The formatted paths of the changed fields. Empty when the object was already as requested, and
-   * after a deletion.
-   */
+  /** The formatted paths of the changed fields. */
   changedFields: z.array(z.string()).default([]),
 })
 export type Changed = z.infer<typeof changed> & { readonly kind: 'changed' }
@@ -79,7 +76,7 @@ const preview = z.union([
   }),
   z.object({ reason: z.string(), message: z.string() }),
 ])
-/** The requests that a destination would get for a message, or why it would not get the message. */
+/** The requests that a destination would get for a message, or why it would get none. */
 export type ShownPreview = z.infer<typeof preview>
 
 const results = z.object({
@@ -89,10 +86,7 @@ const results = z.object({
   deadLettered: z.number(),
   dropped: z.number(),
 })
-/**
- * The status of a destination. Fields that this version does not know are kept, because the command
- * prints the whole status with `--json`.
- */
+/** The status of a destination. The command prints unknown fields too, with `--json`. */
 const destinationStatus = z.looseObject({
   id: z.string(),
   state: z.string(),
@@ -114,17 +108,16 @@ export interface ListFilter {
   readonly q?: string | undefined
 }
 
-/** The version that a change expects, and whether the change is only checked. */
 export interface ChangeOptions {
-  /** The version that the caller has read; `absent` when there was no object. */
+  /** The version that the caller has read; `absent` when the object does not exist. */
   readonly expected: number | 'absent'
-  /** Whether the API only checks the change and writes nothing. */
+  /** Whether the change is only checked. */
   readonly dryRun: boolean
 }
 
 /**
- * The requests to the operator API about destinations and sources. Each method sends one request,
- * except `list`. All methods throw `OperatorApiFailed` when the API cannot be used.
+ * The requests to the operator API about destinations and sources. All methods throw
+ * `OperatorApiFailed`.
  */
 export interface ObjectApiClient {
   /** All objects of a kind, sorted by id, read page by page. */
@@ -133,15 +126,12 @@ export interface ObjectApiClient {
   replace(kind: ObjectKind, id: string, document: ObjectDocument, options: ChangeOptions): Promise<Changed | Refused>
   delete(kind: ObjectKind, id: string, options: ChangeOptions): Promise<Changed | Refused>
   switch(id: string, to: Switch): Promise<Changed | Refused>
-  /**
-   * `overlap` is how long the old secret stays in use, for example `24h`. `undefined` means the
-   * default of the API.
-   */
+  /** `overlap` is how long the old secret stays valid, for example `24h`; the API has a default. */
   rotateSecret(id: string, overlap: string | undefined): Promise<SecretRotated | Refused>
   /** `keep` is the number of earlier write keys that stay valid; `undefined` keeps all. */
   rotateKey(id: string, keep: number | undefined): Promise<KeyRotated | Refused>
   test(id: string): Promise<Tested | Refused>
-  /** `source` is the source of the message; it may be `undefined` if the destination has only one. */
+  /** `source` may be `undefined` if the destination has only one. */
   preview(
     id: string,
     body: { readonly source: string | undefined; readonly message: unknown },
@@ -149,15 +139,12 @@ export interface ObjectApiClient {
   status(id: string): Promise<ShownStatus | Refused>
 }
 
-/** Maximum number of objects in one page of the API. */
 const pageSize = 500
 
 export function createObjectApiClient(address: OperatorAddress, limits: RequestLimits): ObjectApiClient {
   const send = (request: OperatorRequest): Promise<OperatorAnswer> => sendToOperator(address, request, limits)
 
-  /**
-   * Sends a request. Returns the body of the response, checked against the schema, or the refusal.
-   */
+  /** Sends a request. Returns the checked body of the response, or the refusal. */
   async function ask<T>(request: OperatorRequest, schema: z.ZodType<T>): Promise<T | Refused> {
     const answer = await send(request)
     if (answer.kind === 'refused') return answer
@@ -173,8 +160,7 @@ export function createObjectApiClient(address: OperatorAddress, limits: RequestL
       const query = queryOf({ ...filter, after, limit: String(pageSize) })
       const request = { method: 'GET', path: `/v1/${kind}s${query}` } as const
       const found = kind === 'source' ? await ask(request, pages.source) : await ask(request, pages.destination)
-      // A response with the code `not_found` means that the URL is of another service, or of a
-      // version of Hookline without these routes.
+      // `not_found`: the URL is of another service, or of a version without these routes.
       if ('kind' in found && found.code === 'not_found') throw badResponse(address.url, 404)
       if ('kind' in found) return found
       objects.push(...('sources' in found ? found.sources : found.destinations))

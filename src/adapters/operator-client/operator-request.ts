@@ -19,15 +19,14 @@ export interface OperatorRequest {
 }
 
 const problem = z.object({ path: z.string(), message: z.string(), hint: z.string() })
-/** One problem in the document of a request. `path` is formatted, for example `webhooks[0].url`. */
+/** A problem in the document of a request. `path` is formatted, for example `webhooks[0].url`. */
 export type AnsweredProblem = z.infer<typeof problem>
 
-/** An error response of the operator API. */
 const refusal = z.object({ code: z.string(), message: z.string(), problems: z.array(problem).default([]) })
 
 /**
- * The API refused the request because of its content, or because of what it names, for example a
- * destination that does not exist. Nothing was changed.
+ * The API refused the request because of its content, or of what it names, for example an unknown
+ * destination. Nothing was changed.
  */
 export interface Refused {
   readonly kind: 'refused'
@@ -39,16 +38,14 @@ export interface Refused {
 export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown } | Refused
 
 /**
- * The operator API could not be used. For example, no program listens at its URL, the API rejects
- * the operator key, or another program responded. `code` is one of these:
- * - `unreachable`: no connection could be opened, so the request was not sent.
- * - `no_response`: the connection broke, or a proxy got no response from the service. The service
- *   may have carried out the request.
- * - `timeout`: no response arrived in time. The service may have carried out the request.
- * - `interrupted`: the signal of the command was aborted before the response. The service may have
- *   carried out the request.
+ * The operator API could not be used. `code` is one of these, or the code of an error response of
+ * the API, for example `forbidden`. After those marked with *, the service may have carried out the
+ * request.
+ * - `unreachable`: no connection could be opened.
+ * - `no_response`*: the connection broke, or a proxy got no response.
+ * - `timeout`*: no response arrived in time.
+ * - `interrupted`*: the command was aborted before the response.
  * - `bad_response`: the response is not in the format of the operator API.
- * - the code of an error response of the operator API, for example `forbidden`.
  */
 export class OperatorApiFailed extends Error {
   override readonly name = 'OperatorApiFailed'
@@ -61,30 +58,23 @@ export class OperatorApiFailed extends Error {
 }
 
 /**
- * HTTP statuses of error responses that concern the content of the request or what it names, for
- * example a destination. Error responses with other statuses concern the client or the service.
+ * HTTP statuses of errors in the content of the request, or in what it names. All others concern
+ * the client or the service.
  */
 const objectStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
-/**
- * HTTP statuses with which a proxy responds while the service behind it restarts or does not
- * respond.
- */
+/** HTTP statuses of a proxy while the service does not respond. */
 const proxyStatuses: readonly number[] = [502, 503, 504]
 
 export interface RequestLimits {
-  /**
-   * Time limit of the whole request, in milliseconds. Default: 30,000. The operator service sends a
-   * response or an error within this time.
-   */
+  /** Time limit of the whole request; 30,000 by default. */
   readonly timeoutMs?: number
   /** The request is cancelled when this signal is aborted. */
   readonly signal: AbortSignal
 }
 
 /**
- * Sends one request to the operator API. It does not retry a failed request.
- * @throws OperatorApiFailed. If `signal` is aborted during a `GET` request, throws the reason of
- *   the signal instead
+ * Sends one request to the operator API, without retries.
+ * @throws OperatorApiFailed, or the reason of `signal` if it is aborted during a `GET` request
  */
 export async function sendToOperator(
   { url, key }: OperatorAddress,
@@ -108,15 +98,13 @@ export async function sendToOperator(
         ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
-      // Redirects are not followed, because another server must not get the key.
+      // Another server must not get the key.
       redirect: 'manual',
       signal: AbortSignal.any([limit, signal]),
     })
     text = await response.text()
   } catch (error) {
-    // A GET request changes nothing. So after an interruption of a GET request, the reason of the
-    // signal is thrown. For other methods, the error says that the service may have carried out the
-    // request.
+    // For other methods, the error must say that the service may have carried out the request.
     if (method === 'GET') signal.throwIfAborted()
     if (signal.aborted)
       throw new OperatorApiFailed('interrupted', `interrupted before the response from ${url}${advice}`, error)
@@ -181,7 +169,7 @@ function failedWith(url: string, { status, headers }: Response, { code, message 
         `the operator API rejects the requests of this command for ${headers.get('retry-after') ?? '1'} s, because too many requests had a wrong operator key; check the key, wait, then run the command again`,
       )
     default:
-      // The full stop is removed, because the message is shown within a longer line.
+      // The message is shown within a longer line.
       return new OperatorApiFailed(
         code,
         `the operator API responded with status ${status} (${code}): ${message.replace(/\.$/, '')}`,

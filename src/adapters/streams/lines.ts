@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
-/** The data begins like gzip, but is not valid or ends too early. */
+/** The data begins like gzip, but is invalid or ends too early. */
 export class DamagedGzip extends Error {
   override readonly name = 'DamagedGzip'
   readonly code = 'damaged_gzip'
@@ -12,11 +12,10 @@ const lineFeed = 0x0a
 
 /**
  * Splits a stream of bytes into lines, and yields the lines of each chunk together. Data that
- * begins like gzip is unpacked. A line that is not UTF-8 text becomes `undefined`. Its invalid
- * bytes are not replaced by U+FFFD, because two different lines could then become the same text.
+ * begins like gzip is unpacked. A line that is not UTF-8 becomes `undefined`: with U+FFFD, two
+ * different lines could become the same text.
  *
- * A line is cut after `longest` + 1 bytes, so that the caller sees that the line is too long. This
- * bounds the memory for any input.
+ * A line is cut after `longest` + 1 bytes, so that the caller sees that it is too long.
  * @throws DamagedGzip, and the errors of `pieces`
  */
 export async function* linesOf(
@@ -43,8 +42,7 @@ async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
     }
     const all = followedBy(head, isDone ? undefined : iterator)
     if (!isGzip(head)) return yield* all
-    // `pipeline` requires a callback. It does nothing, because the iteration over the unpacked
-    // stream throws the errors.
+    // `pipeline` requires a callback. The iteration throws the errors.
     yield* pipeline(Readable.from(all), createGunzip(), () => {}) as AsyncIterable<Buffer>
   } catch (error) {
     throw isZlibError(error) ? new DamagedGzip(`gzip cannot be unpacked: ${error.message}`, { cause: error }) : error
@@ -62,7 +60,7 @@ async function* followedBy(head: Buffer, rest: AsyncIterator<Buffer> | undefined
     yield next.value
 }
 
-/** Splits bytes into lines. Characters that are split between two chunks are decoded whole. */
+/** Splits bytes into lines. Chunks may end within a character. */
 class LineSplitter {
   readonly #maxBytes: number
   #begun: Buffer[] = []
@@ -98,9 +96,8 @@ class LineSplitter {
   }
 
   /**
-   * The text of a line; `undefined` if the line is not UTF-8 text. A line with null bytes counts as
-   * UTF-16, even if its bytes are valid UTF-8. A line that was cut is not checked, because it may
-   * end within a character.
+   * The text of a line; `undefined` if it is not UTF-8. A line with null bytes counts as UTF-16. A
+   * cut line is not checked, because it may end within a character.
    */
   #decoded(line: Buffer): string | undefined {
     const isText = line.length === this.#maxBytes || (isUtf8(line) && !line.includes(0))
@@ -116,7 +113,7 @@ class LineSplitter {
 }
 
 /**
- * Whether the bytes begin like gzip (RFC 1952). No JSON text begins with these two bytes. The
- * header Content-Encoding is not used, because clients set it wrongly.
+ * Whether the bytes begin like gzip (RFC 1952); no JSON text does. The header Content-Encoding is
+ * not used, because clients set it wrongly.
  */
 export const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b

@@ -5,8 +5,7 @@ import type { Clock, Logger } from '../../core/ports.ts'
 /** How often collected spans are sent. */
 const sendEveryMs = 1_000
 /**
- * Maximum number of spans that wait to be sent. `createSpanProcessor` drops and counts further
- * spans, because the SDK's processor would drop them without a report.
+ * Maximum number of spans that wait to be sent. The SDK would drop further spans without a report.
  */
 export const maxQueuedSpans = 2_048
 const queueFull = `the queue of ${maxQueuedSpans} spans is full: traces.endpoint is too slow, or traces.sample is too high`
@@ -28,8 +27,8 @@ export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanPro
     export(spans, onResult) {
       waiting -= spans.length
       exporter.export(spans, result => {
-        // `code` is 0 on success. The enum of the codes, `ExportResultCode`, is in
-        // @opentelemetry/core, which is not a dependency of this project.
+        // 0: success. The enum `ExportResultCode` is in @opentelemetry/core, which is not a
+        // dependency.
         if (result.code !== 0) lose('not_sent', spans.length, result.error?.message ?? 'unknown')
         onResult(result)
       })
@@ -57,8 +56,8 @@ export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanPro
 function createLose({ clock, logger, metrics }: Deps) {
   let unlogged = 0
   let loggedAt = Number.NEGATIVE_INFINITY
-  // Create the series of each reason with the value 0 now. Prometheus' `rate` would not see the
-  // first increase of a series that appears later with a value above 0.
+  // Prometheus' `rate` would not see the first increase of a series that appears later with a value
+  // above 0.
   for (const reason of ['queue_full', 'not_sent'] as const) metrics.spansLost.inc({ reason }, 0)
   return (reason: LossReason, spans: number, error: string): void => {
     metrics.spansLost.inc({ reason }, spans)

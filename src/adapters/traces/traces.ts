@@ -34,7 +34,7 @@ import { createSpanProcessor } from './span-export.ts'
 const stopLimit = durationMs(2_000)
 
 interface Deps {
-  /** The version of Hookline, for the resource attribute `service.version`. */
+  /** For the resource attribute `service.version`. */
   readonly version: string
   readonly clock: Clock
   readonly logger: Logger
@@ -48,8 +48,7 @@ export interface Traces {
 }
 
 /**
- * Sends spans to a tracing backend in the background, with OTLP. Spans that cannot be sent are
- * lost, counted and logged.
+ * Sends spans to a tracing backend in the background, with OTLP. Lost spans are counted and logged.
  */
 export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): Traces {
   const url = endpoint === undefined ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` }
@@ -58,17 +57,14 @@ export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): 
   return {
     tracer,
     stop() {
-      // The error is ignored, because the spans that could not be sent were already logged.
+      // The lost spans were already logged.
       const sent = processor.shutdown().catch(() => undefined)
       return within(deps.clock, stopLimit, sent, () => undefined)
     },
   }
 }
 
-/**
- * Creates the tracer of a process. It samples the share `sample`, from 0 to 1, of the traces that
- * begin in this process.
- */
+/** Creates the tracer of a process. `sample` is the sampled share of its traces, from 0 to 1. */
 export function createTracer(processor: SpanProcessor, sample: number, version: string): Tracer {
   const own = resourceFromAttributes({ 'service.name': 'hookline', 'service.version': version })
   const resource = own.merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }))
@@ -79,9 +75,8 @@ export function createTracer(processor: SpanProcessor, sample: number, version: 
     start({ name, kind, facts, parent, follows }: SpanStart): Span {
       const before = parent ?? follows
       const place = before && placeOf(before)
-      // The span that the caller names (`parent` or `follows`) was not sampled, so no span is
-      // created. The caller gets the context of that span, so that further spans of the caller are
-      // not sampled either.
+      // The span `parent` or `follows` was not sampled, so this span is not created. The caller
+      // gets the context of that span, so that further spans are not sampled either.
       if (before !== undefined && place?.traceFlags === TraceFlags.NONE) return unkept(before)
       const isPart = parent !== undefined && place !== undefined
       const links = isPart || place === undefined ? [] : [{ context: place }]
@@ -111,15 +106,14 @@ const kinds = {
 const unkept = (context: TraceContext): Span => ({ context, end: () => undefined })
 
 /**
- * Samples a share of the traces that begin in this process. The process in which a trace begins
- * decides about sampling, for all spans of the trace and for all traces linked to it.
+ * Samples a share of the traces that begin in this process. The decision applies to all spans of
+ * the trace and all traces linked to it.
  */
 function samplerOf(sample: number): Sampler {
   const ratio = new TraceIdRatioBasedSampler(sample)
   const kept = { decision: SamplingDecision.RECORD_AND_SAMPLED }
   return {
-    // A span with a parent or a link is always sampled here, because the parent or the linked span
-    // was sampled. If that span was not sampled, `start` does not create this span.
+    // The parent or the linked span was sampled: otherwise `start` creates no span.
     shouldSample: (context, traceId, _name, _kind, _facts, links) =>
       links.length > 0 || trace.getSpanContext(context) !== undefined ? kept : ratio.shouldSample(context, traceId),
     toString: () => `Beginner{${ratio}}`,

@@ -6,7 +6,7 @@ import { CertificateRefusedBefore } from './tls-endpoint-state.ts'
 
 type Failed = CallResult & { kind: 'failed' }
 
-/** The words for each phase in the log line of a request that reached its deadline. */
+/** The words for each phase in the log line of a timeout. */
 const activityIn: Record<ConnectionPhase, string> = {
   dns: 'while resolving the host name',
   proxy: 'while connecting to the proxy',
@@ -17,10 +17,8 @@ const activityIn: Record<ConnectionPhase, string> = {
 }
 
 /**
- * The result of a request that reached its deadline. `after` is the time limit as text. The result
- * has the phase `proxy` only if Hookline was still connecting to the proxy. In all other phases it
- * has `deadline`, also in `tunnel`: the proxy was then connecting to the endpoint, and the endpoint
- * is usually the cause.
+ * The result of a request that reached its deadline. The phase is `proxy` only if Hookline was
+ * still connecting to the proxy. In `tunnel`, the endpoint is usually the cause.
  */
 export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => ({
   kind: 'failed',
@@ -29,39 +27,34 @@ export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => 
   detail: `timed out after ${after} ${activityIn[phase]}`,
 })
 
-/** The result of a request that failed with this error while its connection was in `phase`. */
+/** The result of a request whose connection failed with this error in `phase`. */
 export function failureOf(error: Error, phase: ConnectionPhase): Failed {
   const cause = rootOf(error)
   return { kind: 'failed', phase: phaseOf(cause, phase), code: codeOf(cause), detail: oneLine(cause) }
 }
 
 /**
- * Maps error codes of the HTTP clients (got and undici) to Node's codes, so that operators see the
- * same codes with both clients. Syntax errors of a response are an exception: got has a code for
- * each of them, for example `HPE_INVALID_VERSION`. undici does not report which one it was, so all
- * get the code `HPE_INVALID_RESPONSE`.
+ * Maps error codes of got and undici to Node's codes, so that operators see the same codes with
+ * both. Syntax errors of a response are an exception: undici does not report a specific code.
  */
 const nodeCodes: ReadonlyMap<string, string> = new Map([
-  // The connection closed inside the response head. The parser calls that a syntax error.
+  // The connection closed inside the response head.
   ['HPE_INVALID_EOF_STATE', 'ECONNRESET'],
   ['UND_ERR_SOCKET', 'ECONNRESET'],
   ['UND_ERR_HEADERS_OVERFLOW', 'HPE_HEADER_OVERFLOW'],
-  // undici reports syntax errors of a response without a specific code: as `HTTPParserError` or,
-  // after a Content-Length header, as a length mismatch.
+  // undici reports syntax errors as `HTTPParserError` or, after a Content-Length header, as a
+  // length mismatch.
   ['HTTPParserError', 'HPE_INVALID_RESPONSE'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_RESPONSE'],
 ])
 
-/** Node's code for the error, or the error's name when it has no code. */
+/** Node's code for the error; without one, the error's name. */
 export function codeOf(error: Error): string {
   const code = String((error as NodeJS.ErrnoException).code ?? error.name)
   return nodeCodes.get(code) ?? code
 }
 
-/**
- * The innermost cause of an error, because HTTP clients wrap errors. Hookline's own errors are not
- * unwrapped: they say more than their causes.
- */
+/** The innermost cause of an error. Hookline's own errors say more than their causes. */
 export function rootOf(error: Error): Error {
   const { cause } = error
   const isOwn = [UnresolvedName, UnusableIdentity, TunnelFailure].some(type => error instanceof type)
@@ -80,8 +73,8 @@ function phaseOf(error: Error, phase: ConnectionPhase): CallPhase {
 const longestDetail = 300
 
 /**
- * The error message as one line of limited length. Parts of it may come from the peer, such as the
- * names in a certificate or a TLS alert.
+ * The error message as one line of limited length. The peer may have written parts of it, for
+ * example the names in a certificate.
  */
 function oneLine(error: Error): string {
   const { errors } = error as AggregateError

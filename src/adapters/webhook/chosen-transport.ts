@@ -4,8 +4,8 @@ import type { WebhookTransport } from '../../core/webhook-ports.ts'
 import type { TransportDeps } from './transport-for-any-http-client.ts'
 
 /**
- * Creates the transport that `delivery.transport` names. Only the selected HTTP client is loaded,
- * because loading one takes about 90 ms.
+ * Creates the transport that `delivery.transport` names. To load an HTTP client takes about 90 ms,
+ * so only this one is loaded.
  */
 export async function createChosenTransport(
   name: DeliverySettings['transport'],

@@ -5,8 +5,8 @@ import type { CallPhase } from '../../core/webhook-ports.ts'
 import { maxAnswerBytes, ResponseTooLong } from './http-client-limits.ts'
 
 /**
- * The phase that a connection is in. If the connection fails, this is the phase that failed.
- * `proxy`: Hookline connects to the proxy. `tunnel`: the proxy connects to the endpoint.
+ * The phase of a connection, and of its failure. `proxy`: Hookline connects to the proxy. `tunnel`:
+ * the proxy connects to the endpoint.
  */
 export type ConnectionPhase = Exclude<CallPhase, 'auth' | 'address' | 'deadline'> | 'tunnel'
 
@@ -20,7 +20,7 @@ export interface Progress {
 export interface FollowedConnection {
   readonly host: string
   readonly isTls: boolean
-  /** Whether the socket is connected already, through a tunnel of the proxy. */
+  /** Whether the socket is already connected through a tunnel of the proxy. */
   readonly isTunnelled: boolean
 }
 
@@ -52,23 +52,19 @@ interface Connection {
 
 /** Tracks the phase, age and received bytes of each connection of Node's agents. */
 export interface ConnectionsProgress {
-  /** Starts to track a connection. Call it when `socket` starts to connect. */
+  /** Starts to track a connection when `socket` starts to connect. */
   follow(socket: Socket, connection: FollowedConnection): void
   noteReuse(socket: object): void
-  /**
-   * Milliseconds since the connection attempt began. A connection older than 5 minutes (`maxAgeMs`)
-   * is not reused.
-   */
+  /** Milliseconds since the connection attempt began. */
   age(socket: object): number
   /**
-   * The phase of the request's connection. It is `exchange` if the connection was reused. It is
-   * also `exchange` if `request` is undefined: the request could not be created, so the connection
-   * is not the cause of the failure.
+   * The phase of the request's connection; `exchange` if the connection was reused. It is also
+   * `exchange` without a `request`, because the request could not be created.
    */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
   /**
-   * Whether the request uses a reused connection on which no byte of the response has arrived. If
-   * so, the server may have closed the connection while it was idle.
+   * Whether the request uses a reused connection without a byte of the response. The server may
+   * have closed the connection while it was idle.
    */
   isUntouchedReuse(request: ClientRequest | undefined): boolean
 }
@@ -97,8 +93,7 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
     },
     isUntouchedReuse(request) {
       if (!request?.reusedSocket) return false
-      // A request without a socket has received no byte: the connection broke before Node assigned
-      // the socket to the request.
+      // Without a socket: the connection broke before Node assigned it to the request.
       return !request.socket || known.get(request.socket)?.received === 0
     },
   }

@@ -10,8 +10,7 @@ import { createProxyTunnels, type ProxyTunnels } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 
 /**
- * The settings do not allow a connection to this target; nothing was sent. The message names the
- * address or port and the setting.
+ * The settings forbid a connection to this target; nothing was sent. The message names the setting.
  */
 export class ForbiddenTarget extends Error {
   readonly code: 'ERR_FORBIDDEN_ADDRESS' | 'ERR_FORBIDDEN_PORT'
@@ -32,7 +31,7 @@ export class UnresolvedName extends Error {
   }
 }
 
-/** OpenSSL refuses the client certificate or its key. `code` is OpenSSL's error code. */
+/** OpenSSL refuses the client certificate or its key. `code` is OpenSSL's. */
 export class UnusableIdentity extends Error {
   readonly code: string
 
@@ -42,19 +41,14 @@ export class UnusableIdentity extends Error {
   }
 }
 
-/**
- * The connection rules for one value of the `network` settings, for use by any HTTP client. After a
- * change of the settings, new connections use new rules.
- */
+/** The connection rules for one value of the `network` settings. New settings have new rules. */
 export interface ConnectionRules {
   /**
-   * Checks the port, and the host if it is an IP address. Node passes only host names to `lookup`,
-   * so `lookup` cannot check these two. Returns the error; `undefined` when both are allowed.
+   * Checks the port, and the host if it is an IP address, for which Node does not call `lookup`.
+   * Returns the error; `undefined` when both are allowed.
    */
   refuse(host: string, port: number): ForbiddenTarget | undefined
-  /**
-   * Options for net.connect and tls.connect. `lookup` returns only addresses that it has checked.
-   */
+  /** Options for net.connect and tls.connect. `lookup` returns only allowed addresses. */
   readonly connect: {
     readonly lookup: LookupFunction
     readonly autoSelectFamily: true
@@ -62,7 +56,7 @@ export interface ConnectionRules {
     readonly secureContext: SecureContext
     readonly rejectUnauthorized: true
   }
-  /** The tunnels through which to connect to a host; `undefined` when the connection is direct. */
+  /** The tunnels to the host; `undefined` for a direct connection. */
   tunnelsFor(host: string): ProxyTunnels | undefined
   /**
    * The same rules with the client certificate and the trusted CAs of this identity.
@@ -72,17 +66,14 @@ export interface ConnectionRules {
 }
 
 /**
- * How long Node waits for one of several addresses to connect before it tries the next one. A
- * connection to a distant host takes 300 ms. Node runs timers before it reads sockets, so a shorter
- * limit would abandon an address that connected while the event loop was busy, for example with TLS
- * handshakes. The limit is less than half of the maximum `delivery.timeout` (5 s), so that a second
- * address has time.
+ * How long Node waits for an address to connect before it tries the next one. A distant host takes
+ * 300 ms. A shorter limit would abandon an address that connected while the event loop was busy.
+ * Two addresses must have time within `delivery.timeout` (at most 5 s).
  */
 const attemptTimeoutMs = 2_000
 
 /**
- * Creates the connection rules. Text in `ca` that is not a certificate adds nothing to the trusted
- * roots.
+ * Creates the connection rules.
  * @throws RangeError when an entry of `allow` or `noProxy` is invalid
  */
 export function createConnectionRules(network: NetworkSettings, resolve: Resolve): ConnectionRules {
@@ -96,8 +87,7 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
   }
 
   function checked(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
-    // One forbidden address forbids the name. A name that has an internal address besides public
-    // ones is misconfigured or hostile.
+    // A name that has an internal address besides public ones is misconfigured or hostile.
     for (const { address } of nonEmpty(host, addresses)) {
       const refusal = refuseAddress(address, host)
       if (refusal !== undefined) throw refusal
@@ -138,8 +128,8 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
 }
 
 /**
- * Creates a lookup function for Node that resolves names with `resolve`. `check` returns the
- * addresses to which Node may connect. If `check` throws, the connection fails with this error.
+ * Creates a lookup function for Node. `check` returns the allowed addresses; if it throws, the
+ * connection fails with this error.
  */
 function lookupOf(
   resolve: Resolve,
@@ -170,16 +160,15 @@ function createTunnels(
 }
 
 function nonEmpty(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
-  // On an empty list, Node would throw an error that no code can catch and that ends the process.
+  // On an empty list, Node would throw an error that no code can catch.
   if (addresses.length === 0) throw new UnresolvedName(host, new Error('the name has no addresses'))
   return [...addresses]
 }
 
 function contextOfIdentity(network: NetworkSettings, identity: TlsIdentity): SecureContext {
   try {
-    // OpenSSL parses the CAs, which takes 30 ms, before it checks the client certificate. With an
-    // invalid certificate, each attempt would waste this time. So the certificate is first checked
-    // alone, which takes 1 ms.
+    // Check the certificate alone, which takes 1 ms. With an invalid one, each attempt would
+    // otherwise take 30 ms, because OpenSSL parses the CAs first.
     createSecureContext(certificateOf(identity))
     return contextOf(network, identity)
   } catch (error) {
@@ -188,21 +177,18 @@ function contextOfIdentity(network: NetworkSettings, identity: TlsIdentity): Sec
 }
 
 /**
- * Creates the TLS context with the trusted CAs (by default Node's and `network.ca`) and the client
- * certificate. It is created only once for each TLS identity until the settings change, because
- * parsing all public CAs takes about 30 ms.
+ * Creates the TLS context. It must be cached, because to parse all public CAs takes about 30 ms.
  */
 function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureContext {
   const additional = network.ca === undefined ? undefined : [...getCACertificates('default'), network.ca]
   const ca = identity?.ca ?? additional
   return createSecureContext({
     minVersion: 'TLSv1.2',
-    // Renegotiation is off without a client certificate. Some servers, for example IIS, need a
-    // renegotiation to request the client certificate. `TlsEndpoints` limits the renegotiations.
+    // Without a client certificate, renegotiation is off. With one, some servers, for example IIS,
+    // need a renegotiation to request the certificate.
     ...(identity?.cert === undefined && { secureOptions: constants.SSL_OP_NO_RENEGOTIATION }),
-    // DHE is off. With DHE, the server chooses a prime number. A prime of 10,000 bits would block
-    // the event loop for up to 0.4 s in each handshake. Nearly all servers with DHE also offer
-    // ECDHE.
+    // DHE is off, because a server could choose a prime of 10,000 bits, which blocks the event loop
+    // for up to 0.4 s in each handshake.
     ciphers: `${tls.DEFAULT_CIPHERS}:!kDHE`,
     ...(ca !== undefined && { ca }),
     ...certificateOf(identity),

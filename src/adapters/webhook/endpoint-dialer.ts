@@ -13,10 +13,7 @@ import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { createResolver, type Resolver, systemSources } from './resolver.ts'
 import { serverNameOf } from './tls-endpoint-state.ts'
 
-/**
- * Connects to endpoints exactly as deliveries do (name resolution, address and port checks, proxy,
- * client certificate, trust, deadline), but sends no request to them.
- */
+/** Connects to endpoints exactly as deliveries do, but sends no request to them. */
 export interface EndpointDialer {
   /** Connects to an endpoint. It never rejects: a failure is a result. */
   dial(url: URL, identity?: TlsIdentity): Promise<Dialled>
@@ -26,10 +23,7 @@ export interface EndpointDialer {
 
 interface Deps {
   readonly network: NetworkSettings
-  /**
-   * The time limit of a whole webhook request. If connecting takes longer, no delivery to the
-   * endpoint can succeed.
-   */
+  /** The time limit of a whole webhook request. */
   readonly timeout: DurationMs
   readonly clock: Clock
   readonly resolver?: Resolver
@@ -49,7 +43,7 @@ export function createEndpointDialer(deps: Deps): EndpointDialer {
   }
 }
 
-/** The connection rules, or the failure when the identity cannot be used. */
+/** The connection rules, or the failure of an unusable identity. */
 function rulesFor(
   identity: TlsIdentity | undefined,
   rules: ConnectionRules,
@@ -115,17 +109,15 @@ class EndpointDial {
     this.#socket = socket
     this.#progress = followProgress(socket, { host, isTls, isTunnelled }, this.#startedAt)
     socket.once('error', error => this.#fail(error))
-    // On `end`, the server has closed its side of the connection. Node does not close the other
-    // side by itself, and emits no further event. Without this listener, the dial would end only at
-    // its deadline.
+    // On `end`, the server has closed its side. Node emits no further event, so without this
+    // listener, the dial would end only at its deadline.
     socket.once('end', () => this.#fail(closedEarly()))
     socket.once(isTls ? 'secureConnect' : 'connect', () => this.#connected(socket))
   }
 
   #connected(socket: Socket): void {
     this.#socket = socket
-    // Through a proxy, the address of the socket is that of the proxy, so it is not shown as the
-    // address of the endpoint.
+    // Through a proxy, the address of the socket is that of the proxy.
     const address = this.#tunnel === undefined ? (socket.remoteAddress ?? this.#endpoint.hostname) : undefined
     const tookMs = this.#clock.monotonic() - this.#startedAt
     this.#end({ kind: 'connected', address: address ?? 'the endpoint through the proxy', tookMs, tls: tlsOf(socket) })

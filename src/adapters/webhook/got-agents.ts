@@ -20,8 +20,7 @@ export interface AgentPair {
 
 export interface Agents {
   /**
-   * Agents whose connections are kept alive and reused, for the current network settings and this
-   * identity.
+   * Agents that reuse connections, for the current network settings and this identity.
    * @throws UnusableIdentity
    */
   shared(identity: TlsIdentity | undefined): AgentPair
@@ -39,7 +38,7 @@ export interface Agents {
  * but does not document this.
  */
 export interface TunnelOption {
-  /** Called when the agent begins to open a tunnel through the proxy for this request. */
+  /** Called when the agent begins to open a tunnel through the proxy. */
   readonly onTunnel: (tunnel: OpeningTunnel) => void
 }
 
@@ -76,8 +75,7 @@ class AgentGeneration implements PoolGeneration {
   #pair(keepAlive: boolean): AgentPair {
     const options = {
       ...{ keepAlive, maxFreeSockets: maxIdlePerHost, timeout: idleTimeoutMs, ...this.#rules.connect },
-      // Node's own cache of TLS sessions is off: it has 100 hosts, and keeps sessions of any age.
-      // `TlsEndpoints` keeps the sessions instead.
+      // Node's own cache keeps TLS sessions of any age. `TlsEndpoints` keeps the sessions instead.
       maxCachedSessions: 0,
     }
     return { http: this.#guard(new http.Agent(options), false), https: this.#guard(new https.Agent(options), true) }
@@ -85,8 +83,7 @@ class AgentGeneration implements PoolGeneration {
 
   /**
    * Overrides the agent's methods that open, keep and reuse connections. The overrides check the
-   * address and port of a new connection. Before a connection is kept, they check its age and the
-   * number of open connections.
+   * address and port of a new connection, and the age and number of kept connections.
    */
   #guard<A extends http.Agent>(agent: A, isTls: boolean): A {
     const dial = agent.createConnection.bind(agent)
@@ -95,8 +92,8 @@ class AgentGeneration implements PoolGeneration {
     const createConnection: typeof dial = (options, callback) => {
       const [host, port] = [options.host ?? '', Number(options.port)]
       const { onTunnel } = options as typeof options & TunnelOption
-      // Node keeps the options of a connection until the connection closes. `onTunnel` refers to
-      // the request. So if the options contained `onTunnel`, the request would stay in memory too.
+      // Node keeps the options until the connection closes, and `onTunnel` would keep the request
+      // in memory.
       Reflect.deleteProperty(options, 'onTunnel')
       const refusal = this.#rules.refuse(host, port) ?? (isTls ? this.#endpoints.refuse(host, port) : undefined)
       if (refusal !== undefined) {
@@ -134,9 +131,8 @@ class AgentGeneration implements PoolGeneration {
   }
 
   /**
-   * Counts the connection, and follows its progress. This code is a method, because a function
-   * inside `createConnection` would keep the variables of `createConnection` in memory until the
-   * connection closes. One of these variables refers to the first request.
+   * Counts the connection, and follows its progress. A function inside `createConnection` would
+   * keep the first request in memory until the connection closes.
    */
   #follow(socket: Socket, connection: FollowedConnection): Socket {
     this.#connections.follow(socket, connection)
@@ -154,8 +150,8 @@ interface Deps {
 }
 
 /**
- * Creates Node agents that connect only to addresses and ports that the settings allow. The agents
- * read the settings for each request. A change of the settings closes idle connections.
+ * Creates Node agents that connect only to addresses and ports that the current settings allow. A
+ * change of the settings closes idle connections.
  */
 export function createAgents({ network, resolve, connections, clock }: Deps): Agents {
   const generations = createPoolGenerations(

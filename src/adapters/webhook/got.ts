@@ -11,7 +11,6 @@ import { KeptBody } from './kept-body.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport-for-any-http-client.ts'
 
-/** A got client without redirects, retries, decompression or errors for HTTP statuses. */
 const client = got.extend({
   method: 'POST',
   followRedirect: false,
@@ -40,8 +39,8 @@ interface ExchangeDeps {
 }
 
 /**
- * Caches parsed URLs. They come from the configuration, so they are few. All are HTTP or HTTPS
- * URLs: got rejects others before it calls this function.
+ * Caches parsed URLs. They come from the configuration, so they are few. got has rejected URLs that
+ * are not HTTP or HTTPS.
  */
 function rememberedParts(): ExchangeDeps['partsOf'] {
   const known = new Map<string, UrlParts>()
@@ -55,10 +54,9 @@ function rememberedParts(): ExchangeDeps['partsOf'] {
 /**
  * One webhook request: sends it, waits for the response head, and reads at most 64 KiB of the body.
  *
- * The class writes the request body to the stream. If the body were an option, got would encode it
- * again, send it in chunks, and destroy the connection when the response arrives between two
- * chunks. The class creates the request itself, through got's option `request`, so that header
- * names keep their case and got adds no headers.
+ * The body is written to the stream: as an option, got would send it in chunks, and destroy the
+ * connection when the response arrives between two of them. got's option `request` is used so that
+ * header names keep their case and got adds no headers.
  */
 class GotExchange implements Exchange {
   readonly #call: WebhookCall
@@ -68,15 +66,9 @@ class GotExchange implements Exchange {
   #request: ClientRequest | undefined
   /** The tunnel that was opened for the current request. */
   #tunnel: OpeningTunnel | undefined
-  /**
-   * The result of the request. The response head, an error or the deadline sets it, whichever comes
-   * first.
-   */
+  /** The result: the response head, an error or the deadline, whichever comes first. */
   #answer: CallResult | undefined
-  /**
-   * The first bytes of the response's body, at most `keepBodyBytes`. `undefined` if the caller does
-   * not need the body.
-   */
+  /** The first `keepBodyBytes` bytes of the body; `undefined` if the caller does not need them. */
   #kept: KeptBody | undefined
   #isRepeated = false
   #hasEnded = false
@@ -98,7 +90,7 @@ class GotExchange implements Exchange {
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
     stream.on('response', (response: IncomingMessage) => this.#receive(stream, response))
-    // Node emits `upgrade`, not `response`, for a response with the status 101 and a protocol.
+    // Node emits `upgrade`, not `response`, for a status 101 with a protocol.
     stream.on('upgrade', (response: IncomingMessage) => {
       this.#note(response)
       this.#drop()
@@ -111,10 +103,7 @@ class GotExchange implements Exchange {
     this.#drop()
   }
 
-  /**
-   * The phase of the request's connection. While a tunnel is being opened for the request, the
-   * request has no socket, and the phase is that of the tunnel.
-   */
+  /** The phase of the request's connection. The request has no socket until its tunnel is open. */
   get #phase(): ConnectionPhase {
     const tunnel = this.#request?.socket ? undefined : this.#tunnel
     return tunnel?.phase ?? this.#deps.connections.phaseOf(this.#request)
@@ -146,10 +135,7 @@ class GotExchange implements Exchange {
     return request
   }
 
-  /**
-   * Returns the headers as an array, which Node writes directly. If they were an object, Node would
-   * first store them one by one.
-   */
+  /** Returns the headers as an array, which Node writes directly. */
   #headers(host: string): string[] {
     const { headers, body } = this.#call
     const list: string[] = []
@@ -168,8 +154,8 @@ class GotExchange implements Exchange {
     const { keepBodyBytes } = this.#call
     const { 'content-length': length, 'content-encoding': encoding } = response.headers
     if (keepBodyBytes !== undefined) this.#kept = new KeptBody(keepBodyBytes, encoding)
-    // The connection cannot be reused: the bytes after a response with the status 101 are not HTTP,
-    // and a long body is not read.
+    // The bytes after a status 101 are not HTTP, and a long body is not read, so the connection
+    // cannot be reused.
     if (response.statusCode === 101 || (Number(length) > maxBodyBytes && keepBodyBytes === undefined)) {
       this.#drop()
       return
@@ -188,9 +174,8 @@ class GotExchange implements Exchange {
   }
 
   /**
-   * Destroys the connection if the response arrived before the whole request was sent, because the
-   * connection cannot be reused then. The check runs one event loop iteration after the response,
-   * because Node may confirm a TLS write only in that iteration.
+   * Destroys the connection if the response arrived before the whole request was sent. The check
+   * runs one event loop iteration later, because Node may confirm a TLS write only then.
    */
   #dropUnsent(stream: Request): void {
     if (!this.isSent) stream.destroy()
@@ -200,9 +185,8 @@ class GotExchange implements Exchange {
     if (this.#hasEnded) return
     const { connections } = this.#deps
     const isStale = staleCodes.has(codeOf(rootOf(error))) && connections.isUntouchedReuse(this.#request)
-    // The server has probably closed the idle connection before it read the request, so the request
-    // is repeated on a new connection. A new connection cannot fail for this reason, so a request
-    // is repeated only once.
+    // The server has probably closed the idle connection before it read the request. The repetition
+    // uses a new connection, so it happens only once.
     if (this.#answer === undefined && isStale) {
       this.#isRepeated = true
       this.start()

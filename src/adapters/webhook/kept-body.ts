@@ -6,7 +6,7 @@ export class KeptBody {
   readonly #contentEncoding: string | undefined
   readonly #chunks: Buffer[] = []
   #length = 0
-  /** Whether the whole body has arrived. The transport sets it. */
+  /** Set by the transport when the whole body has arrived. */
   isComplete = false
 
   constructor(limit: number, contentEncoding: string | string[] | undefined) {
@@ -15,12 +15,12 @@ export class KeptBody {
   }
 
   add(chunk: Buffer): void {
-    // The chunk is copied, because the HTTP client may use the memory of the chunk again.
+    // A copy, because the HTTP client may reuse the memory of the chunk.
     if (this.#length < this.#limit) this.#chunks.push(Buffer.from(chunk.subarray(0, this.#limit - this.#length)))
     this.#length += chunk.length
   }
 
-  /** Returns the result of the request. If the result is a response, this body is added to it. */
+  /** Returns the result of the request. A response gets this body. */
   addTo(result: CallResult): CallResult {
     return result.kind === 'answered' ? { ...result, body: this.#body } : result
   }

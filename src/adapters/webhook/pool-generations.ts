@@ -6,12 +6,9 @@ import { type ConnectionRules, createConnectionRules } from './connection-rules.
 import { maxAgeMs } from './http-client-limits.ts'
 import type { Resolve } from './resolver.ts'
 
-/**
- * A generation: the connections for one value of the network settings and one TLS identity. A
- * change of the settings begins new generations.
- */
+/** The connections for one value of the network settings and one TLS identity. */
 export interface PoolGeneration {
-  /** Closes idle connections and keeps no connection from now on. */
+  /** Closes idle connections, and keeps none from now on. */
   retire(): void
 }
 
@@ -22,15 +19,12 @@ export interface OpenConnections {
 
 export interface PoolGenerations<G extends PoolGeneration> {
   /**
-   * The generation for the current settings and this identity. If the settings have changed since
-   * the previous call, this call first retires all generations.
+   * The generation for the current settings and this identity. After a change of the settings, it
+   * first retires all generations.
    * @throws UnusableIdentity
    */
   current(identity: TlsIdentity | undefined): G
-  /**
-   * Retires the current generations. If `current` creates a generation after this call, it is
-   * retired immediately.
-   */
+  /** Retires all generations, also those that `current` creates later. */
   close(): void
 }
 
@@ -40,7 +34,6 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-/** The connections for one TLS identity, with the time of their last use. */
 interface Identified<G> {
   readonly generation: G
   /** Time of the last request, in monotonic milliseconds. */
@@ -49,9 +42,7 @@ interface Identified<G> {
 
 /**
  * Creates a generation of connections for each TLS identity, so that requests with different client
- * certificates or trusted CAs never share a connection or a TLS session. A changed certificate is
- * another identity: its requests open new connections, and the idle ones of the old identity reach
- * their idle timeout.
+ * certificates or trusted CAs never share a connection or a TLS session.
  */
 export function createPoolGenerations<G extends PoolGeneration>(
   { network, resolve, clock }: Deps,
@@ -91,8 +82,7 @@ export function createPoolGenerations<G extends PoolGeneration>(
   }
 
   /**
-   * Removes identities without a request for five minutes. Their idle connections have already
-   * reached the idle timeout.
+   * Removes identities without a request for five minutes. Their connections are already closed.
    */
   function sweep(now: number): void {
     if (now - sweptAt < maxAgeMs) return

@@ -12,7 +12,7 @@ import { isLoopbackName } from './resolver.ts'
 import { serverNameOf } from './tls-endpoint-state.ts'
 
 /**
- * No tunnel could be opened, or it cannot be used. The phase is one of these:
+ * No tunnel could be opened, or it cannot be used. The phases:
  * - `proxy`: the proxy failed or refused.
  * - `connect`: the proxy reports that it cannot reach the endpoint.
  * - `exchange`: bytes arrived through the tunnel before a request was sent.
@@ -32,14 +32,11 @@ export class TunnelFailure extends Error {
 export interface OpeningTunnel {
   /** The current phase: `dns`, `proxy` or `tunnel`. */
   readonly phase: ConnectionPhase
-  /**
-   * Stops the opening of the tunnel, so that no callback is called. Does nothing after a callback
-   * was called.
-   */
+  /** Stops the opening of the tunnel. No callback is called afterwards. */
   cancel(): void
 }
 
-/** One of the two callbacks is called once, after `open` has returned. */
+/** One of the callbacks is called once, after `open` has returned. */
 export interface TunnelCallbacks {
   /** Called when the socket is connected to the endpoint. */
   onOpen(socket: Socket): void
@@ -48,20 +45,20 @@ export interface TunnelCallbacks {
 
 /** Opens tunnels to endpoints through the proxy, with the method CONNECT (RFC 9110 9.3.6). */
 export interface ProxyTunnels {
-  /** Opens a tunnel. `host` is a host name, or an IP address that the connection rules allow. */
+  /** Opens a tunnel. `host` is a host name, or an allowed IP address. */
   open(host: string, port: number, callbacks: TunnelCallbacks): OpeningTunnel
 }
 
 interface Deps {
   readonly proxy: ProxySettings
-  /** Resolves the proxy's own name. Its addresses are not checked: the operator chose the proxy. */
+  /**
+   * Resolves the proxy's own name. Its addresses are not checked, because the operator chose the
+   * proxy.
+   */
   readonly lookupProxy: LookupFunction
   /** Resolves the names of endpoints to checked addresses. */
   readonly lookup: LookupFunction
-  /**
-   * How long one address may take to connect before the next one is tried, in milliseconds. It
-   * applies to the addresses of the proxy, and to the addresses of an endpoint that `lookup` found.
-   */
+  /** How long one address may take to connect before the next one is tried, in milliseconds. */
   readonly attemptTimeout: number
   /** The trusted CAs for a proxy with an https:// URL. */
   readonly secureContext: SecureContext
@@ -81,8 +78,7 @@ export function createProxyTunnels(deps: Deps): ProxyTunnels {
 }
 
 function headersFor({ credentials }: ProxySettings): readonly string[] {
-  // The connection to the proxy must stay open for the tunnel. Without this header, Node would send
-  // `Connection: close`.
+  // Node's default `Connection: close` would close the connection, but the tunnel needs it.
   const headers = ['Connection', 'keep-alive']
   if (credentials === undefined) return headers
   const pair = `${credentials.username.reveal()}:${credentials.password.reveal()}`
@@ -92,7 +88,7 @@ function headersFor({ credentials }: ProxySettings): readonly string[] {
 const keepAliveProbeMs = 1_000
 
 /**
- * Opens one tunnel. It looks up the host, connects to the proxy, and reads the response to CONNECT.
+ * Opens one tunnel: looks up the host, connects to the proxy, and reads the response to CONNECT.
  */
 class TunnelInProgress implements OpeningTunnel {
   phase: ConnectionPhase = 'proxy'
@@ -110,8 +106,7 @@ class TunnelInProgress implements OpeningTunnel {
 
   start(host: string): this {
     const { proxy, lookup } = this.#deps
-    // A loopback name is resolved by this process. If the proxy resolved the name, the result would
-    // be the loopback addresses of the proxy's machine.
+    // The proxy would resolve a loopback name to its own machine.
     const resolvesHere = isIP(host) === 0 && (proxy.resolve === 'local' || isLoopbackName(host))
     if (resolvesHere) {
       this.phase = 'dns'
@@ -132,8 +127,8 @@ class TunnelInProgress implements OpeningTunnel {
   }
 
   /**
-   * Connects to the proxy and requests a tunnel to the first of `hosts`. If the proxy cannot reach
-   * this host, or does not respond in time, requests a tunnel to the next one.
+   * Requests a tunnel to the first of `hosts`. If the proxy cannot reach it, or does not respond in
+   * time, requests a tunnel to the next one.
    */
   #connect(hosts: readonly string[]): void {
     if (this.#isOver) return
@@ -174,10 +169,10 @@ class TunnelInProgress implements OpeningTunnel {
     }
     if (others.length > 0) socket.setTimeout(this.#deps.attemptTimeout).once('timeout', skip)
     request.on('error', error => {
-      // The error of a skipped address does not end the tunnel to the next one.
+      // The error of a skipped address must not end the tunnel to the next one.
       if (socket === this.#socket) this.#failAtProxy(error)
     })
-    // Node emits `connect` for a response of any status, also for an error of the proxy.
+    // Node emits `connect` for a response of any status.
     request.once('connect', (response: IncomingMessage, _socket, head: Buffer) => {
       socket.setTimeout(0).off('timeout', skip)
       if (socket === this.#socket) this.#receive(response, socket, head, others)
@@ -191,8 +186,8 @@ class TunnelInProgress implements OpeningTunnel {
     const verdict = judgeConnectResponse(statusCode, String(headers['proxy-status'] ?? ''))
     if (verdict === 'open') {
       if (head.length > 0) {
-        // HTTP and TLS servers send nothing before they get a request. got would take these bytes
-        // for the response, and undici would open new tunnels until the deadline.
+        // Servers send nothing before a request. got would take these bytes for the response, and
+        // undici would open new tunnels until the deadline.
         this.#fail(
           new TunnelFailure(
             'exchange',

@@ -4,25 +4,20 @@ import type { Cancel, Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 
 /**
- * Resolves a host name to its addresses, at most 16 of each family. Rejects with an Error that has
- * a `code` (`ENOTFOUND`, `ETIMEOUT`, …).
+ * Resolves a host name to at most 16 addresses of each family. Rejects with an Error that has a
+ * `code` (`ENOTFOUND`, `ETIMEOUT`, …).
  */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 
 export interface NameSources {
   hostsFile(): Promise<string>
-  /** Queries the name servers over c-ares sockets. It holds no thread while it waits. */
+  /** Queries the name servers with c-ares, without a thread. */
   query(name: string, family: 4 | 6): Promise<readonly string[]>
   /** Calls getaddrinfo, which holds one of the few libuv threads until it returns. */
   system(name: string): Promise<readonly LookupAddress[]>
-  /**
-   * Reads /etc/resolv.conf. If the file has changed, later queries go to the name servers in the
-   * new file. It never rejects.
-   */
+  /** Reads /etc/resolv.conf, for later queries. It never rejects. */
   reload(): Promise<void>
-  /**
-   * Cancels queries in progress, including those to name servers that the last `reload` replaced.
-   */
+  /** Cancels all queries in progress, also those from before the last `reload`. */
   cancel(): void
 }
 
@@ -33,29 +28,25 @@ export interface Resolver {
 }
 
 /**
- * How long a result is cached: long enough for a burst of new connections to cause one query, and
- * short enough for a DNS change to take effect soon.
+ * How long a result is cached: a burst of new connections causes one query, and a DNS change takes
+ * effect soon.
  */
 const keptMs = 5_000
 /**
- * Maximum number of addresses per family that are used. Each new connection checks all these
- * addresses, and a customer's name servers can return thousands. If the addresses do not respond, a
- * request has time to try two or three of them.
+ * Maximum addresses per family. Each new connection checks all of them, and a customer's name
+ * servers can return thousands.
  */
 const maxPerFamily = 16
-/** How long to wait for the other address family when one family has addresses (RFC 8305 §3). */
+/** How long to wait for the second address family (RFC 8305 §3). */
 const graceMs = durationMs(50)
 const queryTimeoutMs = 1_000
 
 /**
- * Error codes after which getaddrinfo is not tried: the name servers timed out or failed, or the
- * query was cancelled. getaddrinfo would query the same servers and hold a thread.
+ * Error codes after which getaddrinfo is not tried: it would query the same servers, and hold a
+ * thread.
  */
 const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
-/**
- * The key of the cache entry for the last reload. No host name equals this key, because of the
- * slash.
- */
+/** The cache key of the last reload. No host name contains a slash. */
 const reloading = '/etc/resolv.conf'
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -67,9 +58,9 @@ export function systemSources(read = (path: string) => readFile(path, 'utf8')): 
   // Node reads /etc/resolv.conf only when it creates a Resolver.
   const newResolver = () => new dns.promises.Resolver({ timeout: queryTimeoutMs, tries: 2 })
   let resolver = newResolver()
-  /** The resolver before the last reload. It may still have queries in progress. */
+  /** The resolver before the last reload, with its queries in progress. */
   let previous: typeof resolver | undefined
-  /** The text of /etc/resolv.conf at the last reload; `undefined` before the first one. */
+  /** The text of /etc/resolv.conf at the last reload. */
   let loaded: string | undefined
   return {
     hostsFile: () => read('/etc/hosts').catch(() => ''),
@@ -91,20 +82,19 @@ export function systemSources(read = (path: string) => readFile(path, 'utf8')): 
 }
 
 /**
- * Creates a resolver in which an unresponsive name server of one customer does not delay other
- * names. See docs/decisions/0003-dns-resolution.md.
+ * Creates a resolver in which an unresponsive name server does not delay other names
+ * (docs/decisions/0003-dns-resolution.md).
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   /**
-   * The cache: results by host name, the hosts file with the key '', and the last reload of
-   * /etc/resolv.conf with the key `reloading`. All names come from the configuration, so they are
-   * few.
+   * The cache: results by host name, the hosts file with the key '', and the last reload with the
+   * key `reloading`. All names come from the configuration, so they are few.
    */
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
   /**
-   * Returns the result of `ask`. Concurrent callers with the same key share one call of `ask`.
-   * Afterwards, the result of this call is cached for 5 s (`keptMs`); an error is not cached.
+   * Returns the result of `ask`, which concurrent callers share. It is then cached for `keptMs`,
+   * unless it is an error.
    */
   function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const known = kept.get(key)
@@ -121,14 +111,12 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   async function find(name: string): Promise<readonly LookupAddress[]> {
     const listed = listedIn(await once('', sources.hostsFile), name)
     if (listed.length > 0) return listed
-    // A name without a dot is completed with the search list of the operating system, which only
-    // getaddrinfo uses.
+    // Only getaddrinfo uses the search list of the operating system.
     if (!name.includes('.')) return sources.system(name)
     try {
       return await queryBoth(name)
     } catch (error) {
-      // Reload /etc/resolv.conf, because the name servers may have been replaced. Only later
-      // queries ask the new ones.
+      // The name servers may have been replaced. Only later queries use the new ones.
       void once(reloading, sources.reload)
       if (hopeless.has(codeOf(error))) throw error
       return sources.system(name)
@@ -169,7 +157,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   return {
     resolve(written) {
       const name = written.toLowerCase().replace(/\.$/, '')
-      // Names in the domains `localhost` and `invalid` are never sent to a name server (RFC 6761).
+      // RFC 6761: these names are never sent to a name server.
       if (isLoopbackName(name)) return Promise.resolve(loopback)
       if (name === 'invalid' || name.endsWith('.invalid')) return Promise.reject(notFound(name))
       return once(name, async () => limited(await find(name)))
@@ -178,10 +166,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   }
 }
 
-/**
- * Whether a name is `localhost` or ends with `.localhost` (RFC 6761 6.3). Hookline never sends
- * these names to a name server.
- */
+/** Whether a name is `localhost` or ends with `.localhost` (RFC 6761 6.3). */
 export function isLoopbackName(name: string): boolean {
   return /(^|\.)localhost\.?$/i.test(name)
 }
@@ -189,7 +174,6 @@ export function isLoopbackName(name: string): boolean {
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 const notFound = (name: string): Error => Object.assign(new Error(`${name} ENOTFOUND`), { code: 'ENOTFOUND' })
 
-/** The first `maxPerFamily` addresses of each family, in the same order. */
 function limited(addresses: readonly LookupAddress[]): readonly LookupAddress[] {
   const used = new Set([4, 6].flatMap(family => addresses.filter(one => one.family === family).slice(0, maxPerFamily)))
   return addresses.filter(one => used.has(one))

@@ -9,8 +9,8 @@ import { serverNameOf, type TlsEndpoints } from './tls-endpoint-state.ts'
 import { ResponseFilter } from './undici-response-filter.ts'
 
 /**
- * A scheme, host and port, with the state of the connections to them. Origins come from the
- * configuration only, so they are few.
+ * A scheme, host and port, with the state of their connections. Origins come from the
+ * configuration, so they are few.
  */
 export interface ConnectionOrigin {
   readonly url: URL
@@ -18,8 +18,7 @@ export interface ConnectionOrigin {
   readonly port: number
   readonly isTls: boolean
   /**
-   * Idle connections. The connection that became idle last is reused first. So surplus connections
-   * stay idle, and reach the idle timeout.
+   * Idle connections. The last one is reused first, so that surplus ones reach the idle timeout.
    */
   readonly idle: UndiciConnection[]
 }
@@ -32,10 +31,7 @@ interface Deps {
   readonly onClose: (connection: UndiciConnection) => void
 }
 
-/**
- * undici's options: HTTP/1.1 only, one request at a time, and no request timeouts, because Hookline
- * sets a deadline for each request.
- */
+/** undici's options. It has no timeouts, because Hookline sets a deadline for each request. */
 const options = {
   allowH2: false,
   pipelining: 1,
@@ -44,21 +40,20 @@ const options = {
   bodyTimeout: 0,
   keepAliveTimeout: idleTimeoutMs,
   keepAliveMaxTimeout: idleTimeoutMs,
-  // Without this, an environment variable could select a response parser that Hookline's tests do
-  // not cover.
+  // Otherwise an environment variable could select a response parser that is not tested.
   useMilo: false,
 } as const
 const keepAliveProbeMs = 1_000
 
 /**
- * One connection: an undici client that handles one request at a time. If undici notices before a
- * request that the server has closed the idle connection, undici reconnects by itself.
+ * One connection: an undici client that handles one request at a time. undici reconnects by itself
+ * if it notices before a request that the idle connection is closed.
  */
 export class UndiciConnection {
   readonly origin: ConnectionOrigin
   readonly #deps: Deps
   readonly #client: Client
-  /** The last tunnel through the proxy that was opened for this connection. */
+  /** The last tunnel through the proxy for this connection. */
   #tunnel: OpeningTunnel | undefined
   #socket: Socket | undefined
   #responseFilter: ResponseFilter | undefined
@@ -71,26 +66,20 @@ export class UndiciConnection {
     this.#client = new Client(origin.url, { ...options, connect: (_options, onEnd) => this.#dial(onEnd) })
   }
 
-  /**
-   * Sends a request. Call it only after the previous request has ended. Errors that the handler
-   * throws are lost.
-   */
+  /** Sends a request, after the previous one has ended. Errors that the handler throws are lost. */
   send(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#client.dispatch(request, handler)
   }
 
   /**
-   * Prepares the response filter for the next response. Call it when undici begins to send the
-   * request: all bytes that arrive after this call belong to the response.
+   * Prepares the response filter. Call it when undici begins to send the request: all later bytes
+   * belong to the response.
    */
   expectAnswer(): void {
     this.#responseFilter?.expectAnswer()
   }
 
-  /**
-   * Marks the connection as reused. Call it when the connection is kept for reuse: from then on,
-   * the server may close the idle connection.
-   */
+  /** Call it when the connection is kept for reuse. From then on, the server may close it. */
   noteReuse(): void {
     this.#isReused = true
   }
@@ -100,25 +89,22 @@ export class UndiciConnection {
   }
 
   /**
-   * Whether no byte of the current request's response has arrived. If so, and if the connection is
-   * reused, the server may have closed it while it was idle.
+   * Whether no byte of the current response has arrived. On a reused connection, the server may
+   * have closed it while it was idle.
    */
   get isUntouched(): boolean {
     return this.#responseFilter?.isUntouched ?? true
   }
 
   /**
-   * The phase of the connection. Before the first connection attempt, the phase is `exchange`,
-   * because an error is then about the request, not about the connection.
+   * The phase of the connection. Without a connection attempt it is `exchange`, because an error is
+   * then about the request.
    */
   get phase(): ConnectionPhase {
     return this.#progress?.phase ?? this.#tunnel?.phase ?? 'exchange'
   }
 
-  /**
-   * Milliseconds since the connection attempt began. A connection older than 5 minutes (`maxAgeMs`)
-   * is not reused.
-   */
+  /** Milliseconds since the connection attempt began. */
   get age(): number {
     return this.#deps.monotonic() - (this.#progress?.dialledAt ?? Number.NEGATIVE_INFINITY)
   }
@@ -127,16 +113,15 @@ export class UndiciConnection {
     return this.#socket?.destroyed === false
   }
 
-  /** Whether the connection can be reused: it is open, and everything written to it was sent. */
+  /** Whether the connection is open, and everything written to it was sent. */
   get isClean(): boolean {
     return this.isOpen && this.#socket?.writableLength === 0
   }
 
   /** Closes the connection immediately, even during a request. */
   drop(): void {
-    // All three calls are needed. If only the client were destroyed, an attempt to open a tunnel or
-    // a connection would continue. If only the socket were destroyed, a waiting request would
-    // reconnect.
+    // All three calls are needed. The first one alone would let an attempt to connect continue.
+    // Without it, a waiting request would reconnect.
     void this.#client.destroy()
     this.#tunnel?.cancel()
     this.#socket?.destroy()
@@ -185,7 +170,7 @@ export class UndiciConnection {
     })
   }
 
-  /** Connects to the endpoint, directly or through the socket of a tunnel. */
+  /** Connects to the endpoint, directly or through a tunnel. */
   #connect(tunnel: Socket | undefined): Socket {
     const { rules, endpoints } = this.#deps
     const { host, port, isTls } = this.origin

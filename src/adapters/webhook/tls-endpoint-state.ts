@@ -3,15 +3,14 @@ import type { TLSSocket } from 'node:tls'
 import { maxSessionAgeMs, maxTickets } from './http-client-limits.ts'
 
 /**
- * The server name to send in a TLS handshake (RFC 6066 section 3). For a host name, this is the
- * name without a final dot. For an IP address, it is an empty text: no server name is sent, but the
- * certificate must still be valid for the address.
+ * The server name in a TLS handshake (RFC 6066 section 3): a host name without a final dot; empty
+ * for an IP address.
  */
 export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host.replace(/\.$/, '') : '')
 
 /**
- * No connection was opened, because the certificate of the endpoint was refused several times just
- * before. `code` is the code of the last refusal, so the request has the outcome of that refusal.
+ * No connection was opened, because the certificate was refused several times just before. `code`
+ * is that of the last refusal.
  */
 export class CertificateRefusedBefore extends Error {
   readonly code: string
@@ -33,7 +32,7 @@ class TooManyTickets extends Error {
   }
 }
 
-/** The peer has renegotiated one TLS 1.2 connection more often than any real server does. */
+/** The peer renegotiated a TLS 1.2 connection more often than any real server. */
 class TooManyRenegotiations extends Error {
   readonly code = 'ERR_TLS_TOO_MANY_RENEGOTIATIONS'
 
@@ -43,8 +42,8 @@ class TooManyRenegotiations extends Error {
 }
 
 /**
- * Maximum number of TLS handshakes on one connection. IIS needs a second one to request the client
- * certificate. An unlimited number could occupy the event loop.
+ * Maximum TLS handshakes on one connection. IIS needs a second one to request the client
+ * certificate.
  */
 const maxHandshakes = 3
 
@@ -65,25 +64,21 @@ interface Endpoint {
 }
 
 /**
- * Number of refused certificates in a row after which connections to an endpoint pause. One refused
- * certificate is not enough: several servers can be behind one name, and perhaps only one of them
- * has a wrong certificate.
+ * Refused certificates in a row after which connections to an endpoint pause. One is not enough:
+ * perhaps only one of several servers behind a name has a wrong certificate.
  */
 const refusalsBeforePause = 8
 const pauseMs = 5_000
 
 /**
- * The state of TLS endpoints, by host and port, for one generation of connections (see
- * `PoolGeneration`).
- *
- * The class keeps the last TLS session of each endpoint. Resuming a session saves the expensive
- * half of a handshake. The class also pauses connections to an endpoint whose certificate is
- * refused again and again: a chain with long keys can need 0.1 s of CPU time before it is refused.
- * In a pause, one connection is tried every five seconds.
+ * The state of TLS endpoints, by host and port, for one generation of connections. It keeps the
+ * last TLS session of each endpoint, which saves half of a handshake. If the certificate of an
+ * endpoint is refused repeatedly, it allows only one connection every five seconds, because each
+ * refusal can cost 0.1 s of CPU time.
  */
 export class TlsEndpoints {
   readonly #monotonic: () => number
-  /** The endpoints come from the configuration only, so they are few. */
+  /** Endpoints come from the configuration, so they are few. */
   readonly #endpoints = new Map<string, Endpoint>()
 
   constructor(monotonic: () => number) {
@@ -100,15 +95,15 @@ export class TlsEndpoints {
     return undefined
   }
 
-  /** The option of `tls.connect` that resumes the last session, if it is not too old. */
+  /** The option of `tls.connect` that resumes the last session, unless it is too old. */
   resume(host: string, port: number): { readonly session?: Buffer } {
     const { session, checkedAt = 0 } = this.#endpoints.get(`${host}:${port}`) ?? {}
     return session === undefined || this.#monotonic() - checkedAt > maxSessionAgeMs ? {} : { session }
   }
 
   /**
-   * Follows a connection: stores its TLS session, or counts the refusal of its certificate. Call it
-   * when the socket starts to connect.
+   * Stores the TLS session of a connection, or counts the refusal of its certificate. Call it when
+   * the socket starts to connect.
    */
   follow(socket: TLSSocket, host: string, port: number): void {
     const endpoint = this.#of(`${host}:${port}`)
@@ -139,7 +134,7 @@ export class TlsEndpoints {
     })
     socket.once('error', (error: NodeJS.ErrnoException) => {
       if (isSecure) return
-      // The server may have rejected the resumed session, so the next connection does not resume it.
+      // The server may have rejected the resumed session.
       endpoint.session = undefined
       if (socket.authorizationError) this.#noteRefusal(endpoint, error)
     })

@@ -12,16 +12,15 @@ import { createResolver, systemSources } from './resolver.ts'
 import type { TransportDeps } from './transport-for-any-http-client.ts'
 
 /**
- * Sends token requests with Node's HTTP client. The rules for webhook requests apply: checked
- * addresses and ports, the egress proxy, the CAs of the network settings, no redirects, at most
- * 16 KiB of headers and 64 KiB of body. Token requests are rare, so each opens its own connection.
- * `timeout` limits the whole exchange, with the body of the response.
+ * Sends token requests with the rules for webhook requests: checked addresses and ports, the egress
+ * proxy, the CAs of the network settings, no redirects, limits of size. Each opens its own
+ * connection. `timeout` limits the whole exchange.
  */
 export function createTokenClient({ network, timeout, clock, resolver }: TransportDeps): TokenClient {
   const connections = createConnectionsProgress(clock)
   const names = resolver ?? createResolver({ clock, sources: systemSources() })
   const agents = createAgents({ network, resolve: names.resolve, connections, clock })
-  /** Functions that stop the requests in progress: their timers, tunnels and connections. */
+  /** Functions that stop the requests in progress. */
   const stops = new Set<() => void>()
 
   return {
@@ -31,8 +30,7 @@ export function createTokenClient({ network, timeout, clock, resolver }: Transpo
         tunnel = opening
       }
       const request = begin(call, agents.fresh(undefined), { onTunnel })
-      // While the tunnel through the proxy is being opened, the request has no socket, and the
-      // phase is that of the tunnel.
+      // The request has no socket until its tunnel is open.
       const phase = (): ConnectionPhase => (request.socket ? undefined : tunnel?.phase) ?? connections.phaseOf(request)
       let hasHead = false
       const stop = (): void => {
@@ -87,10 +85,7 @@ function begin({ url, headers, body }: WebhookCall, agents: AgentPair, tunnel: T
   return (isTls ? https : http).request(options)
 }
 
-/**
- * Calls `end` or `fail` with the result of a request. It may make more calls later. The caller must
- * ignore all calls after the first one.
- */
+/** Calls `end` or `fail` with the result. The caller must ignore all calls after the first one. */
 function receive(request: ClientRequest, end: (answer: TokenAnswer) => void, fail: (error: Error) => void): void {
   let interim = 0
   request.on('information', () => {
@@ -98,7 +93,7 @@ function receive(request: ClientRequest, end: (answer: TokenAnswer) => void, fai
       fail(new ResponseTooLong(`the token endpoint sent more than ${maxInterimResponses} interim (1xx) responses`))
   })
   request.on('error', fail)
-  // Node emits `upgrade`, not `response`, for a response with the status 101 and a protocol.
+  // Node emits `upgrade`, not `response`, for a status 101 with a protocol.
   request.on('upgrade', response => end(answerOf(response, '')))
   request.on('response', response => {
     const chunks: Buffer[] = []

@@ -7,26 +7,23 @@ import { createResolver, type Resolve, type Resolver, systemSources } from './re
 
 export interface TransportDeps {
   /**
-   * Returns the network settings. It is called for every request. A change of the settings applies
-   * to new connections and closes idle ones.
+   * Called for every request. A change of the settings applies to new connections and closes idle
+   * ones.
    */
   readonly network: () => NetworkSettings
   /**
-   * The time limit of a request for which `WebhookCall.timeoutMs` is not set. It covers the whole
-   * request: DNS, connection, TLS, request, head and body of the response.
+   * The default time limit of a whole request: DNS, connection, TLS, request, head and body of the
+   * response.
    */
   readonly timeout: DurationMs
   readonly clock: Clock
-  /**
-   * Resolves host names. By default, they are resolved by the hosts file, the name servers and the
-   * operating system.
-   */
+  /** Defaults to the hosts file, the name servers and the operating system. */
   readonly resolver?: Resolver
 }
 
 /**
- * One webhook request. When the request has ended, the exchange calls `CallEnd.ended` exactly once:
- * always after `start` has returned, but possibly before `expire` returns.
+ * One webhook request. When it has ended, the exchange calls `CallEnd.ended` exactly once: after
+ * `start` has returned, but possibly before `expire` returns.
  */
 export interface Exchange extends Expiring {
   start(): void
@@ -38,7 +35,7 @@ export type CallEnd = Pick<RequestInProgress, 'ended'>
 /** The part of a transport that differs between the HTTP clients. */
 export interface HttpClient {
   exchange(call: WebhookCall, end: CallEnd): Exchange
-  /** Closes idle connections and keeps no connection from now on. */
+  /** Closes idle connections, and keeps none from now on. */
   close(): void
 }
 
@@ -49,8 +46,8 @@ export interface HttpClientDeps {
 }
 
 /**
- * Creates a transport from an HTTP client. It adds the parts that are the same for all clients:
- * name resolution, the deadline, and a `close` that waits for requests in progress.
+ * Creates a transport from an HTTP client. It adds name resolution, the deadline, and a `close`
+ * that waits for requests in progress.
  */
 export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps) => HttpClient): WebhookTransport {
   const { network, timeout, clock } = deps
@@ -76,25 +73,19 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
 /** An operation with a deadline. */
 export interface Expiring {
   /**
-   * Whether the request was sent. If so, its response may have arrived already. With undici,
-   * `isSent` is true when the sending begins, because undici does not report the end.
+   * Whether the request was sent, so that its response may have arrived. With undici it is true
+   * when the sending begins.
    */
   readonly isSent: boolean
   /** Ends the operation because its deadline has passed. `after` is the time limit as text. */
   expire(after: string): void
 }
 
-/**
- * A request in progress, with the function that receives its result. It is a node of the linked
- * list `TimeLimit.calls`.
- */
+/** A request in progress, in the linked list `TimeLimit.calls`. */
 export class RequestInProgress implements LinkedListItem<RequestInProgress> {
   before: RequestInProgress | undefined = undefined
   after: RequestInProgress | undefined = undefined
-  /**
-   * The exchange of this request. It is set after the constructor, because an exchange is created
-   * with this object as its `CallEnd`.
-   */
+  /** The exchange, which is created later, with this object as its `CallEnd`. */
   expiring: Expiring | undefined = undefined
   /** The deadline, in monotonic milliseconds. */
   readonly dueAt: number
@@ -119,15 +110,15 @@ export class RequestInProgress implements LinkedListItem<RequestInProgress> {
 export class RequestsInProgress {
   readonly #clock: Clock
   /**
-   * The requests in groups by time limit. Empty groups stay, because there are only few groups: the
-   * limits come from the configuration and are whole milliseconds up to 5 s.
+   * The requests by time limit. Empty groups stay: the limits come from the configuration, so they
+   * are few.
    */
   readonly #limits = new Map<DurationMs, TimeLimit>()
   readonly #usual: DurationMs
   #size = 0
   #drained: PromiseWithResolvers<void> | undefined
 
-  /** `usual` is the time limit of requests without one of their own. */
+  /** `usual` is the default time limit. */
   constructor(clock: Clock, usual: DurationMs) {
     this.#clock = clock
     this.#usual = usual
@@ -145,7 +136,7 @@ export class RequestsInProgress {
     return call
   }
 
-  /** Called when a request has ended. Calls `onEnd`, which may add other requests. */
+  /** Ends a request. `onEnd` may add other requests. */
   end(call: RequestInProgress, result: CallResult): void {
     this.#size--
     call.onEnd(result)
@@ -153,8 +144,8 @@ export class RequestsInProgress {
   }
 
   /**
-   * Resolves when no request is in progress. After this call, the end of the last request also
-   * cancels the timers of all time limits.
+   * Resolves when no request is in progress. The end of the last request then also cancels the
+   * timers.
    */
   drained(): Promise<void> {
     this.#drained ??= Promise.withResolvers()
@@ -170,8 +161,8 @@ export class RequestsInProgress {
 }
 
 /**
- * The requests in progress with the same time limit. They expire in the order in which they began,
- * so one timer serves them all.
+ * The requests with the same time limit. They expire in the order of their beginning, so one timer
+ * serves all.
  */
 class TimeLimit {
   readonly #clock: Clock
@@ -196,22 +187,19 @@ class TimeLimit {
   }
 
   /**
-   * Starts the timer of this time limit. The end of the last request does not cancel the timer,
-   * because a new timer for each request would cost more than a timer that fires without need.
+   * Starts the timer. It keeps running without requests, because a new timer for each request would
+   * cost more.
    */
   #arm(delay: DurationMs): void {
-    // Cancel the timer that is already set, if any. `add` sets a timer when `onEnd` of an expired
-    // request has started another request.
+    // `add` may have set a timer, when `onEnd` of an expired request has started another request.
     this.#cancelTimer?.()
     this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
   }
 
   /**
-   * Handles the timer in two steps, because Node runs timers before it reads sockets. If the
-   * process was suspended, responses may already wait in the sockets. If their requests expired
-   * now, Hookline would blame endpoints that did respond, open their circuit breakers and repeat
-   * deliveries. So requests that were sent expire one event loop iteration later. Other requests
-   * expire immediately.
+   * Handles the timer in two steps. Node runs timers before it reads sockets, and after a
+   * suspension of the process, responses may already wait in the sockets. So requests that were
+   * sent expire one event loop iteration later.
    */
   #onTimer(): void {
     const now = this.#clock.monotonic()

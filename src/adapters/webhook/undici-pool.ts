@@ -12,16 +12,16 @@ export interface Target {
 }
 
 /**
- * The connections for one value of the network settings and one TLS identity. undici's own pool is
- * not used: it searches all connections for an idle one, cannot cancel one that is connecting, and
- * does not report which connection a request used.
+ * The connections for one value of the network settings and one TLS identity. undici's own pool
+ * searches all connections for an idle one, cannot cancel one that is connecting, and does not
+ * report which connection a request used.
  */
 export class Pool implements PoolGeneration {
   readonly #rules: ConnectionRules
   readonly #monotonic: () => number
   readonly #endpoints: TlsEndpoints
   readonly #origins = new Map<string, ConnectionOrigin>()
-  /** Parsed URLs by text. They come from the configuration only, so they are few. */
+  /** Parsed URLs by text. They come from the configuration, so they are few. */
   readonly #targets = new Map<string, Target>()
   readonly #open: OpenConnections
   #isRetired = false
@@ -44,7 +44,7 @@ export class Pool implements PoolGeneration {
     return target
   }
 
-  /** Returns an idle connection, or a new one when none is idle. */
+  /** Returns an idle connection, or a new one. */
   take(origin: ConnectionOrigin): UndiciConnection {
     for (let kept = origin.idle.pop(); kept !== undefined; kept = origin.idle.pop()) {
       if (kept.isClean) return kept
@@ -52,7 +52,7 @@ export class Pool implements PoolGeneration {
     return this.fresh(origin)
   }
 
-  /** Returns a new connection, which connects when it sends its first request. */
+  /** Returns a new connection, which connects with its first request. */
   fresh(origin: ConnectionOrigin): UndiciConnection {
     return new UndiciConnection(origin, {
       rules: this.#rules,
@@ -70,9 +70,8 @@ export class Pool implements PoolGeneration {
 
   /**
    * Keeps or closes a connection whose request has ended. Node may confirm a TLS write only in the
-   * event loop iteration after the response. So if a write is not confirmed yet, the connection is
-   * checked again in the next iteration. If the write is still not confirmed, the server responded
-   * before the whole request was sent, and the connection is closed.
+   * next event loop iteration. If it is not confirmed then, the server responded before the whole
+   * request was sent, and the connection is closed.
    */
   release(connection: UndiciConnection): void {
     if (connection.isClean || !connection.isOpen) this.#keepOrDrop(connection)
@@ -113,7 +112,7 @@ export class Pool implements PoolGeneration {
 }
 
 /**
- * Stores the origin of a URL as a plain property. undici reads the origin for each request, and the
- * getter of `URL` would compute it each time.
+ * Stores the origin as a plain property. undici reads it for each request, and the getter of `URL`
+ * would compute it each time.
  */
 const withOrigin = (origin: string): URL => Object.defineProperty(new URL(origin), 'origin', { value: origin })

@@ -1,18 +1,17 @@
 import type { Socket } from 'node:net'
 import { maxAnswerBytes, maxHeadBytes, maxInterimResponses, ResponseTooLong } from './http-client-limits.ts'
 
-/** Number of bytes at the beginning of a head that show its status: `HTTP/1.1 103`. */
+/** The length of `HTTP/1.1 103`: the bytes of a head that show its status. */
 const statusEnd = 12
 const tooLong = 'the headers of an interim (1xx) response are too long'
 const versionStart = 'HTTP/1.'
 
 /**
- * Filters the received bytes of a connection before undici's parser reads them, for two reasons:
- * - The parser rejects every `100` response. But a client must accept this response even if its
- *   request has no header Expect (RFC 9110 15.2), and old servers send it. So this class removes
- *   the heads of interim responses.
- * - The parser does not limit reason phrases and chunk extensions. So this class limits the size of
- *   the whole response.
+ * Filters the received bytes before undici's parser reads them:
+ * - Removes the heads of interim responses. The parser rejects every `100`, but a client must
+ *   accept it even without the header Expect (RFC 9110 15.2).
+ * - Limits the size of the whole response. The parser does not limit reason phrases and chunk
+ *   extensions.
  */
 export class ResponseFilter {
   readonly #socket: Socket
@@ -20,14 +19,14 @@ export class ResponseFilter {
   #isHeadDue = false
   #interim = 0
   /**
-   * The received bytes of an incomplete head. They are held until the status in the head is known.
-   * The head of an interim response is held until it is complete.
+   * The bytes of an incomplete head, until its status is known. The head of an interim response is
+   * held until it is complete.
    */
   #held: Buffer | undefined
 
   constructor(socket: Socket) {
     this.#socket = socket
-    // undici calls `read` to get the next bytes, so this replacement of `read` can filter them.
+    // undici calls `read` to get the next bytes.
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null
     socket.read = (size?: number) => {
       for (let chunk = read(size); chunk !== null; chunk = read(size)) {
@@ -38,7 +37,7 @@ export class ResponseFilter {
     }
   }
 
-  /** Called when a request is sent. The bytes that arrive from now on belong to the response. */
+  /** Called when a request is sent. All later bytes belong to the response. */
   expectAnswer(): void {
     this.#received = 0
     this.#isHeadDue = true
@@ -83,17 +82,14 @@ export class ResponseFilter {
   }
 }
 
-/** Whether the bytes begin with a 1xx head, except 101: the bytes after status 101 are not HTTP. */
+/** Whether the bytes begin with a 1xx head. After status 101, the bytes are not HTTP. */
 function isInterim(bytes: Buffer): boolean {
   if (bytes.length < statusEnd || bytes[statusEnd - 3] !== 0x31) return false
   const start = bytes.toString('latin1', 0, statusEnd)
   return /^HTTP\/1\.\d 1\d\d$/.test(start) && !start.endsWith('101')
 }
 
-/**
- * Whether the bytes are too short to classify, but may be the beginning of a head. Other bytes are
- * passed to undici's parser, which rejects them if they are not HTTP.
- */
+/** Whether the bytes are too short to classify. undici's parser rejects bytes that are not HTTP. */
 function mayBecomeHead(bytes: Buffer): boolean {
   return bytes.length < statusEnd && versionStart.startsWith(bytes.toString('latin1', 0, versionStart.length))
 }

@@ -26,7 +26,7 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStar
 
 /**
  * One webhook request: sends it, waits for the response head, and reads at most 64 KiB of the body.
- * The class is itself the dispatch handler, which is undici's cheapest interface.
+ * A dispatch handler is undici's cheapest interface.
  */
 class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #call: WebhookCall
@@ -34,15 +34,9 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #callEnd: CallEnd
   #pool: Pool | undefined
   #connection: UndiciConnection | undefined
-  /**
-   * The result of the request. The response head, an error or the deadline sets it, whichever comes
-   * first.
-   */
+  /** The result: the response head, an error or the deadline, whichever comes first. */
   #answer: CallResult | undefined
-  /**
-   * The first bytes of the response's body, at most `keepBodyBytes`. `undefined` if the caller does
-   * not need the body.
-   */
+  /** The first `keepBodyBytes` bytes of the body; `undefined` if the caller does not need them. */
   #kept: KeptBody | undefined
   #bodyBytes = 0
   #isSent = false
@@ -76,8 +70,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   /**
-   * The pool for the current settings and the TLS identity of the request. `undefined` when the
-   * identity cannot be used; the request has then ended.
+   * The pool for the current settings and the TLS identity. Ends the request and returns
+   * `undefined` when the identity cannot be used.
    */
   #currentPool(): Pool | undefined {
     try {
@@ -120,9 +114,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#hasEnded) return
     if (this.#answer === undefined && isSwitch(error)) this.#note(101, undefined)
     if (this.#answer === undefined && this.#isStale(error)) {
-      // The server has probably closed the idle connection before it read the request, so the
-      // request is repeated on a new connection. A new connection cannot fail for this reason, so a
-      // request is repeated only once.
+      // The server has probably closed the idle connection before it read the request. The
+      // repetition uses a new connection, so it happens only once.
       this.#isRepeated = true
       this.#connection?.drop()
       this.start()
@@ -133,8 +126,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   /**
-   * Whether the server had probably closed the idle connection before it read the request. The
-   * request may then be repeated, because nothing shows that the server has read it.
+   * Whether the server has probably closed the idle connection before it read the request, so that
+   * the request may be repeated.
    */
   #isStale(error: Error): boolean {
     const connection = this.#connection
@@ -156,9 +149,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #end(mayKeep: boolean): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // The rest of this method runs in the next tick. By then, undici has decided whether it keeps
-    // the connection. If `ended` throws in that tick, undici does not treat the error as a request
-    // error.
+    // In the next tick, undici has decided whether it keeps the connection, and an error that
+    // `ended` throws is not treated as a request error.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
       const answer = this.#answer as CallResult
@@ -168,9 +160,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 }
 
 /**
- * Whether the error means that the server responded with the status 101 (Switching Protocols).
- * undici then fails the request with this error, and does not call `onResponseStart`. So the status
- * is known only from this error.
+ * Whether the server responded with status 101. undici fails the request with this error, and does
+ * not call `onResponseStart`.
  */
 const isSwitch = (error: Error): boolean => codeOf(error) === 'ECONNRESET' && error.message === 'bad upgrade'
 

@@ -24,12 +24,11 @@ interface Options extends FilterOptions, OperatorOptions {
   readonly limit?: number
 }
 
-/** The topic reader and event codec of the command. Tests replace them. */
 export interface DeadLetterSource {
   readonly reader: TopicReader
   /**
-   * Rejects when the schema registry is unavailable or has no schema. The command then shows dead
-   * letters without their events.
+   * Rejects when the schema registry is unavailable or lacks a schema. Dead letters are then shown
+   * without their events.
    */
   codec(): Promise<EventCodec>
 }

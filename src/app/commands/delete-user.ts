@@ -158,7 +158,7 @@ function newRecord(request: DeletionRequest, id: string, now: EpochMs, settings:
 const limits = `this command reads for at most ${commandLimits.time / 1_000} s, and at most ${commandLimits.records} records`
 
 /**
- * Finds a deletion by its id. `undefined` when there is none.
+ * Finds a deletion by its id.
  * @throws CommandFailed when the read limit was reached before the end of the topic
  */
 async function findWithinLimit(find: FindDeletion, id: string) {
@@ -171,9 +171,8 @@ async function findWithinLimit(find: FindDeletion, id: string) {
 }
 
 /**
- * Whether a repeated request fits the recorded deletion with the same id. The record has the number
- * of the users, but not their ids, so the ids are not compared. A request without sources fits any
- * recorded sources.
+ * Whether a repeated request fits the recorded deletion with the same id. The record lacks the user
+ * ids. A request without sources fits any sources.
  */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&
@@ -201,7 +200,7 @@ async function printStatus(id: string, find: FindDeletion, options: Options, io:
 
 const titles = ['SOURCE', 'DESTINATION', 'STATUS', 'DELIVERED', 'UNDELIVERED', 'WAITING']
 
-/** A table with a row for each source and destination that gets the delete messages. */
+/** A table with a row for each source and destination. */
 function deletionLines({ sources }: DeletionStatus): readonly string[] {
   const rows = sources.flatMap(source =>
     source.destinations.map(({ id, status, delivered, undelivered, waiting }) => [

@@ -79,10 +79,9 @@ async function run(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * Rejects a value of `--destination` that is not the id of a destination, because the value is
- * probably misspelt. Call this function only if the ledger has no counts for the value: a value
- * with counts can be the id of a destination that was removed.
- * @throws UsageError when there is no destination with this id
+ * Rejects a value of `--destination` that is probably misspelt. Call it only if the ledger has no
+ * counts for the value, because a removed destination can have counts.
+ * @throws UsageError if no destination has this id
  */
 async function rejectUnknown(typed: string | undefined, options: Options, io: CommandIo): Promise<void> {
   if (typed === undefined || typed === noDestination) return

@@ -115,8 +115,8 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
 }
 
 /**
- * Lets the operator API preview the message. The command checks the message first, and sends it with
- * the ids as text, so that large numeric ids keep their digits.
+ * Lets the operator API preview the message. The ids are sent as text, so that large numeric ids
+ * keep their digits.
  */
 async function previewByApi(options: Options, io: CommandIo, clock: Clock): Promise<void> {
   const { destination, source, showSecrets } = options
@@ -151,7 +151,7 @@ async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { 
   return { ...acceptedMessage(normalise(parsed.value, reception, parsed.addedBytes)), input: parsed.value }
 }
 
-/** Returns the parsed or normalised message. @throws CommandFailed with the code of a rejection */
+/** Returns the accepted message. @throws CommandFailed with the code of a rejection */
 function acceptedMessage<T extends { readonly kind: string }>(outcome: T | Rejection): T {
   if (isRejection(outcome)) throw new CommandFailed(`${outcome.code}: ${outcome.message}`)
   return outcome
@@ -170,7 +170,6 @@ function sourceOf({ source }: Options, settings: Settings): string {
   return only
 }
 
-/** The destination that `--destination` names, or all destinations of the source. */
 function destinationsOf(options: Options, settings: Settings, sourceId: string): readonly Destination[] {
   const ids = settings.destinations.map(({ id }) => id)
   const named = options.destination && choice('--destination', options.destination, ids, onlyFileNote(settings))
@@ -183,10 +182,7 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
   return connected
 }
 
-/**
- * Returns the reason code and a text that say why a destination would not get the event.
- * `undefined` if the destination would get the event.
- */
+/** Returns the reason why a destination would not get the event. */
 function refusalOf(destination: Destination, event: Event, routing: Routing): string | undefined {
   if (destination.isHeld === true)
     return `held: the file of destination '${destination.id}' in destinationsFrom is missing or not valid; its messages wait until you correct the file`
@@ -203,12 +199,10 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     destination: destination.id,
     webhook: webhook.label,
     url,
-    // Host, Content-Length and Connection are added here, because the preview shows all headers
-    // that the endpoint receives. For a delivery, the HTTP client adds these three.
+    // For a delivery, the HTTP client adds Host, Content-Length and Connection.
     headers: {
       ...headers,
-      // Hookline requests an access token only before an attempt. The preview makes no attempt, so
-      // it shows a mask in place of the token.
+      // Hookline requests an access token only before an attempt, so the preview shows a mask.
       ...(destination.auth?.oauth2 && { Authorization: `Bearer ${mask}` }),
       Host: new URL(url).host,
       'Content-Length': String(Buffer.byteLength(body)),
@@ -218,10 +212,7 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
   }))
 }
 
-/**
- * Masks values that come from files. A masked URL keeps its origin, and a masked header keeps its
- * name.
- */
+/** Masks values that come from files. A URL keeps its origin, and a header its name. */
 const maskedBy =
   ({ webhooks }: Destination) =>
   (preview: Preview): Preview => {

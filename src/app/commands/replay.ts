@@ -36,7 +36,6 @@ interface Options extends FilterOptions, JobOptions {
   readonly evenDisconnected?: boolean
 }
 
-/** The Kafka clients and codecs of one run. Tests replace them. */
 export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
@@ -82,7 +81,7 @@ const operatorUrlText =
 
 /**
  * Whether the command uses a job of the operator service.
- * @throws UsageError when `--config` is combined with an option that needs the operator service
+ * @throws UsageError when an option that needs the service is combined with `--config`
  */
 function isJob(options: Options, io: CommandIo): boolean {
   if (usesOperatorApi(options, io)) return true
@@ -92,7 +91,6 @@ function isJob(options: Options, io: CommandIo): boolean {
   return hasJob
 }
 
-/** Creates a replay through the operator API, and shows its progress. */
 async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
   const filters = apiFilterOf(filterOf(options))
   const { rate, dryRun, evenDisconnected } = options
@@ -106,12 +104,9 @@ async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * Throws an error about `--destination` if the operator service has refused the job because it does
- * not know the destination. Does nothing if it refused the job for another reason, or if the dead
- * letters cannot be read. The error suggests only configured destinations, because the operator API
- * does not list the destinations of the dead letters.
+ * Throws if the operator service has refused the job because it does not know the destination.
  * @throws CommandFailed when a dead letter has the destination
- * @throws UsageError when no dead letter has it
+ * @throws UsageError when none has it
  */
 async function rejectUnknownOfJob(options: Options, io: CommandIo, { problems }: Refused): Promise<void> {
   const { destination } = options
@@ -166,8 +161,7 @@ async function run(
 
 /**
  * Checks that no replay job is active, because the job and this command would replay the same dead
- * letters. Prints a warning for a replay job that waits for an operator service. The command does
- * not notice a replay job that is created later.
+ * letters. Does not notice a job that is created later.
  * @throws CommandFailed while a replay job is active
  */
 async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, io: CommandIo): Promise<void> {
@@ -198,12 +192,11 @@ const contextOf = (settings: Settings) => ({
 })
 
 /**
- * Rejects a value of `--destination` that is not in the configuration. After an incomplete run,
- * this function rejects nothing: an unread dead letter could have the destination, so it is unknown
- * which of the two errors below is right.
- * @throws CommandFailed when a dead letter has the destination, so it was removed from the
+ * Rejects a value of `--destination` that is not in the configuration. After an incomplete run it
+ * rejects nothing, because an unread dead letter could have the destination.
+ * @throws CommandFailed when a dead letter has the destination, which was removed from the
  *   configuration
- * @throws UsageError when no dead letter has the destination, so the value is probably misspelt
+ * @throws UsageError when none has it
  */
 function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayReport, routing: Routing): void {
   if (typed === undefined || typed === noDestination || end.kind !== 'done') return
@@ -221,7 +214,7 @@ const removedDestination = (id: string): CommandFailed =>
 /**
  * Prints the report.
  * @throws a Kafka error when the run has failed
- * @throws CommandFailed when the run was declined or interrupted. Without `--dry-run`, also when
+ * @throws CommandFailed when the run was declined or interrupted; without `--dry-run`, also when
  *   selected dead letters could not be replayed
  */
 function printResult(report: ReplayReport, options: Options, io: CommandIo): void {
@@ -255,15 +248,15 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
 }
 
 /**
- * Announces a replay without filters. If stdin and stderr are terminals, also requests
- * confirmation. Resolves with whether the replay may start. Without terminals, it may start.
+ * Announces a replay without filters. Resolves with whether it may start. On a terminal, it
+ * requests confirmation.
  */
 async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): Promise<boolean> {
   const all = total === 1 ? 'the only dead letter' : `all ${total} dead letters`
   io.stderr.write(`no filter is given, so ${all} will be replayed\n`)
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return true
   io.stderr.write('continue? [y/N] ')
-  // The end of stdin or a signal ends the loop without an answer.
+  // The end of stdin or a signal ends the loop.
   for await (const line of createInterface({ input: io.stdin, signal })) return /^y(es)?$/i.test(line.trim())
   io.stderr.write('\n')
   return false

@@ -64,7 +64,7 @@ export function resendCommand(io: CommandIo): Command {
 
 const listOf = (text: string): readonly string[] => text.split(',').map(each => each.trim())
 
-/** The body of the request that creates a resend. @throws UsageError when an option is missing */
+/** The body of the request for a resend. @throws UsageError when an option is missing */
 function bodyOf({ destination, since, until, types, userIds, rate, dryRun }: Options): object {
   if (destination === undefined || since === undefined || until === undefined)
     throw new UsageError(

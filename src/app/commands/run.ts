@@ -93,7 +93,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * The log level in HOOKLINE_LOG_LEVEL; `undefined` when the variable is empty or not set.
+ * The log level in HOOKLINE_LOG_LEVEL.
  * @throws UsageError when its value is not a log level
  */
 function logLevelIn({ env }: CommandIo): LogLevel | undefined {
@@ -101,10 +101,7 @@ function logLevelIn({ env }: CommandIo): LogLevel | undefined {
   return level === '' ? undefined : choice('HOOKLINE_LOG_LEVEL', level, logLevels)
 }
 
-/**
- * The line that is printed when all services are ready. It has the addresses of the HTTP servers
- * that run, of Kafka and of the schema registry.
- */
+/** The line that is printed when all services are ready, with the addresses. */
 function readyLine({ collector, operator, ops }: Addresses, { kafka, registry }: Settings): string {
   const parts = { collector, operator, ops, kafka: kafka.brokers.join(','), registry: registry.url }
   const shown = Object.entries(parts).flatMap(([name, where]) => (where === undefined ? [] : [`${name}=${where}`]))

@@ -49,8 +49,7 @@ async function registerSchemas(
   const registered = []
   for (const { subject, schema } of subjects) {
     const level = await registry.compatibility(subject)
-    // Set the compatibility level before the first version is registered, so that the registry
-    // never accepts an incompatible version.
+    // The level is set first, so that the registry never accepts an incompatible version.
     if (!sufficientLevels.includes(level ?? '')) await registry.setBackwardTransitive(subject)
     const result = await registry.register(subject, schema)
     if ('refused' in result)

@@ -119,7 +119,7 @@ async function send(typed: string | undefined, options: Options, io: CommandIo):
   throw new CommandFailed(`sending failed with ${printable(code)} (${cause}): ${printable(detail)}`)
 }
 
-/** Calls the client library and converts its errors about arguments to errors of the command. */
+/** Converts the argument errors of the client library to errors of the command. */
 function withUsageErrors<T>(use: () => T): T {
   try {
     return use()
@@ -158,8 +158,7 @@ function endpointOf({ collector: { listen } }: Settings): string {
   const { host, port } = listen
   if (port === 0)
     throw new UsageError('collector.listen has port 0 (any free port), so the actual port is unknown: use --endpoint')
-  // A server that listens on every address has no single address to connect to. It also listens on
-  // the loopback address, so the command sends the message there.
+  // A server that listens on every address also listens on the loopback address.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }

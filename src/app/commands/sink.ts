@@ -89,7 +89,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const stopping = io.stopSignal()
   const sinkOptions = await readOptions(options)
   const record = await openRecord(options.file, io)
-  // With `--file -`, stdout has only JSON lines, for a program that reads them.
+  // With `--file -`, stdout has only JSON lines.
   const lines = options.file === '-' ? io.stderr : io.stdout
   const say = (line: string): boolean => lines.write(`${line}\n`)
   const sink = createSink({
@@ -114,8 +114,7 @@ async function stopped(signal: AbortSignal): Promise<undefined> {
 }
 
 /**
- * The line of a request, for example `09:30:12.345 /hooks track 5f0c… 500 signature ok`. The time
- * is in UTC.
+ * The line of a request, in UTC, for example `09:30:12.345 /hooks track 5f0c… 500 signature ok`.
  */
 function lineOf({ at, path, body, messageId, answer, signatureValid }: SinkRequest): string {
   const signature = signatureValid === null ? 'not checked' : signatureValid ? 'ok' : 'BAD'
@@ -132,19 +131,14 @@ function typeOf(body: string): string {
   }
 }
 
-/**
- * The JSON line of a request. Programs may depend on the order of its keys, so do not change it.
- */
+/** The JSON line of a request. Do not change the order of its keys: programs may depend on it. */
 function recordOf({ at, path, headers, body, signatureValid }: SinkRequest): string {
   return `${JSON.stringify({ at: new Date(at).toISOString(), path, headers, body, signatureValid })}\n`
 }
 
-/** The file or stream to which requests are written as JSON lines. */
+/** The file or stream for requests as JSON lines. */
 interface RequestRecord {
-  /**
-   * Resolves when the line is written, and also when writing it has failed. Only `failed` reports
-   * the failure.
-   */
+  /** Resolves when the line is written or has failed. Only `failed` reports the failure. */
   write(line: string): Promise<void>
   close(): Promise<void>
   /** Resolves with the error when a line could not be written. */
@@ -169,7 +163,7 @@ async function openRecord(file: string | undefined, io: CommandIo): Promise<Requ
 
 async function readOptions(options: Options): Promise<SinkOptions> {
   const { listen = { host: '127.0.0.1', port: 9090 }, secret = [], secretFile = [], tlsCert, tlsKey } = options
-  // Editors append a line break to a file. It is not part of the secret.
+  // Editors append a line break, which is not part of the secret.
   const fromFiles = await Promise.all(secretFile.map(async file => (await read(file)).replace(/\r?\n$/, '')))
   const secrets = [...secret, ...fromFiles]
   if (secrets.includes(''))

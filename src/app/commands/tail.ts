@@ -124,9 +124,8 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
 }
 
 /**
- * Rejects the id of a destination or source that is not configured: the id is probably misspelt,
- * and no new attempt can match it. With `--since`, earlier attempts can match the id, so the
- * function only prints a warning.
+ * Rejects the id of a destination or source that is not configured. With `--since`, earlier
+ * attempts can have the id, so this is only a warning.
  * @throws UsageError without `--since`
  */
 function checkId(
@@ -145,8 +144,8 @@ function checkId(
 }
 
 /**
- * Returns the attempt of a record. `undefined` when the record is the result of a delivery that
- * ended without an attempt, or when it cannot be decoded.
+ * Returns the attempt of a record; `undefined` for a delivery that ended without an attempt, and
+ * for an unreadable record.
  */
 function attemptOf({ value }: LogRecord): AttemptRecord | undefined {
   const record = value === null ? undefined : decodeRecordedAttempt(value.toString())

@@ -8,19 +8,15 @@ interface Options {
   readonly logger: Pick<Logger, 'warn'>
   /** Aborted when the process must stop. */
   readonly stopAsked: AbortSignal
-  /**
-   * Returns true for errors after which `ask` is repeated, in addition to the temporary failures of
-   * Kafka. The default adds no errors.
-   */
+  /** Returns true for additional errors after which `ask` is repeated. */
   readonly isAwaited?: (error: unknown) => boolean
 }
 
 /**
- * Repeats `ask` every 2 s while Kafka cannot answer it yet: no broker responds, a partition has no
- * leader, or a group has no coordinator while the brokers start. The process waits instead of
- * exiting, because a restart would not help.
- * @throws an error that only an operator can correct, for example a missing permission or a missing
- *   topic; or the abort reason when the process must stop
+ * Repeats `ask` every 2 s while Kafka is not ready: no broker responds, a partition has no leader,
+ * or a group has no coordinator.
+ * @throws an error that only an operator can correct, for example a missing topic; or the abort
+ *   reason when the process must stop
  */
 export async function awaitKafka<T>(
   ask: () => Promise<T>,

@@ -4,8 +4,8 @@ import type { Logger } from '../../core/ports.ts'
 import { awaitKafka } from './await-kafka.ts'
 
 /**
- * The error when topics that the services need do not exist. The services do not start without
- * them, because auto-created topics would have the wrong partition count and retention.
+ * Topics that the services need do not exist. The services must not start: auto-created topics
+ * would have the wrong partition count and retention.
  */
 export class TopicsMissing extends Error {
   override readonly name = 'TopicsMissing'
@@ -13,19 +13,15 @@ export class TopicsMissing extends Error {
 }
 
 interface Context {
-  /**
-   * Whether to wait for missing topics and schemas, and for a schema registry that does not
-   * respond.
-   */
+  /** Whether to wait for missing topics and schemas, and for the schema registry. */
   readonly waitForSetup: boolean
   readonly logger: Pick<Logger, 'warn'>
   readonly stopAsked: AbortSignal
 }
 
 /**
- * Calls `ask` every 2 s until it succeeds, while Kafka is not ready yet (see `awaitKafka`). With
- * `waitForSetup`, also while topics or schemas are missing, or the schema registry does not
- * respond. On Kubernetes, a Job creates the topics and schemas while the services start.
+ * Calls `ask` every 2 s until Kafka is ready. With `waitForSetup`, also waits for topics, schemas
+ * and the schema registry, which a Job on Kubernetes may create later.
  * @throws the errors of `awaitKafka`
  * @throws TopicsMissing, SchemaNotRegistered, RegistryUnavailable without `waitForSetup`
  * @throws a RegistryUnavailable that is not transient, with `waitForSetup`

@@ -17,7 +17,7 @@ export function showBuild(metrics: Metrics, settings: Settings): void {
     if (retention !== undefined) metrics.topicRetention.set({ topic: name }, retention / 1000)
 }
 
-/** Sets the gauges that describe the configuration, which is in use from `now` on. */
+/** Sets the gauges of the configuration that is in use from `now` on. */
 export function showConfiguration(metrics: Metrics, settings: Settings, now: EpochMs): void {
   metrics.config.reset()
   metrics.config.set({ hash: hashOf(settings) }, 1)
@@ -38,10 +38,9 @@ export function showObjects(metrics: Metrics, { settings, counts, oldSeals }: Me
 }
 
 /**
- * Sets the gauges of all services. The function first removes all series of two gauges, so that no
- * series of a revoked partition remains. It does so once for all services: a service that reset a
- * gauge itself would also remove the series that another service has set. The gauge
- * `unwritableTopics` counts a topic only once, even if several services cannot write to it.
+ * Sets the gauges of all services. Two gauges are first reset, so that no series of a revoked
+ * partition remains. A service must not reset them itself, because it would remove the series of
+ * the other services.
  */
 export function refreshServices(metrics: Metrics, services: readonly Omit<StartedService, 'health'>[]): void {
   metrics.partitionProgress.reset()
@@ -76,15 +75,12 @@ export function countLogLines(logger: Logger, metrics: Metrics): Logger {
 }
 
 /**
- * The hash of the configuration, without secrets: a secret is `***` in the JSON that is hashed. The
- * hash is a metric label, so each new hash creates a new time series.
- * - Static headers may hold secrets too, so only their names are hashed.
- * - Values from files that only some services read are left out, so that all processes with one
- *   configuration have the same hash.
- * - The keys are sorted. A reload adds new keys at the end, so without sorting, processes with one
- *   configuration could have different hashes.
- * - `settings` must not contain the destinations and sources of the config topic, because the
- *   operator API can change them often.
+ * The hash of the configuration, as a metric label. Secrets are `***` in it.
+ * - Only the names of static headers are hashed, because their values may be secrets.
+ * - All processes with one configuration must have the same hash. So values from files that only
+ *   some services read are left out, and the keys are sorted.
+ * - `settings` must not contain the objects of the config topic: each change would create a new
+ *   time series.
  */
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {

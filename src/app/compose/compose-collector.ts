@@ -12,8 +12,7 @@ import { startServer } from './start-http-server.ts'
 export async function startCollector(shared: SharedDependencies): Promise<StartedService & { readonly url: string }> {
   const { settings, live, lifecycle, metrics, topics } = shared
   const { listen, maxBodyBytes, ratePerSource, clientAddressHeader, connectionsPerAddress } = settings.collector
-  // Create these series with 0. An alert sees no increase in a series that begins above 0, and
-  // cannot compute a ratio if a series is missing.
+  // An alert sees no increase in a series that begins above 0, and needs all series for a ratio.
   metrics.produceFailures.inc({ topic: topics.events }, 0)
   for (const code of ['unavailable', 'internal_error']) metrics.collectorAnswers.inc({ code }, 0)
   const collector = createCollectorService({
@@ -22,9 +21,8 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
     ratePerSource,
     memory: collectorMemory(settings.collector),
   })
-  // Components stop in reverse order. The HTTP server starts after the collector, so the server
-  // stops first. While the server stops, the collector still works, so that the server can respond
-  // to accepted requests.
+  // Components stop in reverse order, so the collector still works while the HTTP server stops and
+  // responds to accepted requests.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
   const { operatorKey } = settings.collector
   const api = operatorKey && createOperatorApi(shared)
@@ -43,8 +41,7 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
     name: 'tracking server',
     start: async () => (url = await startServer('collector.listen', server)),
     async stop() {
-      // The readiness check fails first, so that load balancers send no new requests while the
-      // server still accepts them.
+      // The readiness check fails first, so that load balancers send no new requests.
       collector.startDraining()
       api?.stop()
       await server.stop()

@@ -23,9 +23,8 @@ interface Context {
 }
 
 /**
- * Follows the config topic, and resolves when its objects are in the settings of this process. If
- * `operator.encryptionKeyFile` is not set, the topic does not exist, and the function resolves with
- * `undefined`.
+ * Follows the config topic, and resolves when its objects are in the settings. Without
+ * `operator.encryptionKeyFile` the topic does not exist, and the result is `undefined`.
  */
 export async function startObjectStore(
   {
@@ -55,11 +54,9 @@ interface WriterDeps extends Context {
 }
 
 /**
- * Starts the writer of the config topic. Each process with the dispatcher or the operator service
- * has exactly one writer. Two processes may write the same version of an object. All processes then
- * use the first of the two records and ignore the second, but log compaction would later keep only
- * the second. So the writer appends a copy of the first record. Resolves with `undefined` if the
- * installation has no config topic.
+ * Starts the writer of the config topic. Two processes may write the same version of an object. All
+ * processes use the first record, but log compaction would keep only the second, so the writer
+ * appends a copy of the first. Resolves with `undefined` without a config topic.
  */
 export async function startObjectWriter(deps: Omit<WriterDeps, 'merged'>): Promise<ObjectWriter | undefined> {
   const { objectStore: store, lifecycle } = deps
@@ -76,10 +73,9 @@ type ObjectsDeps = Context & {
 
 /**
  * Creates the component through which the operator API reads and changes configuration objects.
- * Also starts two other components, so call it only once in a process:
- * - One encrypts the secrets of the objects again after a rotation of the encryption key.
- * - The other one undoes the deletion of a source that a destination uses. The process that wrote
- *   the deletion normally undoes it, but may end earlier.
+ * Call it only once in a process, because it also starts two components. One encrypts the secrets
+ * again after a rotation of the encryption key. The other one undoes the deletion of a source that
+ * a destination uses.
  */
 export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjects> {
   const { objectStore: store, objectWriter: writer, merged, lifecycle, logger } = deps

@@ -22,10 +22,7 @@ const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
 const onLoss =
   'Kafka deleted records before Hookline read them, so Hookline cannot deliver them: the retention time of the topic is shorter than the consumer lag, or a broker truncated the log; see the runbook HooklineRecordsLost'
 
-/**
- * Starts the dispatcher, which sends events to webhooks. Resolves when its two consumers have
- * joined their groups: one reads the events topic, the other one the retry topics.
- */
+/** Starts the dispatcher. Resolves when its two consumers have joined their groups. */
 export async function startDispatcher(shared: SharedDependencies): Promise<DispatcherService> {
   const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, suppressions, tracer, kafka } =
     shared
@@ -38,12 +35,12 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   const tokenClient = await startTokenClient(shared, 'HTTP client for token requests')
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
-  // Consume every existing retry topic, because an earlier schedule may have left records there.
+  // An earlier schedule may have left records in any existing retry topic.
   const tiers = shared.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
-  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
+  // Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
-  // Learn the broker's time before the first record is read. Then `clock.now()` returns this time,
-  // and all processes calculate the due times of deliveries with the same clock.
+  // The brokers' time is learned before the first record is read, so that all processes calculate
+  // the due times of deliveries with the same clock.
   const brokerTime = createBrokerTime({ ...shared, topic: topics.deadLetter, learnedAt: processTime.learnedAt })
   await lifecycle.start({
     name: 'broker time',
@@ -94,10 +91,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   return dispatcher
 }
 
-/**
- * The dispatcher's dependencies that need the config topic. Without this topic, each of them is
- * `undefined`.
- */
+/** The dependencies that need the config topic; `undefined` without it. */
 function ofConfigTopic(shared: SharedDependencies): Pick<DispatcherDeps, 'onObjectChange' | 'failures'> {
   const { objectStore: store, objectWriter: writer, live, clock, logger } = shared
   if (store === undefined || writer === undefined) return { onObjectChange: undefined, failures: undefined }
@@ -113,9 +107,8 @@ function ofConfigTopic(shared: SharedDependencies): Pick<DispatcherDeps, 'onObje
 }
 
 /**
- * Starts a separate producer for attempt records. On a shared connection, a slow broker response to
- * an attempt record would delay the retry and dead-letter records. Resolves with `undefined` when
- * `delivery.attemptsTopic` is `off`.
+ * Starts a separate producer for attempt records. On a shared connection, a slow response to an
+ * attempt record would delay the retry and dead-letter records.
  */
 async function startAttemptProducer(shared: SharedDependencies): Promise<LogProducer | undefined> {
   const { settings, lifecycle, kafka, clock, logger } = shared

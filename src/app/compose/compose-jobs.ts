@@ -14,8 +14,8 @@ import { awaitKafka } from './await-kafka.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /**
- * Follows the jobs topic and starts the job runner, which runs a part of the jobs of the
- * installation: each job runs in one of the processes with the operator service.
+ * Follows the jobs topic and starts the job runner. Each job runs in one of the processes with the
+ * operator service.
  */
 export async function startJobs(
   shared: SharedDependencies,
@@ -42,9 +42,8 @@ export async function startJobs(
     resend: (job, owned) => runResend(resendDeps, job, owned),
   })
   await lifecycle.start({ name: 'job runner', start: async () => runner.start(), stop: runner.stop })
-  // A job may be created right after a change of its destination. `live()` can lack the changes of
-  // the last half second, so `latest()` is used here: it has every change that this process has
-  // read.
+  // `live()` can lack the changes of the last half second, but a job may be created right after a
+  // change of its destination.
   const latestRouting = () => createRouting(shared.merged.latest().settings)
   return {
     api: createManageJobs({ store, offsets: reader, topics, routing: latestRouting, clock }),

@@ -7,14 +7,11 @@ import { createReadLedger, type LedgerLimits } from '../../services/operator/rea
 import { retryTiers } from './compose-objects-and-log-api.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
-/** Limits for the ledger route of the operator API: a client gets a response within 2 s. */
+/** Limits for the ledger route of the operator API, so that a client gets a response within 2 s. */
 export const ledgerRouteLimits: LedgerLimits = {
   ...{ records: 200_000, time: durationMs(1_600), answerWithin: durationMs(1_900) },
 }
-/**
- * Limits for the ledger watch, which reads the ledger in the background. They are high, because no
- * client waits for the result.
- */
+/** Limits for reading the ledger in the background, where no client waits. */
 export const ledgerWatchLimits: LedgerLimits = {
   ...{ records: 1_000_000, time: durationMs(60_000), answerWithin: durationMs(90_000) },
 }

@@ -66,7 +66,7 @@ export async function startObjectsApi(
 
 /**
  * Returns the tiers (the waits of the retry topics) whose topic existed when this process started.
- * `earlierTiers` has those of the tiers that the current retry schedule does not use.
+ * `earlierTiers` are those that the current retry schedule does not use.
  */
 export function retryTiers({ existingTopics, topics, settings }: SharedDependencies): RetryTiers {
   const tiers = existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)
@@ -98,9 +98,8 @@ export function createLogApi(shared: SharedDependencies, sessions: WithLogSessio
 }
 
 /**
- * Metrics and a logger that ignore the token requests of test messages. The metrics, alerts and log
- * lines about token requests must show only those of deliveries. If the token request of a test
- * fails, the response of the operator API shows the failure.
+ * Metrics and a logger that ignore the token requests of test messages. Metrics, alerts and log
+ * lines must show only the token requests of deliveries.
  */
 const uncounted = {
   metrics: { tokenRequests: { inc() {}, of: () => ({ inc() {} }) } },
@@ -108,9 +107,8 @@ const uncounted = {
 }
 
 /**
- * Returns the destination of a test message, with all changes that this process has read: the live
- * settings may lack the changes of the last half second. Returns `undefined` when the destination
- * does not exist. When its configuration cannot be used, returns a placeholder, which has `isHeld`.
+ * Returns the destination of a test message, with all changes that this process has read; the live
+ * settings may lack those of the last half second. An unusable destination has `isHeld`.
  */
 export const destinationInForce = (
   { merged }: { readonly merged: Pick<MergedSettings, 'latest'> },

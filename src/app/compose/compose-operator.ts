@@ -39,8 +39,8 @@ export function createOperatorApi(shared: SharedDependencies): OperatorService {
 }
 
 /**
- * Starts the operator service, which serves the operator API at `operator.listen`. Resolves with
- * its URL when it listens; the URL is `undefined` when `operator.keys` has no key.
+ * Starts the operator API at `operator.listen`. Resolves with its URL when it listens; `undefined`
+ * when `operator.keys` has no key.
  */
 export async function startOperator(
   shared: SharedDependencies,
@@ -51,7 +51,7 @@ export async function startOperator(
   let url: string | undefined
   const service = { health: () => operatorHealth(phase) }
   if (listen === undefined) return { ...service, refreshGauges() {}, url }
-  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
+  // Prometheus sees no increase in a series that begins above 0.
   for (const code of ['invalid_operator_key', 'rate_limited']) metrics.operatorAnswers.inc({ code }, 0)
   const api = createOperatorApi(shared)
   const sessions = await startLogSessions(shared)
@@ -93,8 +93,8 @@ export async function startOperator(
 }
 
 /**
- * Creates the operation that lists audiences. If the installation has no audiences, the memberships
- * topic does not exist, and the operation does not read it.
+ * Creates the operation that lists audiences. Without audiences in the installation, the
+ * memberships topic does not exist.
  */
 async function composeListAudiences(shared: SharedDependencies): Promise<ListAudiences> {
   const { live, kafka, topics, existingTopics, registry, clock, logger } = shared
@@ -111,7 +111,7 @@ async function composeListAudiences(shared: SharedDependencies): Promise<ListAud
   return createListAudiences({ source, directory, clock, logger })
 }
 
-/** The directory with the built console; `undefined` in a checkout where it was not built. */
+/** The directory with the built console; `undefined` if it was not built. */
 function findConsole(): string | undefined {
   try {
     return dirname(createRequire(import.meta.url).resolve('#console/index.html'))
@@ -120,17 +120,14 @@ function findConsole(): string | undefined {
   }
 }
 
-/**
- * Creates the deprecated operator API on the collector's listener. `operatorKey` authenticates its
- * requests.
- */
+/** Creates the deprecated operator API on the collector's listener, with the key `operatorKey`. */
 export function deprecatedOperator(
   { clock, audit }: SharedDependencies,
   api: OperatorService,
   operatorKey: Secret,
 ): GuardedOperatorApi {
   const findKey = createFindOperatorKey([{ name: 'collector.operatorKey', role: 'operate', secrets: [operatorKey] }])
-  // Requests with wrong keys are not throttled by client address, because behind an Ingress all
-  // clients of this listener have the same address.
+  // Wrong keys are not throttled by client address, because behind an Ingress all clients have the
+  // same address.
   return { api, gate: createOperatorAuthentication({ findKey: () => findKey, clock }), audit }
 }

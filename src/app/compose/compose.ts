@@ -32,21 +32,15 @@ interface Deps {
   readonly onFatal: (error: Error) => void
   /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
-  /**
-   * Whether to wait at the start for missing topics and schemas, and for a schema registry that
-   * does not respond.
-   */
+  /** Whether to wait for missing topics and schemas, and for the schema registry. */
   readonly waitForSetup: boolean
 }
 
 /** The URLs of the HTTP servers of a process. */
 export interface Addresses {
-  /** The URL of the collector; `undefined` when this process does not run the collector. */
+  /** `undefined` without the collector. */
   readonly collector: string | undefined
-  /**
-   * The URL of the operator API; `undefined` when this process does not run the operator service,
-   * or when `operator.keys` has no key.
-   */
+  /** `undefined` without the operator service or a key in `operator.keys`. */
   readonly operator: string | undefined
   readonly ops: string
 }
@@ -56,8 +50,7 @@ export interface Composition {
   readonly metrics: Metrics
   /**
    * Resolves when all services run.
-   * @throws an error of `awaitSetup` or of a component, after all components were stopped,
-   *   including the one that failed to start
+   * @throws an error of `awaitSetup` or of a component, after all components were stopped
    */
   start(): Promise<Addresses>
   /** Drains the services, commits offsets and stops all components. */
@@ -69,8 +62,8 @@ export interface Composition {
 }
 
 /**
- * Functions that load the code of one service. A process loads only the services that it runs,
- * because the code of all services takes about 12 MB more memory than that of one service.
+ * Functions that load the code of one service. All services together take about 12 MB more memory
+ * than one.
  */
 const load = {
   dispatcher: () => import('./compose-dispatcher.ts'),
@@ -121,8 +114,7 @@ export function compose(deps: Deps): Composition {
       running.set('dispatcher', dispatcher)
     }
     if (services.has('audiences')) running.set('audiences', await (await load.audiences()).startAudiences(shared))
-    // The HTTP servers of the collector and the operator start last. Components stop in reverse
-    // order, so no request arrives while the others stop.
+    // Components stop in reverse order, so no request arrives while the others stop.
     const collector = services.has('collector') ? await (await load.collector()).startCollector(shared) : undefined
     if (collector !== undefined) running.set('collector', collector)
     const operator = services.has('operator') ? await (await load.operator()).startOperator(shared) : undefined

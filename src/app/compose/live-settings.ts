@@ -13,20 +13,20 @@ import type {
 } from '../../core/settings/settings.ts'
 
 /**
- * The settings that can change without a restart, except log.level, which `reload-handlers.ts`
- * applies. A reload replaces the whole object.
+ * The settings that can change without a restart, except log.level. A reload replaces the whole
+ * object.
  */
 export interface LiveSettings {
   readonly routing: Routing
   readonly sourceKeys: SourceKeys
-  /** Finds the operator key of a request to the operator API at `operator.listen`. */
+  /** Finds the key of a request at `operator.listen`. */
   readonly findOperatorKey: FindOperatorKey
   /** The sessions of the console. */
   readonly operatorSessions: OperatorSessions
   readonly payload: PayloadSettings
   readonly network: NetworkSettings
   readonly audiences: AudienceDirectory
-  /** The maximum number of identify events per second that syncs may write in this process. */
+  /** Maximum identify events per second that syncs may write in this process. */
   readonly emitPerSecond: number
   /** `undefined` when no canary messages are sent. */
   readonly canary: CanarySettings | undefined
@@ -34,7 +34,7 @@ export interface LiveSettings {
   readonly notices: NoticesSettings | undefined
 }
 
-/** Holds the live settings of a process. `apply` replaces them after each merge. */
+/** Holds the live settings of a process. */
 export interface CurrentSettings {
   /** Returns the current settings. Do not keep the object, because a change replaces it. */
   get(): LiveSettings
@@ -64,10 +64,7 @@ const liveSettingsOf = (settings: Settings): LiveSettings => ({
   notices: settings.notices,
 })
 
-/**
- * Returns the live settings after a change that concerns only destinations, which keep their
- * sources.
- */
+/** The live settings after a change of destinations that keep their sources. */
 const liveAfter = (
   live: LiveSettings,
   settings: Settings,

@@ -10,12 +10,12 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 
 /**
- * The minimum time between two merges, in milliseconds. A merge combines the settings of the file
- * with the objects of the config topic. Changes of objects cause merges. No delivery starts during
- * a merge, which takes at most a few milliseconds with 10,000 objects.
- * - `perMerge`: the time is this multiple of the duration of the last merge. So during a burst of
- *   changes, merges delay at most 1 % of the deliveries, and do not raise the p99 of their latency.
- * - `min`, `max`: the bounds of this time. With `max`, a change is in force within a second.
+ * The minimum time between two merges of the file's settings with the objects of the config topic,
+ * in milliseconds. No delivery starts during a merge, which takes a few milliseconds with 10,000
+ * objects.
+ * - `perMerge`: the time as a multiple of the duration of the last merge, so that merges delay at
+ *   most 1 % of the deliveries.
+ * - `min`, `max`: the bounds. With `max`, a change is in force within a second.
  */
 const interval = { min: 100, max: 400, perMerge: 100 }
 
@@ -25,32 +25,25 @@ export type FollowedObjects = Pick<
   'objects' | 'object' | 'failures' | 'listen' | 'readAgain' | 'reading' | 'age'
 >
 
-/**
- * The settings in use: those of the file together with the objects of the config topic. A change of
- * the file or of an object replaces all settings in one step.
- */
+/** The settings in use: those of the file together with the objects of the config topic. */
 export interface MergedSettings {
   /** Returns the result of the last merge. */
   get(): Merged
   /**
-   * Returns settings with all changes that this process has read. The result of `get` may not have
-   * the changes of the last half second yet.
+   * Returns settings with all changes that this process has read. `get` may lack those of the last
+   * half second.
    */
   latest(): Merged
-  /** Returns the settings of the file, without the objects of the config topic. */
+  /** Returns the settings of the file alone. */
   file(): Settings
   /**
-   * Returns how old the objects can be, in ms: if the result is n, this process has read all
-   * records of the config topic that Kafka acknowledged more than n ms ago. Returns 0 before
-   * `follow` is called.
+   * Returns how old the objects can be, in ms: with n, this process has read all records of the
+   * config topic that were acknowledged more than n ms ago. 0 before `follow`.
    */
   objectsAge(): DurationMs
-  /** Replaces the settings of the file, and merges them immediately. */
+  /** Replaces the settings of the file, and merges immediately. */
   applyFile(settings: Settings): void
-  /**
-   * Merges the objects immediately, and again soon after each change. The changes of a burst cause
-   * one merge.
-   */
+  /** Merges the objects immediately, and again soon after changes. */
   follow(objects: FollowedObjects): void
   /** Cancels a merge that has not begun yet. */
   stop(): void
@@ -63,16 +56,15 @@ interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>
 }
 
-/** The encryption keys and settings with which the objects of the config topic are read. */
+/** The encryption keys and settings with which objects are read. */
 export const readingContextOf = ({ operator, given }: Settings): ReadingContext => ({
   keys: encryptionKeysOf(operator.encryptionKeys ?? []),
   context: given?.context ?? {},
 })
 
 /**
- * Returns the reading context after a change of the file. If the encryption keys were removed from
- * the file, the old keys stay in use until the restart: without keys, all objects would be
- * excluded.
+ * The reading context after a change of the file. If the encryption keys were removed from the
+ * file, the old ones stay in use until the restart: without keys, all objects would be excluded.
  */
 function readingAfter(settings: Settings, before: ReadingContext | undefined): ReadingContext {
   const reading = readingContextOf(settings)
@@ -81,10 +73,9 @@ function readingAfter(settings: Settings, before: ReadingContext | undefined): R
 }
 
 /**
- * Returns `network` and `payload` of the changed file, the only part of the reading context that
- * can change without a restart. Normally the context comes from `given`. But `given` is absent when
- * the changed file has neither operator keys nor encryption keys. Without the new `network`, an
- * object could then have a URL that the changed file forbids.
+ * `network` and `payload` of the changed file. They are needed when `given` is absent, because the
+ * file has neither operator keys nor encryption keys. With the old `network`, an object could have
+ * a forbidden URL.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },
@@ -98,19 +89,17 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   let file = initial
   let objects: FollowedObjects | undefined
   let merged = mergeObjects(file, [])
-  /**
-   * The earliest time, in monotonic milliseconds, at which a change of objects may start a merge.
-   */
+  /** The earliest time of the next merge, in monotonic milliseconds. */
   let earliest = Number.NEGATIVE_INFINITY
   let cancel: Cancel | undefined
   /**
-   * The ids of the destinations that have changed after the last merge; `undefined` when anything
-   * else may have changed too.
+   * The ids of the destinations that have changed since the last merge; `undefined` when anything
+   * else may have changed.
    */
   let changedIds: Set<string> | undefined
-  /** The index of each destination in `merged`, by id; `undefined` until it is needed. */
+  /** The index of each destination in `merged`, by id. */
   let positions: ReadonlyMap<string, number> | undefined
-  /** The settings with all changes; `undefined` when a change came after they were computed. */
+  /** The settings with all changes; `undefined` after a further change. */
   let upToDate: Merged | undefined
 
   function withAllChanges(): Merged {
@@ -146,7 +135,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   }
 
   /**
-   * Notes a change of an object. A record of failures has the id of its destination. Without
+   * Notes a change of an object. The id of a record of failures is that of its destination. Without
    * `record`, anything may have changed.
    */
   function noteChange(record?: ObjectRecord): void {

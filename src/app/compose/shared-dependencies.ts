@@ -30,7 +30,7 @@ import { startObjectStore, startObjectWriter } from './compose-config-objects.ts
 import type { LiveSettings } from './live-settings.ts'
 import type { MergedSettings } from './merged-settings.ts'
 
-/** The settings, callbacks and instruments of one process. They do not depend on its services. */
+/** The settings, callbacks and instruments of one process, for any services. */
 export interface ProcessContext {
   readonly settings: Settings
   readonly live: () => LiveSettings
@@ -43,10 +43,7 @@ export interface ProcessContext {
   readonly onFatal: (error: Error) => void
   /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
-  /**
-   * Whether to wait at the start for missing topics and schemas, and for a schema registry that
-   * does not respond.
-   */
+  /** Whether to wait for missing topics and schemas, and for the schema registry. */
   readonly waitForSetup: boolean
 }
 
@@ -54,18 +51,18 @@ export interface ProcessContext {
 export interface SharedDependencies extends ProcessContext {
   readonly clock: Clock
   readonly topics: TopicNames
-  /** The names of all topics that the cluster had at the start of this process. */
+  /** All topics that existed at the start of this process. */
   readonly existingTopics: readonly string[]
   readonly kafka: KafkaClient
   readonly registry: Registry
   readonly codec: EventCodec
   readonly inputCodec: ValueCodec<AudienceInput>
   readonly producer: LogProducer
-  /** The suppression list. It has been read completely when this object exists. */
+  /** The suppression list, completely read. */
   readonly suppressions: SuppressionList
   /**
-   * The configuration objects of the config topic, which has been read completely. `undefined`
-   * without `operator.encryptionKeyFile`.
+   * The objects of the config topic, completely read; `undefined` without
+   * `operator.encryptionKeyFile`.
    */
   readonly objectStore: ObjectStore | undefined
   /**
@@ -81,7 +78,7 @@ export interface StartedService {
   health(): Health
   /** Sets the gauges to their current values. */
   refreshGauges(): void
-  /** The topics to which the service still retries failed writes; absent if it retries none. */
+  /** The topics to which the service still retries failed writes. */
   unwritableTopics?(): readonly string[]
 }
 
@@ -95,8 +92,7 @@ export async function createSharedDependencies(
 ): Promise<SharedDependencies> {
   const { settings, logger, lifecycle } = context
   const topics = topicNames(settings.topics.prefix)
-  // Tracing starts first. Components stop in reverse order, so tracing stops last and exports the
-  // spans of the other components.
+  // Components stop in reverse order, so tracing stops last and exports the spans of the others.
   const tracer = await startTraces(context)
   const kafka = createKafka(settings.kafka, logger)
   const existingTopics = await awaitSetup(() => checkedTopics(settings, kafka, services), context)
@@ -104,8 +100,7 @@ export async function createSharedDependencies(
   const codec = await awaitSetup(() => createEventCodec({ registry, eventsTopic: topics.events, clock }), context)
   const inputTopic = topics.audienceInput
   const inputCodec = await awaitSetup(() => createAudienceInputCodec({ registry, topic: inputTopic, clock }), context)
-  // Retry records wait in their topic for seconds before they are due. So the time in which a
-  // larger batch is collected does not delay their deliveries.
+  // Retry records are due only after seconds, so a larger batch does not delay their deliveries.
   const prefersLargeBatches = (topic: string): boolean => topics.tierOf(topic) !== undefined
   const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: processTime.learn })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
@@ -126,10 +121,7 @@ export async function createSharedDependencies(
   return { ...context, ...clients, topics, existingTopics, suppressions, objectStore, objectWriter }
 }
 
-/**
- * Starts tracing if it is configured. The tracing library is loaded only in this case, because it
- * takes 25 MB and 0.2 s.
- */
+/** Starts tracing if it is configured. The tracing library takes 25 MB and 0.2 s. */
 async function startTraces({ settings, lifecycle, logger, metrics }: ProcessContext): Promise<Tracer | undefined> {
   if (settings.traces === undefined) return undefined
   const { createTraces } = await import('../../adapters/traces/traces.ts')
@@ -138,7 +130,7 @@ async function startTraces({ settings, lifecycle, logger, metrics }: ProcessCont
   return tracer
 }
 
-/** Computes how long suppressions are kept, from the current retention of the topics. */
+/** How long suppressions are kept, from the current retention of the topics. */
 async function suppressionRetention(
   settings: Settings,
   kafka: KafkaClient,
@@ -153,9 +145,8 @@ async function suppressionRetention(
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
     logger.warn({ error: (error as Error).message }, notRead)
-    // The retention of the topics is unknown, so keep suppressions for ever. If this process
-    // removed suppressions before all records of the deleted users are gone from the topics, a
-    // replay by any process could deliver these records.
+    // The retention is unknown, so keep suppressions for ever. Otherwise a replay could deliver
+    // records of deleted users.
     return durationMs(Number.POSITIVE_INFINITY)
   } finally {
     await admin.close()
@@ -184,13 +175,13 @@ async function checkedTopics(
 
 interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait' | 'maxWaitWhilePaused' | 'fetch'> {
   readonly group: ConsumerGroupLabel
-  /** The log text when records were deleted before they were read. */
+  /** The log text when Kafka deleted records before they were read. */
   readonly onLoss: string
 }
 
 /**
- * Creates a member of a consumer group. Metrics count its commits, and the records that Kafka
- * deleted before the member read them.
+ * Creates a member of a consumer group, with metrics of its commits and of unread records that
+ * Kafka deleted.
  */
 export function createGroupConsumer(
   {
@@ -203,7 +194,7 @@ export function createGroupConsumer(
   }: Pick<SharedDependencies, 'kafka' | 'clock' | 'logger' | 'metrics' | 'onFatal' | 'stopAsked'>,
   { group, onLoss, ...membership }: Membership,
 ): LogConsumer {
-  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
+  // Prometheus sees no increase in a series that begins above 0.
   for (const topic of membership.topics) metrics.positionsLost.inc({ topic }, 0)
   return createConsumer({
     ...membership,

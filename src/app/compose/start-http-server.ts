@@ -2,8 +2,8 @@ import { CommandFailed } from '../command.ts'
 
 /**
  * Starts an HTTP server, and returns its URL.
- * @param key the configuration key of the address at which the server listens
- * @throws CommandFailed with the key, when the server cannot listen at the address
+ * @param key the configuration key of its address
+ * @throws CommandFailed with the key, when the server cannot listen
  */
 export async function startServer(
   key: 'collector.listen' | 'operator.listen' | 'ops.listen',

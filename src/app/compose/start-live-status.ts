@@ -12,7 +12,7 @@ import type { SharedDependencies } from './shared-dependencies.ts'
 
 /**
  * Starts to write the status of this process, with a separate producer. On a shared connection, a
- * slow broker response to a status record would delay the retry and dead-letter records.
+ * slow response to a status record would delay the retry and dead-letter records.
  */
 export async function startStatusWriter(
   shared: SharedDependencies,
@@ -32,10 +32,7 @@ export async function startStatusWriter(
   return writer
 }
 
-/**
- * Starts to read the status topic, and continues with each new record. Records that are older than
- * about a day (`resultsAge`) are not read, because the sums of the status do not include them.
- */
+/** Starts to read the status topic, from about a day ago (`resultsAge`). */
 export async function startStatusView({
   lifecycle,
   kafka,

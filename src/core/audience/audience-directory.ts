@@ -6,21 +6,20 @@ import type { Settings } from '../settings/settings.ts'
 export interface Audience {
   readonly name: string
   readonly kind: AudienceKind
-  /** Name of the trait in the identify messages that send the value of this audience. */
+  /** Name of the trait with the user's value in the identify messages. */
   readonly property: string
   readonly absent: JsonText
   /**
-   * Ids of the enabled destinations of the audience. A disabled destination receives nothing. After
-   * it is enabled, the next full sync sends the changes that it missed. A partial sync sends only
-   * the missed changes of the users that it lists.
+   * Ids of the enabled destinations of the audience. After a disabled one is enabled, the next full
+   * sync sends the changes that it missed.
    */
   readonly destinations: ReadonlySet<string>
   /** Ids of the disabled destinations of the audience. */
   readonly disabled: ReadonlySet<string>
   /**
-   * Ids of all destinations in the configuration, not only those of this audience. Memberships at a
-   * destination that is not in this set can be removed. `undefined` when the id of a destination is
-   * not known, because its configuration cannot be read. No destination is then treated as removed.
+   * Ids of all destinations in the configuration. Memberships at any other destination can be
+   * removed. `undefined` when the id of an unreadable destination is unknown: no destination then
+   * counts as removed.
    */
   readonly configured: ReadonlySet<string> | undefined
 }
@@ -28,7 +27,7 @@ export interface Audience {
 /** Audiences by name. */
 export type AudienceDirectory = ReadonlyMap<string, Audience>
 
-/** Builds the directory from the settings. A configuration reload replaces the whole directory. */
+/** Builds the directory from the settings. */
 export function audienceDirectory({
   audiences,
   destinations,
@@ -49,9 +48,8 @@ export function audienceDirectory({
 }
 
 /**
- * The kind of an audience decides which values its users have. In an `audience`, the value of a
- * user is `true` (member) or `false`. In a `trait` (computed trait), it is a number, a string or a
- * list.
+ * The kind decides which values the users have: `true` (member) or `false` in an `audience`; a
+ * number, a string or a list in a `trait` (computed trait).
  */
 export type AudienceKind = 'audience' | 'trait'
 

@@ -26,17 +26,12 @@ import {
 
 interface Deps {
   readonly directory: () => AudienceDirectory
-  /**
-   * Returns why the deletion of a user forbids this input (a record of the audience input topic).
-   * `undefined` when no deletion forbids it.
-   */
+  /** Returns why the deletion of a user forbids this input; `undefined` if it does not. */
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
   /**
-   * End offset of this partition of the audience input topic, read before the restore of the
-   * memberships begins. A restored record of the memberships topic has the offset of the input that
-   * caused it. If that offset is at or beyond `inputEnd`, the input topic was deleted and created
-   * again after this input. `PartitionRecords` then treats the record as older than all others of
-   * its key.
+   * End offset of this partition of the audience input topic before the memberships are restored.
+   * If the input of a restored record has this offset or a later one, the input topic was created
+   * again after this input. The record then counts as older than all others of its key.
    */
   readonly inputEnd: number
 }
@@ -45,7 +40,7 @@ type Input<Kind extends AudienceInput['kind']> = Extract<AudienceInput, { kind: 
 
 /**
  * The memberships of one partition: what each destination has, and should have, for each user of an
- * audience. `take` computes the changes that each input makes to them.
+ * audience.
  */
 export class AudiencePartition {
   readonly records: PartitionRecords
@@ -59,8 +54,8 @@ export class AudiencePartition {
   }
 
   /**
-   * Whether the input must be processed alone: after all earlier inputs are done, and before any
-   * later one starts. Inputs that run alone change the watermark or the memberships of many users.
+   * Whether the input must run alone, after all earlier inputs and before any later one, because it
+   * changes the watermark or the memberships of many users.
    */
   isFence(input: AudienceInput | LostInput, at: EpochMs): boolean {
     switch (input.kind) {
@@ -81,12 +76,11 @@ export class AudiencePartition {
   }
 
   /**
-   * Yields the changes that an input makes, in the order in which they have to be written to Kafka.
-   * The generator is lazy because the end of a sync may change millions of memberships. A change
-   * takes effect in memory when the generator yields it. There is one exception: when a sync or a
-   * reset removes memberships at a destination, they leave memory only after the generator has
-   * yielded all changes for this destination. Inputs of one user must be processed one after the
-   * other.
+   * Yields the changes that an input makes, in the order of their writes to Kafka. The generator is
+   * lazy, because the end of a sync may change millions of memberships. A change takes effect in
+   * memory when it is yielded. But memberships that a sync or a reset removes stay in memory until
+   * all changes for their destination are yielded. Inputs of one user must be processed one after
+   * the other.
    */
   take(input: AudienceInput | LostInput, on: InputContext): Iterable<InputEffect> {
     switch (input.kind) {
@@ -125,12 +119,11 @@ export class AudiencePartition {
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
     if (beginsSync(mark, input)) yield this.#mark(audience, afterSyncStart(mark, input, on.position))
-    // A sync that began before the user was deleted must not add the user again, even if the input
-    // was written after the deletion.
+    // A sync that began before the user was deleted must not add the user again.
     const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
     for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
-    // A disabled destination gets no message, but its memberships show the changes that it misses.
+    // A disabled destination gets no message, but its memberships show the missed changes.
     for (const destination of configured.disabled) yield* this.#change({ audience, userId, destination }, input, on)
   }
 
@@ -139,9 +132,9 @@ export class AudiencePartition {
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
-    // If the watermark has the offset of this input or of a later one, the input was processed
-    // before, but its offset was not committed. The new watermark was written in that earlier run,
-    // but the removal of memberships may be unfinished. So only the removal is repeated.
+    // `isReadAgain`: the input was processed before, but its offset was not committed. Its
+    // watermark was written, but the removal of memberships may be unfinished, so only the removal
+    // is repeated.
     const isReadAgain = input.mode === 'full' && on.position <= mark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {
@@ -150,10 +143,9 @@ export class AudiencePartition {
       if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
       yield this.#mark(audience, after)
     }
-    // The new watermark is written before memberships are removed. A membership has the id of the
-    // newest sync that listed its user, and the version of its last change. After the removal, only
-    // the watermark covers this id and this version (`closed` and `floor`). If the memberships were
-    // removed first, a crash before the write of the watermark would lose both numbers.
+    // The new watermark is written before memberships are removed: afterwards only the watermark
+    // covers their sync ids and versions (`closed` and `floor`). In the other order, a crash would
+    // lose both.
     yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
   }
 
@@ -165,8 +157,7 @@ export class AudiencePartition {
   }
 
   *#outcome(input: Input<'outcome'>, on: InputContext): Iterable<InputEffect> {
-    // Memberships of a deleted user are removed. A result that arrives after the deletion must not
-    // create a membership for the user again.
+    // A result that arrives after the deletion of a user must not create a membership again.
     const stopped = this.#members.get(input) === undefined ? this.#stopped(input.userId, 0) : undefined
     if (stopped !== undefined) return yield ignored(stopped)
     yield* this.#change(input, input, on)
@@ -175,13 +166,12 @@ export class AudiencePartition {
   *#forgotten(userId: string, on: InputContext): Iterable<InputEffect> {
     for (const [audience, byDestination] of this.#members.all()) {
       const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
-      // After a crash, this deletion is read and processed again. A membership with a later
-      // position belongs to a user who returned after the deletion, and is kept.
+      // After a crash, this deletion is processed again. A membership with a later position belongs
+      // to a user who returned after the deletion.
       const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
       const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
-      // The watermark is written before the memberships are removed. It keeps the highest version
-      // of the changes of the removed memberships, so that new memberships get higher ones. In the
-      // other order, a crash between the two writes would lose that version.
+      // The watermark keeps the highest version of the removed memberships, so that new ones get
+      // higher versions. It is written first, because a crash would otherwise lose that version.
       if (mark !== undefined) yield this.#mark(audience, mark)
       for (const destination of byDestination.keys())
         yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
@@ -203,10 +193,9 @@ export class AudiencePartition {
   }
 
   /**
-   * Applies one input to all members of an audience at every destination, or only at the
-   * destination `only`. No member may be removed from a table of memberships while the loop
-   * iterates over it. So the loop collects the removed members and deletes them afterwards. Yields
-   * `visited` after each `visitsPerTurn` members.
+   * Applies one input to all members of an audience, at every destination or only at `only`. No
+   * member may be removed while the loop iterates, so the removed ones are deleted afterwards.
+   * Yields `visited` after each `visitsPerTurn` members.
    */
   *#applyToAll(
     audience: string,
@@ -237,11 +226,9 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // After the deletion of a user, Hookline may still read inputs of the user, for example a
-    // result, before it reads the input `forgotten`. An identify message that one of these inputs
-    // causes has a later time than the deletion, so the suppression of the user would not stop the
-    // message. So no message is sent here, unless a sync that began after the deletion has listed
-    // the user. (For observations, `#observed` checks this.)
+    // After the deletion of a user, inputs of the user may precede the input `forgotten`. The
+    // suppression does not stop their identify messages, because these are later than the deletion.
+    // So none is sent, unless a sync that began after the deletion has listed the user.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

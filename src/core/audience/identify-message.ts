@@ -8,16 +8,15 @@ import type { MemberKey } from './membership-and-watermark-records.ts'
 
 /**
  * The message id of a change (a new value of one user for one destination). Every process computes
- * the same id for the same change, and different changes have different ids.
+ * the same id for the same change.
  */
 export const changeId = ({ audience, userId, destination }: MemberKey, { version, value }: MembershipUpdate): string =>
   `audience-${hash('sha256', JSON.stringify([audience, userId, destination, version, value])).slice(0, 40)}`
 
 /**
  * Builds the identify message that sends one user's change to one destination.
- * @param at when the input that caused the change was appended to Kafka. The message gets this
- *   time. So a message that is built again after a crash has the same bytes, and a deletion of the
- *   user after this time suppresses the message.
+ * @param at the append time of the input that caused the change. A message that is built again
+ *   after a crash has the same bytes, and a deletion of the user after this time suppresses it.
  */
 export function identifyOf(key: MemberKey, property: string, change: MembershipUpdate, at: EpochMs): Event {
   return ownEvent({
@@ -32,7 +31,7 @@ export function identifyOf(key: MemberKey, property: string, change: MembershipU
   })
 }
 
-/** Reads the user's value from the traits of a message that `identifyOf` has built. */
+/** Reads the user's value from the traits of `identifyOf`. */
 export function valueIn(traits: JsonText | undefined): JsonText {
   const [value = null] = Object.values(JSON.parse(traits ?? '{}') as Record<string, unknown>)
   return JSON.stringify(value) as JsonText

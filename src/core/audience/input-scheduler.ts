@@ -2,34 +2,30 @@ import { Fifo } from '../collections/fifo.ts'
 
 /** An input that waits until it may start. */
 export interface QueuedInput {
-  /** The user that the input is about; `undefined` when it is about a whole audience. */
+  /** The user of the input; `undefined` for a whole audience. */
   readonly user: string | undefined
   /**
-   * Whether the input must run alone: after all inputs before it are done, and before any input
-   * after it starts. The result can change while an earlier input that runs alone is in progress.
-   * So `InputScheduler` calls this function only after all these earlier inputs are done.
+   * Whether the input must run alone: after all earlier inputs, and before any later one. The
+   * result can change while an earlier input that runs alone is in progress, so call it only
+   * afterwards.
    */
   isFence(): boolean
 }
 
 /**
- * Schedules the inputs of one partition. Inputs of different users run concurrently, and inputs of
- * one user run in log order. An input with `isFence` runs alone.
+ * Schedules the inputs of one partition. Inputs of one user run in log order, others concurrently.
+ * An input with `isFence` runs alone.
  */
 export class InputScheduler<Input extends QueuedInput> {
-  /** Inputs, in log order, for which `next` has not yet decided whether they may start. */
+  /** Inputs, in log order, that `next` has not examined yet. */
   readonly #waiting = new Fifo<Input>()
   /**
-   * Users with an input that is in progress or in `#ready`. The value is the queue of the user's
-   * later inputs. It is `undefined` until there is a later input.
+   * Users with an input in progress or in `#ready`, each with the queue of later inputs, if any.
    */
   readonly #byUser = new Map<string, Fifo<Input> | undefined>()
-  /** Inputs that may start because the previous input of the same user is done. */
+  /** Inputs whose user has no earlier input in progress. */
   readonly #ready = new Fifo<Input>()
-  /**
-   * Number of inputs that have left `#waiting` and are not done. An input that runs alone starts
-   * only when this number is 0.
-   */
+  /** Number of inputs that have left `#waiting` and are not done. */
   #unfinished = 0
   #isFenced = false
 
@@ -43,7 +39,7 @@ export class InputScheduler<Input extends QueuedInput> {
   }
 
   /**
-   * Returns an input that may start now, or `undefined` when the caller has to wait for `done` or
+   * Returns an input that may start, or `undefined` when the caller has to wait for `done` or
    * `add`.
    */
   next(): Input | undefined {
@@ -61,7 +57,7 @@ export class InputScheduler<Input extends QueuedInput> {
     return undefined
   }
 
-  /** Marks an input as done. The caller has to call this for each input that `next` returned. */
+  /** Marks an input as done. Call it for each result of `next`. */
   done({ user }: Input): void {
     this.#unfinished--
     this.#isFenced = false

@@ -6,8 +6,8 @@ import { syncId } from './sync-id.ts'
 import { type SyncMode, type SyncPart, syncModes } from './sync-watermark.ts'
 
 /**
- * A record of the audience input topic. If it is about one user, its key is the user id. If it is
- * about a whole audience, it has no key and is written to every partition.
+ * A record of the audience input topic. Its key is the user id. An input about a whole audience has
+ * no key and is written to every partition.
  */
 export type AudienceInput =
   /** An observation: a user and the user's value in a sync. */
@@ -18,36 +18,35 @@ export type AudienceInput =
       readonly value: JsonText
     } & SyncPart)
   /**
-   * The end of a sync. It is written to every partition after Kafka has acknowledged all
-   * observations of the sync. A sync whose upload failed has no end record.
+   * The end of a sync, written to every partition after all its observations are acknowledged. A
+   * sync whose upload failed has none.
    */
   | ({ readonly kind: 'sync_ended'; readonly audience: string } & SyncPart)
   | OutcomeInput
   /**
-   * An operator replays a membership update that was dead-lettered. Hookline sends the user's
-   * current value, not the value of the dead letter.
+   * An operator replays a dead-lettered membership update. Hookline sends the user's current value,
+   * not that of the dead letter.
    */
   | { readonly kind: 'resend'; readonly audience: string; readonly userId: string; readonly destination: string }
   /**
-   * The command `hookline audience reset`: Hookline no longer assumes that it knows which values
-   * destinations have, so the next full sync sends all members again. The input is written to every
-   * partition. Without a destination, it applies to all destinations.
+   * `hookline audience reset`: Hookline no longer assumes that it knows which values destinations
+   * have, so the next full sync sends all members again. Without a destination, it applies to all.
    */
   | { readonly kind: 'reset'; readonly audience: string; readonly destination: string | undefined }
   /** The user was deleted. All memberships of the user are removed. */
   | { readonly kind: 'forgotten'; readonly userId: string }
 
 /**
- * One or more records of the audience input topic that Hookline could not read: it cannot decode
- * them, or Kafka has lost them. They may have been observations of any audience.
+ * Records of the audience input topic that Hookline cannot decode, or that Kafka has lost. They may
+ * have been observations of any audience.
  */
 export interface LostInput {
   readonly kind: 'lost'
-  /** True when Kafka does not have the records any longer. */
+  /** True when Kafka no longer has the records. */
   readonly isGone?: true
 }
 
-/** The result of a membership update at one destination. The dispatcher writes this input. */
+/** The result of a membership update at one destination. The dispatcher writes it. */
 export interface OutcomeInput {
   readonly kind: 'outcome'
   readonly audience: string
@@ -58,7 +57,7 @@ export interface OutcomeInput {
   readonly result: ReportedResult
 }
 
-/** An input in the form of its Avro schema, `schemas/hookline.audience-input-value.avsc`. */
+/** An input in the form of `schemas/hookline.audience-input-value.avsc`. */
 export interface InputRecord {
   readonly kind: string
   readonly audience: string | null
@@ -90,9 +89,8 @@ export function toInputRecord(input: AudienceInput): InputRecord {
 }
 
 /**
- * The result of decoding a record: the input, or why the record cannot be used. A newer version of
- * Hookline or another application may have written an unusable record. `detail` continues a
- * sentence that starts with "the input".
+ * The input, or why the record cannot be used: a newer version of Hookline or another application
+ * may have written it. `detail` continues a sentence that starts with "the input".
  */
 export type ReadInput =
   | { readonly kind: 'input'; readonly input: AudienceInput }
@@ -100,10 +98,7 @@ export type ReadInput =
 
 export function fromInputRecord(record: InputRecord): ReadInput {
   const missing: string[] = []
-  /**
-   * Returns a field that this kind of input requires, and notes it as missing when it is absent or
-   * invalid.
-   */
+  /** Returns a required field, and notes it as missing when it is absent or invalid. */
   const need = <T>(name: keyof InputRecord, isValid: (value: string | number) => boolean): T => {
     const value = record[name]
     if (value === null || !isValid(value)) missing.push(name)
@@ -155,9 +150,6 @@ function inputOf(record: InputRecord, need: Need): AudienceInput | undefined {
   }
 }
 
-/**
- * The user that an input is about, which is the record's key. `undefined` when the input is about a
- * whole audience.
- */
+/** The user of an input, which is the record's key; `undefined` for a whole audience. */
 export const inputUser = (input: AudienceInput | LostInput): string | undefined =>
   'userId' in input ? input.userId : undefined

@@ -15,22 +15,19 @@ export interface MemberKey {
 }
 
 /**
- * Returns the record key `["<audience>","<user>","<destination>"]`. The record is in the partition
- * to which the user id is hashed.
+ * Returns the record key `["<audience>","<user>","<destination>"]`. The user id decides the
+ * partition.
  */
 export const membershipKey = ({ audience, userId, destination }: MemberKey): string =>
   JSON.stringify([audience, userId, destination])
 
-/**
- * Returns the record key `["<audience>"]` of an audience's watermark. Every partition has its own
- * watermark of the audience.
- */
+/** Returns the record key `["<audience>"]` of an audience's watermark. Every partition has one. */
 export const watermarkKey = (audience: string): string => JSON.stringify([audience])
 
 /**
- * Parses the key of a membership or a watermark. Returns `undefined` for any other text, and also
- * when the user id in the key is longer than Hookline accepts. Only another program can have
- * written a key with this user id, and the id may be too long for `PackedMemberships`.
+ * Parses the key of a membership or a watermark. Returns `undefined` for any other text, and for a
+ * user id that is longer than Hookline accepts, which `PackedMemberships` might not be able to
+ * store.
  */
 export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
   const read = parseField(key, 'key')
@@ -44,7 +41,7 @@ export function parseMembershipKey(key: string): MemberKey | { readonly audience
 }
 
 /**
- * A value of the memberships topic in the form of its Avro schema,
+ * A value of the memberships topic in the form of
  * `schemas/hookline.audience-memberships-value.avsc`.
  */
 export interface MembershipRecord {
@@ -78,10 +75,7 @@ export function toWatermarkRecord({ position, begun, closed, floor }: AudienceWa
   return { position, membership: null, mark: { begun, closed, floor } }
 }
 
-/**
- * Header of a tombstone: the offset of the input that caused it. Other records have this offset in
- * their value.
- */
+/** Header of a tombstone: the offset of the input that caused it. */
 export const positionHeader = 'position'
 
 /** A record that was read from the memberships topic. */
@@ -90,8 +84,8 @@ export interface ReadRecord {
   /** `undefined` for a tombstone. */
   readonly value: MembershipRecord | undefined
   /**
-   * Offset of the input that caused the record. `undefined` for a tombstone of an older version of
-   * Hookline, which did not write the header.
+   * Offset of the input that caused the record; `undefined` for a tombstone of an older version of
+   * Hookline.
    */
   readonly position: number | undefined
 }

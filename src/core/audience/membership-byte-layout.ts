@@ -18,9 +18,8 @@ import { syncId } from './sync-id.ts'
  */
 
 /**
- * Frequent values. If a membership has one of them, the index in this list (1 to 3) is the code in
- * the flags, and the text of the value is not stored. The other codes are:
- * - 0: the value is at the end of the packed state, as its length and its UTF-8 bytes.
+ * Frequent values. The code of a value is its index in this list (1 to 3), or:
+ * - 0: the text is at the end of the packed state, as its length and its UTF-8 bytes.
  * - 4: the value is the same as the desired value.
  * - 5: the value is absent.
  */
@@ -35,9 +34,8 @@ const unconfirmedBytes = 4 + 8
 const lengthBytes = 4
 
 /**
- * Writes a state into `bytes` at `start`, and returns the length of the packed state in bytes.
- * Returns `undefined`, and writes nothing, when `bytes` may be too short for the state. The caller
- * must then provide a longer buffer.
+ * Writes a state into `bytes` at `start`, and returns its length in bytes. Returns `undefined`, and
+ * writes nothing, when `bytes` may be too short.
  */
 export function packState(state: Membership, bytes: Buffer, start: number): number | undefined {
   const { desired, acknowledged, inFlight, unconfirmed } = state
@@ -71,9 +69,8 @@ export function maxStateBytes({ desired, acknowledged, inFlight }: Membership): 
 }
 
 /**
- * Maximum number of bytes that a value takes at the end of the packed state, for its length and its
- * text. The number is 0 when a code in the flags replaces the value. UTF-8 needs at most three
- * bytes for a UTF-16 code unit.
+ * Maximum bytes of a value at the end of the packed state, with its length field. UTF-8 needs at
+ * most three bytes for a UTF-16 code unit.
  */
 const maxValueBytes = (code: number, text = ''): number => (code === 0 ? lengthBytes + text.length * 3 : 0)
 

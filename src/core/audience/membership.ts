@@ -15,34 +15,35 @@ import {
 } from './unconfirmed-changes.ts'
 
 /**
- * The state of one user in one audience at one destination. A user without a stored membership is
- * in the default state: the desired value is the absent value (`false`, or `null` for a trait), and
- * the destination has acknowledged this value.
+ * The state of one user in one audience at one destination. Without a stored membership, the
+ * destination has acknowledged the absent value (`false`, or `null` for a trait), and no other
+ * value is desired.
  */
 export interface Membership {
   /**
-   * The value from the newest sync that listed the user, or the absent value when a later full sync
-   * did not list the user.
+   * The value in the newest sync that listed the user, or the absent value if a later full sync did
+   * not list the user.
    */
   readonly desired: JsonText
   /**
-   * The value that the destination has. `undefined` means that the value is unknown. An unknown
-   * value counts as different from every desired value.
+   * The value that the destination has. `undefined`: unknown, and different from every desired
+   * value.
    */
   readonly acknowledged: JsonText | undefined
   /**
-   * The change that was sent and has no result yet. Until its result arrives or `changeExpiry` has
-   * passed, no other change is sent, so that a retry of this change never overwrites a newer value.
+   * The change that was sent and has no result yet. No other change is sent until its result
+   * arrives or `changeExpiry` has passed. Otherwise a retry of this change could overwrite a newer
+   * value.
    */
   readonly inFlight: ChangeInFlight | undefined
-  /** Number of the last change. The next change of this membership gets this number plus 1. */
+  /** Number of the last change. The next one gets this number plus 1. */
   readonly version: number
   /** The newest sync that listed the user. */
   readonly syncId: SyncId
   readonly unconfirmed: UnconfirmedChanges | undefined
   /**
    * Offset of the last input that changed this state. After a crash, inputs up to this offset are
-   * read again and ignored.
+   * ignored.
    */
   readonly position: number
 }
@@ -52,63 +53,59 @@ export interface ChangeInFlight {
   /** When the change was sent. */
   readonly since: EpochMs
   /**
-   * If true, the destination's value is unknown even after this change was delivered. It is true
-   * when one of two events happened after this change was sent: a reset arrived, or another change
-   * with another value may have been delivered.
+   * If true, the destination's value is unknown even after this change was delivered: since it was
+   * sent, a reset arrived, or another value may have been delivered.
    */
   readonly isOvertaken: boolean
 }
 
-/** An input for one membership. */
 export type MembershipInput =
   | { readonly kind: 'observed'; readonly syncId: SyncId; readonly value: JsonText }
   /**
-   * The end of a full sync. If neither this sync nor a newer one has listed the user, the user has
-   * left the audience.
+   * The end of a full sync. A user whom neither this sync nor a newer one has listed has left the
+   * audience.
    */
   | { readonly kind: 'sync_ended'; readonly syncId: SyncId }
   | { readonly kind: 'outcome'; readonly version: number; readonly value: JsonText; readonly result: ReportedResult }
   /**
-   * An operator replays a change that was dead-lettered. The value of this change may be outdated.
-   * So the desired value is sent instead, if the destination has another value.
+   * An operator replays a dead-lettered change. The desired value is sent instead, because the old
+   * one may be outdated.
    */
   | { readonly kind: 'resend' }
   /**
-   * A reset, for example after the destination has lost its data. It is then unknown which value
-   * the destination has, so the next sync sends the value again.
+   * A reset: it is unknown which value the destination has, so the next sync sends the value again.
    */
   | { readonly kind: 'reset' }
   /**
-   * The end of a sync has raised the audience's watermark. A membership is removed if the watermark
-   * now covers it (see `isForgettable`).
+   * The audience's watermark has increased. A membership that it covers is removed (see
+   * `isForgettable`).
    */
   | { readonly kind: 'swept' }
   /** The user was deleted. */
   | { readonly kind: 'forgotten' }
 
 export interface StepContext {
-  /** Offset of the input in its partition, and the time at which Kafka appended it (`at`). */
+  /** Offset of the input in its partition, and its append time (`at`). */
   readonly position: number
   readonly at: EpochMs
-  /** Current wall-clock time. A change that is sent now gets it as `inFlight.since`. */
+  /** Current wall-clock time. */
   readonly now: EpochMs
   readonly absent: JsonText
   readonly mark: AudienceWatermark
   /**
-   * Whether the user's changes may be sent: the destination receives this audience according to the
-   * configuration, and no deletion of the user forbids it.
+   * Whether changes may be sent: the destination receives this audience, and no deletion of the
+   * user forbids it.
    */
   readonly isConnected: boolean
-  /** Whether the audience has the destination on its list, even if the destination is disabled. */
+  /** Whether the audience lists the destination, even if it is disabled. */
   readonly isListed: boolean
   /** Whether the destination was removed from the configuration. */
   readonly isRemoved: boolean
 }
 
 /**
- * A membership update to send as an identify message. `version` is the number of the change (see
- * `Membership`). If the same input is processed again after a crash, the change gets the same
- * version, and so the same message id.
+ * A change to send as an identify message. `version` is the number of the change. The same input,
+ * processed again after a crash, gives the same version, and so the same message id.
  */
 export interface MembershipUpdate {
   readonly value: JsonText
@@ -125,9 +122,8 @@ const unchanged: Step = { kind: 'unchanged' }
 const removed: Step = { kind: 'removed' }
 
 /**
- * The new state after an input, and whether a change may be sent now. If `send` is true, `applied`
- * sends the desired value, unless the destination has it already, another change is in flight, or
- * changes must not be sent (`isConnected`). If `send` is false, nothing is sent now.
+ * The new state after an input, and whether a change may be sent now. `applied` sends a change only
+ * if the destination lacks the desired value, no change is in flight, and `isConnected` is true.
  */
 interface Transition {
   readonly state: Membership
@@ -136,8 +132,7 @@ interface Transition {
 
 /**
  * Returns what an input changes in a membership. It is a pure function: processes that read the
- * same inputs, with the same configuration and the same deletions of users, send the same changes
- * with the same versions.
+ * same inputs send the same changes with the same versions.
  */
 export function step(state: Membership | undefined, input: MembershipInput, on: StepContext): Step {
   if (state !== undefined && on.position <= state.position) return unchanged
@@ -153,11 +148,9 @@ function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext)
     const version = Math.max(versionAt(at), mark.floor + 1)
     return { state: { ...initialState(absent, version), desired: value, syncId: named }, send: true }
   }
-  // A result arrived for a user without a stored membership. A process sent the change, and crashed
-  // before it wrote the membership. The next owner of the partition did not repeat the change,
-  // because its configuration no longer listed the destination. So the membership is created now,
-  // with this change, and the next sync sends the correct value. A result with a version up to
-  // `mark.floor` is ignored, because it can belong to a removed membership.
+  // A process sent this change, and crashed before it wrote the membership. The next owner of the
+  // partition did not repeat the change, because its configuration no longer listed the
+  // destination. A version up to `mark.floor` can belong to a removed membership, so it is ignored.
   if (input.kind === 'outcome' && input.version > mark.floor)
     return adoptUnknownChange(initialState(absent, mark.floor), input, at)
   return undefined
@@ -179,9 +172,7 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
   switch (input.kind) {
     case 'observed': {
       const { syncId: named, value } = input
-      // An observation (a user and value in a sync) of an older sync changes nothing. If one sync
-      // lists a user twice with the same value, the second observation changes nothing either, even
-      // if the change that the first observation caused was dead-lettered.
+      // An older sync, or a user who is listed twice with the same value, changes nothing.
       if (named < state.syncId || (named === state.syncId && value === state.desired)) return undefined
       return { state: { ...withExpiredChange(state, on), desired: value, syncId: named }, send: true }
     }
@@ -218,8 +209,8 @@ const markUndelivered = (state: Membership, at: EpochMs): Membership => ({
 })
 
 /**
- * Notes that the value that the destination has is unknown. If a change is in flight, the value is
- * still unknown after the delivery of this change (see `isOvertaken`).
+ * Notes that the destination's value is unknown. It stays unknown after the delivery of a change in
+ * flight.
  */
 function withUnknownValue(state: Membership): Membership {
   const { acknowledged, inFlight } = state
@@ -228,8 +219,8 @@ function withUnknownValue(state: Membership): Membership {
 }
 
 /**
- * Replaces a sync id that lies in the future with the id for the time `at`. Otherwise, all other
- * syncs would have smaller ids and be ignored until the time in this id.
+ * Replaces a sync id in the future. Otherwise all syncs until that time would have smaller ids and
+ * be ignored.
  */
 function withClampedSyncId(state: Membership, at: EpochMs): Membership {
   const named = clampedToNow(state.syncId, at)
@@ -241,16 +232,14 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
   if (age < 0) return adoptUnknownChange(state, outcome, on.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
-  // This result has the version of the last change, but another value. So two changes have the same
-  // version. One process sent the first change and crashed before it wrote the state. The next
-  // owner of the partition did not repeat this change, because its configuration did not list the
-  // destination. So the next owner gave the same version to its own next change. If the first
-  // change was delivered too, it is unknown which of the two values the destination has.
+  // Two changes have the same version. One process sent a change and crashed before it wrote the
+  // state. The next owner of the partition did not repeat it, because its configuration did not
+  // list the destination, and gave the version to its own change. If both were delivered, the
+  // destination's value is unknown.
   if (age === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (age === 0 && inFlight !== undefined) {
-    // The change was not delivered. If the desired value has changed since this change was sent,
-    // the new value is sent now. Otherwise the next sync sends the value again.
+    // A desired value that has changed is sent now. Otherwise the next sync sends the value again.
     if (outcome.result === 'undelivered')
       return { state: markUndelivered(state, on.at), send: state.desired !== inFlight.value }
     const acknowledged = inFlight.isOvertaken ? undefined : inFlight.value
@@ -260,29 +249,24 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
 }
 
 /**
- * Handles the late result of an unconfirmed change: an older change that may or may not have
- * arrived. After a crash of a process, the identify message of a change can be sent a second time.
- * The late result can be that of the second message. The destination may have received this message
- * after the messages of later changes, and then has the old value again. This is possible even with
- * the result `undelivered`, for example after a timeout.
+ * Handles the late result of an unconfirmed change. After a crash, the identify message of a change
+ * can be sent a second time. The destination may then have received it after later changes, and
+ * have the old value again, even with the result `undelivered`, for example after a timeout.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
   // A destination ignores further messages of a delivered change, because they have the same
-  // message id. So a delivered change is no longer unconfirmed. A change with the result
-  // `undelivered` stays unconfirmed, because another message of the change can still be delivered.
+  // message id. After `undelivered`, another message of the change can still be delivered.
   const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
-  // If the destination's value was unknown, it stays unknown: results do not arrive in the order of
-  // the deliveries, so this result does not prove which value the destination has. If the
-  // destination already had the value of this change, another delivery has changed nothing.
+  // An unknown value stays unknown, because results do not arrive in the order of the deliveries.
   if (acknowledged === undefined || acknowledged === value) return { state, send: false }
   return { state: withUnknownValue(state), send: true }
 }
 
 /**
- * Adds an unknown change to the state when its result arrives: a process sent the change, but
- * crashed before it wrote the new state.
+ * Adds an unknown change when its result arrives: a process sent it, and crashed before it wrote
+ * the state.
  */
 function adoptUnknownChange(before: Membership, { version, value, result }: Outcome, at: EpochMs): Transition {
   const state = before.inFlight === undefined ? before : markUndelivered(before, at)
@@ -310,11 +294,10 @@ function applied(before: Membership | undefined, { state, send }: Transition, on
 }
 
 /**
- * Whether a membership can be removed without losing information. Both conditions must be true:
- * - The destination has acknowledged the absent value (the value of a user who is not in the list),
- *   or the destination was removed from the configuration.
- * - The watermark covers the membership: no input of a sync up to `syncId` is still accepted, and
- *   no version up to `version` is used again.
+ * Whether a membership can be removed without losing information:
+ * - The destination has acknowledged the absent value, or was removed from the configuration.
+ * - The watermark covers the membership: no input of a sync up to `syncId` is accepted, and no
+ *   version up to `version` is used again.
  */
 function isForgettable(state: Membership, on: StepContext): boolean {
   const { syncId, version } = state
@@ -329,10 +312,8 @@ function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, 
 
 /**
  * Whether the membership can be removed because its destination was removed from the configuration.
- * The last sync that listed the user must have begun at least a day before the time in the sync id
- * `mark.closed`. This wait has two reasons: an operator may revert the removal within a day, and a
- * process with an old configuration may not know a new destination yet and take it for a removed
- * one.
+ * The last sync that listed the user must be a day older than `mark.closed`: an operator may revert
+ * the removal, and a process with an old configuration may not know a new destination yet.
  */
 const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
   isRemoved && isDayBefore(syncId, mark.closed)

@@ -4,7 +4,7 @@ import { PackedMemberships } from './packed-memberships.ts'
 
 type ByDestination = ReadonlyMap<string, PackedMemberships>
 
-/** All memberships of one partition, in one table for each audience and destination. */
+/** All memberships of one partition, in a table for each audience and destination. */
 export class Memberships {
   /** The tables by audience, then by destination. */
   readonly #tables = new Map<string, Map<string, PackedMemberships>>()
@@ -25,7 +25,7 @@ export class Memberships {
     else table.set(userId, state)
   }
 
-  /** Returns each audience that has or had memberships, with its tables by destination. */
+  /** Returns each audience that has or had memberships. */
   all(): Iterable<readonly [audience: string, ByDestination]> {
     return this.#tables
   }
@@ -34,7 +34,7 @@ export class Memberships {
     return this.#tables.get(audience) ?? new Map()
   }
 
-  /** The number of memberships and the bytes that they take in memory. */
+  /** The number of memberships and their bytes in memory. */
   size(): { readonly members: number; readonly bytes: number } {
     const tables = [...this.#tables.values()].flatMap(byDestination => [...byDestination.values()])
     return {

@@ -3,13 +3,11 @@ import type { Membership } from './membership.ts'
 import { maxStateBytes, packState, positionAt, unpackState } from './membership-byte-layout.ts'
 
 /**
- * Bytes of an entry's header: 2 for the length of the key, 4 for the number of bytes that are
- * reserved for the state.
+ * Bytes of an entry's header: 2 for the length of the key, 4 for the bytes reserved for the state.
  */
 const headerBytes = 6
 /**
- * Initial number of slots of the hash table, a power of two. At most three quarters of the slots
- * are used.
+ * Initial slots of the hash table, a power of two. At most three quarters of the slots are used.
  */
 const minSlots = 16
 const minBytes = 1_024
@@ -22,31 +20,27 @@ const maxKeyBytes = 65_535
  */
 export class PackedMemberships {
   /**
-   * For each slot of the hash table, the position of its entry in `#entries` plus 1, or 0 for a
-   * free slot. Collisions use linear probing.
+   * For each slot, the position of its entry in `#entries` plus 1, or 0 for a free slot. Collisions
+   * use linear probing.
    */
   #slots = new Uint32Array(minSlots)
   /**
-   * For each slot, eight bits of the hash of its key. A search compares these bits before it
-   * compares the keys: if the bits differ, the keys differ too. So nearly all searches compare only
-   * one key.
+   * For each slot, eight bits of the hash of its key, so that nearly all searches compare only one
+   * key.
    */
   #tags = new Uint8Array(minSlots)
   #entries = Buffer.allocUnsafeSlow(minBytes)
-  /** Position in `#entries` at which the next entry will be added. */
+  /** Position of the next entry in `#entries`. */
   #end = 0
-  /** Bytes of `#entries` that deleted or moved entries still take. `#compact` frees them. */
+  /** Bytes of deleted or moved entries in `#entries`. */
   #wasted = 0
   #size = 0
   /**
-   * Increases when an entry is added or deleted. With it, `users` detects that an entry was added
-   * or deleted during its iteration, which is not allowed.
+   * Increases when an entry is added or deleted, which is not allowed during an iteration of
+   * `users`.
    */
   #generation = 0
-  /**
-   * Length in bytes of the key that `#find` wrote last. `#find` writes the searched key after the
-   * last entry.
-   */
+  /** Length in bytes of the key that `#find` wrote after the last entry. */
   #keyLength = 0
   #keyTag = 0
 
@@ -64,10 +58,7 @@ export class PackedMemberships {
     return entry < 0 ? undefined : unpackState(this.#entries, this.#stateOf(entry))
   }
 
-  /**
-   * Offset of the last input that changed the user's membership; `undefined` without a membership.
-   * Cheaper than `get`.
-   */
+  /** Offset of the last input that changed the user's membership. Cheaper than `get`. */
   positionOf(userId: string): number | undefined {
     const entry = this.#slots[this.#find(userId)]! - 1
     return entry < 0 ? undefined : positionAt(this.#entries, this.#stateOf(entry))
@@ -94,8 +85,8 @@ export class PackedMemberships {
     this.#wasted += this.#lengthOf(entry)
     this.#size--
     this.#generation++
-    // Backward-shift deletion: later entries of the probe sequence move towards the freed slot, so
-    // that a search can stop at the first free slot.
+    // Backward-shift deletion: later entries move towards the freed slot, so that a search can stop
+    // at the first free slot.
     const mask = this.#slots.length - 1
     for (let at = (free + 1) & mask; this.#slots[at] !== 0; at = (at + 1) & mask) {
       const home = this.#homeOf(this.#slots[at]! - 1)
@@ -109,8 +100,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Iterates over all user ids. States may be replaced during the iteration, but no user may be
-   * added or deleted.
+   * Iterates over all user ids. States may be replaced during the iteration, but no user added or
+   * deleted.
    */
   *users(): IterableIterator<string> {
     const generation = this.#generation
@@ -121,10 +112,7 @@ export class PackedMemberships {
     }
   }
 
-  /**
-   * The longest distance, in slots, between an entry and its home slot, at which a search for the
-   * entry begins. Tests check it, because long distances make searches slow.
-   */
+  /** The longest distance, in slots, between an entry and its home slot. Tests check it. */
   longestSearch(): number {
     const mask = this.#slots.length - 1
     return this.#slots.reduce((longest, address, slot) => {
@@ -134,9 +122,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Finds the slot of a user's entry, or a free slot for the user. It first writes the user's key
-   * after the last entry. So the key is in the same buffer as the keys with which it is compared,
-   * and `#append` need not copy it.
+   * Finds the slot of a user's entry, or a free slot. Writes the key after the last entry, into the
+   * buffer of the keys with which it is compared, so that `#append` need not copy it.
    */
   #find(userId: string): number {
     const maxBytes = headerBytes + userId.length * 3
@@ -171,8 +158,8 @@ export class PackedMemberships {
   }
 
   /**
-   * The home slot of a hash: the slot at which a search begins. Its number is the highest bits of
-   * the hash, because the lowest bits can be equal for all keys (see `hashOf`).
+   * The slot at which the search for a hash begins: its highest bits, because the lowest bits can
+   * be equal for all keys (see `hashOf`).
    */
   #home(hash: number): number {
     return hash >>> (Math.clz32(this.#slots.length) + 1)
@@ -205,8 +192,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Completes the entry whose key and state were already written after the last entry: writes its
-   * header. Returns the position of this new entry in `#entries`.
+   * Writes the header of the entry whose key and state are already written. Returns its position in
+   * `#entries`.
    */
   #append(stateLength: number): number {
     const entry = this.#end
@@ -216,10 +203,7 @@ export class PackedMemberships {
     return entry
   }
 
-  /**
-   * Reallocates the block of entries so that `more` further bytes fit. The new size is 1.5 times
-   * the sum of the used bytes and `more`.
-   */
+  /** Reallocates the block of entries so that `more` further bytes fit. */
   #reallocate(more: number): void {
     const capacity = Math.max(minBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))
     if (this.#wasted > 0) return this.#compact(capacity)
@@ -228,10 +212,7 @@ export class PackedMemberships {
     before.copy(this.#entries, 0, 0, this.#end)
   }
 
-  /**
-   * Frees the wasted bytes by copying the entries to a new block. Entries get new positions in the
-   * block but keep their slots.
-   */
+  /** Copies the entries to a new block, without the wasted bytes. Entries keep their slots. */
   #compact(capacity: number): void {
     const before = this.#entries
     const after = Buffer.allocUnsafeSlow(capacity)
@@ -248,8 +229,7 @@ export class PackedMemberships {
   }
 
   /**
-   * Doubles the slots. The loop follows the entries in memory order, because a loop over the slots
-   * would miss the processor's caches on nearly every entry.
+   * Doubles the slots. The loop follows the entries in memory order, for the processor's caches.
    */
   #doubleSlots(): void {
     if (this.#wasted > 0) this.#compact(this.#entries.length)
@@ -267,18 +247,15 @@ export class PackedMemberships {
 }
 
 /**
- * The murmur2 hash of a key, times an odd constant. Bit n of the product depends on bits 0 to n of
- * the hash, so the highest bits depend on the whole hash. If the number of partitions is a power of
- * two, the lowest bits of the hash, and so of the product, are equal for all keys of a partition.
+ * The murmur2 hash of a key, times an odd constant, so that the highest bits depend on the whole
+ * hash. The lowest bits can be equal for all keys of a partition, because Kafka chooses the
+ * partition by the same hash.
  */
 const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)
 
 /**
- * The tag of a hash: eight of its bits. The home slot depends on other bits of the hash, so keys
- * with the same home slot usually have different tags. In two cases, keys have fewer different
- * tags, so more searches have to compare several keys:
- * - The table has more than 2^20 slots: tag and home slot share bits.
- * - The number of partitions is divisible by 32: some bits of the tag are equal for all keys.
+ * The tag of a hash: eight of its bits. The home slot depends on other bits, unless the table has
+ * more than 2^20 slots, so keys with the same home slot usually have different tags.
  */
 const tagOf = (hash: number): number => (hash >>> 4) & 0xff

@@ -9,10 +9,7 @@ export type MemberLine =
   | { readonly kind: 'member'; readonly userId: string; readonly value: JsonText }
   /** A blank line, or the CSV header. */
   | { readonly kind: 'nothing' }
-  /**
-   * `message` starts with the line number, and says what is wrong and how to fix it. It is logged,
-   * so it contains no user id.
-   */
+  /** Starts with the line number. Has no user id, because it is logged. */
   | { readonly kind: 'refused'; readonly message: string }
 
 /** Reads one line of a member list. `line` is `undefined` when the line is not UTF-8 text. */
@@ -22,10 +19,9 @@ const nothing: MemberLine = { kind: 'nothing' }
 
 /**
  * Creates a reader for the lines of one member list; call it with each line in order. A line is a
- * JSON object `{"userId", "value"}`, a JSON string or number with the id, or the plain id. The
- * whole list is CSV when its first line that is not blank has a field `userId`. If that line looks
- * like the header of another format, it is refused. A line that begins with `{` or `[` is never a
- * header. `parseValue` describes the values.
+ * JSON object `{"userId", "value"}`, a JSON string or number with the id, or the plain id. The list
+ * is CSV when its first line that is not blank has a field `userId`. A line that begins with `{` or
+ * `[` is never a header.
  */
 export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   let number = 0
@@ -109,22 +105,17 @@ function csvColumns(line: string): CsvColumns | undefined {
 }
 
 /**
- * Whether a line that is not the CSV header of a member list seems to be the header of another
- * format. Without this check, the line and all further lines would be read as user ids, and a full
- * sync would then remove all real members.
+ * Whether a line looks like the header of another format. Without this check, its lines would be
+ * read as user ids, and a full sync would then remove all real members.
  */
 const hasColumnOfIds = (line: string): boolean =>
   line.split(/[,;\t]/).some(name => /^(user[ _-]?)?id$/i.test(name.replaceAll('"', '').trim()))
 
 /**
- * Converts the field `value` of a CSV line to a value.
- * - A field that is valid JSON becomes its JSON value. But `true` and `false` of a computed trait
- *   stay text. A whole number beyond ±2^53 stays text too: it is usually an id, and as a number it
- *   would lose digits. In a field with a JSON list, it would become a number, so the sender must
- *   write it there as a string.
- * - Any other field stays text.
+ * Converts the field `value` of a CSV line.
+ * - Valid JSON becomes its JSON value, and any other text stays text. But `true` and `false` of a
+ *   computed trait stay text, and a whole number beyond ±2^53 too, because it would lose digits.
  * - An empty field adds the user to an audience, or removes the computed trait of the user.
- * - `text` is `undefined` when the line has no `value` field. The result is then `undefined` too.
  */
 function csvValue(kind: AudienceKind, text: string | undefined): unknown {
   if (text === undefined) return undefined
@@ -136,7 +127,6 @@ function csvValue(kind: AudienceKind, text: string | undefined): unknown {
     : parsed.value
 }
 
-/** Returns the content of a JSON string, or `undefined` when the text is not a JSON string. */
 function jsonString(text: string): string | undefined {
   if (!text.startsWith('"')) return undefined
   const parsed = parseField(text, 'userId')
@@ -172,9 +162,7 @@ type ValueResult =
 
 /**
  * Parses the value of a user in a sync to canonical JSON, so that equal values have equal texts.
- * The value of an audience is a boolean, and a missing value means `true`. The value of a computed
- * trait is a number, a string or a list of these. `null` removes the user from the audience, or
- * removes the trait.
+ * `null` removes the user from the audience, or removes the computed trait.
  */
 export function parseValue(kind: AudienceKind, given: unknown): ValueResult {
   if (given === null) return acceptedValue(absentValue(kind))

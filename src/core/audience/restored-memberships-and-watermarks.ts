@@ -12,9 +12,9 @@ import { type AudienceWatermark, emptyWatermark } from './sync-watermark.ts'
 
 /**
  * The result of restoring a record of the memberships topic.
- * - `taken`: the record is valid. It has the newest state of its key that is known so far.
- * - `stale`: a later state of the key is already known. The caller must write that state again, so
- *   that it is the last record of the key.
+ * - `taken`: the record has the newest known state of its key.
+ * - `stale`: a later state of the key is known. The caller must write that state again, so that it
+ *   is the last record of the key.
  * - `unreadable`: Hookline did not write the record.
  */
 export type Restored = 'taken' | 'stale' | 'unreadable'
@@ -22,36 +22,30 @@ export type Restored = 'taken' | 'stale' | 'unreadable'
 type About = NonNullable<ReturnType<typeof parseMembershipKey>>
 
 /**
- * The memberships and watermarks of one partition, restored from the memberships topic. Each record
- * has the offset of the input that caused it. Of all records of a key, the one with the highest
- * input offset is valid, even if it is not the last one in the log. The reason is that a previous
- * owner of the partition may append its last states long after the reassignment.
+ * The memberships and watermarks of one partition, restored from the memberships topic. Of all
+ * records of a key, the one with the highest input offset is valid, even if it is not the last one
+ * in the log: a previous owner of the partition may append its last states long after the
+ * reassignment.
  */
 export class PartitionRecords {
   readonly members = new Memberships()
   readonly #marks = new Map<string, AudienceWatermark>()
   /**
-   * The removed keys: for each key whose newest known record is a tombstone, the offset of the
-   * input that caused the tombstone. With this offset, `restore` recognises a stale record that
-   * follows the tombstone in the log. The map is empty after the restore.
+   * For each key whose newest known record is a tombstone: the offset of the input that caused it.
+   * Empty after the restore.
    */
   readonly #removed = new Map<string, number>()
-  /**
-   * The keys whose last record read so far is stale: a state with a higher input offset is known.
-   * This state must be written again. The value is the input offset of this state.
-   */
+  /** The keys whose last record read so far is stale, with the input offset of the valid state. */
   readonly #stale = new Map<string, number>()
   readonly #inputEnd: number
   #isRestored = false
 
   /**
-   * @param inputEnd end offset of the input partition when the restore begins. If a record has an
-   *   input offset at or beyond this end, the input topic was deleted and created again after the
-   *   input of this record. So the record is treated as older than every other record of its key.
-   *   Hookline can detect this record only until the new input topic has reached the input offset
-   *   of the record. From then on, Hookline treats the record as newer than records with lower
-   *   input offsets. So an operator must create the memberships topic again too (runbook of
-   *   `HooklineRecordsLost`).
+   * @param inputEnd end offset of the input partition when the restore begins. A record with an
+   *   input offset at or beyond this end is from an input topic that was deleted and created again.
+   *   It counts as older than every other record of its key. When the new topic has reached that
+   *   offset, the record wrongly counts as newer. So an operator must create the memberships topic
+   *   again too (runbook of `HooklineRecordsLost`).
    */
   constructor(inputEnd: number) {
     this.#inputEnd = inputEnd
@@ -66,9 +60,8 @@ export class PartitionRecords {
   }
 
   /**
-   * Applies one record of the memberships topic. A record has no effect if a state with a higher
-   * input offset is already known for its key; the result is then `stale`. The caller must pass all
-   * records in log order before it processes the first input.
+   * Applies one record of the memberships topic. The caller must pass all records in log order
+   * before it processes the first input.
    */
   restore(record: ReadRecord): Restored {
     const about = aboutOf(record)
@@ -85,9 +78,9 @@ export class PartitionRecords {
   }
 
   /**
-   * Ends the restore. Returns one entry for each key whose last record is stale. The entry has the
-   * key, no value, and the input offset of the valid state. The caller passes each entry to
-   * `replacementOf`, and writes the result to Kafka.
+   * Ends the restore. Returns one entry for each key whose last record is stale, with the input
+   * offset of the valid state. The caller passes each entry to `replacementOf`, and writes the
+   * result to Kafka.
    */
   restored(): readonly ReadRecord[] {
     const stale = [...this.#stale].map(([key, position]) => ({ key, value: undefined, position }))
@@ -99,12 +92,9 @@ export class PartitionRecords {
 
   /**
    * Handles a record of the memberships topic that another process wrote, or for which this process
-   * got no acknowledgement. No input of the record's user may be in progress. `isDone` returns
-   * whether this process has processed the input that caused the record.
-   * - If the input was processed, the state in memory is valid and stays. The result is `taken`
-   *   when the record has the same state. Otherwise the result is `stale`, and the caller must
-   *   write the state in memory again.
-   * - If the input was not processed, the record is applied as during a restore.
+   * got no acknowledgement. No input of the record's user may be in progress. If this process has
+   * processed the input of the record (`isDone`), the state in memory stays valid. Otherwise the
+   * record is applied as during a restore.
    */
   adopt(record: ReadRecord, isDone: (position: number) => boolean): Restored {
     const about = aboutOf(record)
@@ -118,9 +108,9 @@ export class PartitionRecords {
   }
 
   /**
-   * Returns the effect that writes the known state of a key to the memberships topic again. The
-   * caller must carry out this effect when it has read a stale record of the key. `undefined` when
-   * the key is neither that of a membership nor that of a watermark.
+   * Returns the effect that writes the known state of a key to the memberships topic again, after a
+   * stale record of the key. `undefined` when the key is neither that of a membership nor that of a
+   * watermark.
    */
   replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {
     const about = parseMembershipKey(key)
@@ -142,7 +132,6 @@ export class PartitionRecords {
     return position === undefined || this.#isRestored || position < this.#inputEnd ? position : -1
   }
 
-  /** The offset of the input that led to the known state of a key; `undefined` without a state. */
   #positionOf(key: string, about: About): number | undefined {
     if (!('userId' in about)) return this.#marks.get(about.audience)?.position
     return this.members.positionOf(about) ?? this.#removed.get(key)
@@ -168,7 +157,7 @@ export class PartitionRecords {
 
 /**
  * Parses the key of a record. `undefined` when Hookline did not write the record: the key has
- * another form, or it is the key of a membership and the value is a watermark, or the reverse.
+ * another form, or does not fit the value.
  */
 function aboutOf({ key, value }: ReadRecord): About | undefined {
   const about = parseMembershipKey(key)

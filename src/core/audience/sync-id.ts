@@ -4,24 +4,19 @@ import { type EpochMs, epochMs } from '../time.ts'
 
 /**
  * Id of one sync of one audience. Later syncs have larger ids (see `newSyncId`). Until the year
- * 2100, ids are below 2^52, so the Avro library accepts them: it rejects integers above 2^53, which
- * may have lost digits.
+ * 2100, ids are below 2^52. The Avro library rejects integers above 2^53.
  */
 export type SyncId = Brand<number, 'SyncId'>
 
 export const syncId = (value: number): SyncId => value as SyncId
 
-/**
- * Number of different sync ids in one millisecond. A sync id is the time in milliseconds times this
- * number, plus a number below it.
- */
+/** Number of different sync ids in one millisecond. */
 export const idsPerMs = 1024
 
 /**
  * Creates the id of a sync that starts now by the brokers' clock. A sync that starts in a later
- * millisecond, on any machine, has a larger id. Two syncs that start in the same millisecond have
- * different ids with a probability of 1,023 in 1,024: the id contains 10 bits of a hash of
- * `unique`, which is any unique text.
+ * millisecond, on any machine, has a larger id. The id contains 10 bits of a hash of `unique`, so
+ * two syncs in the same millisecond rarely have the same id.
  */
 export function newSyncId(now: EpochMs, unique: string): SyncId {
   const chance = murmur2(Buffer.from(unique)) & (idsPerMs - 1)
@@ -29,10 +24,9 @@ export function newSyncId(now: EpochMs, unique: string): SyncId {
 }
 
 /**
- * The minimum version of the first change of a new membership. `at` is the time at which Kafka
- * appended the first input of this membership. The version has the same unit as sync ids and grows
- * with the time. So if a user returns after the earlier membership was removed, the new changes get
- * higher versions than the earlier ones.
+ * The minimum version of the first change of a new membership, whose first input was appended at
+ * `at`. It grows with the time, so when a user returns after the removal of the membership, the new
+ * changes get higher versions than the earlier ones.
  */
 export const versionAt = (at: EpochMs): number => at * idsPerMs
 
@@ -41,14 +35,12 @@ export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPer
 
 /**
  * Maximum difference between the clocks of the brokers in ms, including the error of reading them.
- * A sync id that lies more than this time in the future comes from a wrong clock.
  */
 const aheadMs = 60_000
 
 /**
- * Whether the id of a sync lies more than `aheadMs` after `at`. The reason is a machine whose clock
- * was ahead of the brokers' clock. Until the time in this id, all other syncs would have smaller
- * ids, and would be ignored as older.
+ * Whether a sync id comes from a wrong clock. Until the time in this id, all other syncs would be
+ * ignored as older.
  */
 export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
 

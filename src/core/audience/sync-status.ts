@@ -15,8 +15,8 @@ export const syncStatuses = ['acknowledged', 'in_flight', 'unknown', 'different'
 export type SyncStatus = (typeof syncStatuses)[number]
 
 /**
- * Returns the sync status of a membership. A change without a result has the status `in_flight`
- * until `changeExpiry` after it was sent, and then `unknown`.
+ * A change without a result is `in_flight` until `changeExpiry` after it was sent, and then
+ * `unknown`.
  */
 export function syncStatusOf({ desired, acknowledged, inFlight }: Membership, now: EpochMs): SyncStatus {
   if (inFlight !== undefined) return now - inFlight.since <= changeExpiry ? 'in_flight' : 'unknown'

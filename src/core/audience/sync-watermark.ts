@@ -9,30 +9,22 @@ export type SyncMode = (typeof syncModes)[number]
 
 /**
  * The watermark of an audience in one partition, stored in the memberships topic. It keeps what
- * must still be known after a membership is removed:
- * - which syncs are closed, so that their late inputs are ignored
- * - the highest version of a change that a removed membership can have had, so that the changes of
- *   a new membership get higher ones
+ * must still be known after a membership is removed: which syncs are closed, and the highest
+ * version that a change of a removed membership can have.
  */
 export interface AudienceWatermark {
   /**
-   * The lowest id of a full sync that is not cancelled. Inputs of cancelled syncs are ignored.
-   * Normally `begun` is the id of the newest full sync of which an input was read. In two cases
-   * `begun` is higher, which cancels this sync too:
-   * - An input of the sync was ignored: `begun` is the id of the sync plus 1 (`afterLostInput`).
-   * - An input of any sync could not be read: `begun` is above the ids of all full syncs that began
-   *   before this event (`afterUnreadInput`).
+   * Inputs of full syncs with a lower id are ignored, because these syncs are cancelled. Normally
+   * `begun` is the id of the newest full sync of which an input was read. It is higher when an
+   * input of this sync was ignored (`afterLostInput`), or when an input of any sync could not be
+   * read (`afterUnreadInput`). This sync is then cancelled too.
    */
   readonly begun: SyncId
-  /**
-   * Inputs of syncs with this id or a smaller one are ignored. The end of a full sync sets `closed`
-   * to the id of this sync. The end of a partial sync sets it, at most once a day, to the lowest id
-   * that a sync could get 7 days earlier (`afterSyncEnd`).
-   */
+  /** Inputs of syncs with this id or a smaller one are ignored (see `afterSyncEnd`). */
   readonly closed: SyncId
   /**
-   * Hookline does not know the last versions of memberships that it removed, but none was above
-   * this number. The first change of each new membership gets a higher version.
+   * An upper bound for the last versions of all removed memberships. The first change of each new
+   * membership gets a higher version.
    */
   readonly floor: number
   /** Offset of the last input that changed this watermark. */
@@ -50,30 +42,25 @@ export interface SyncPart {
 /**
  * Why an observation or the end of a sync is ignored.
  * - `sync_closed`: the sync is closed.
- * - `sync_cancelled`: a newer full sync has begun, or the full sync may be incomplete: one of its
- *   earlier inputs was ignored, or may be among the inputs that could not be read (see `begun`).
+ * - `sync_cancelled`: a newer full sync has begun, or an earlier input of the full sync was ignored
+ *   or may be lost (see `begun`).
  */
 export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
 
-/**
- * Returns why an input of a sync must be ignored; `undefined` when the input is still accepted. An
- * input is ignored if its sync is closed (see `closed`), or if its sync is a full sync that was
- * cancelled (see `begun`).
- */
+/** Returns why an input of a sync must be ignored; `undefined` when the input is accepted. */
 export function staleReason(mark: AudienceWatermark, sync: SyncPart): StaleReason | undefined {
   if (sync.syncId <= mark.closed) return 'sync_closed'
   return sync.mode === 'full' && sync.syncId < mark.begun ? 'sync_cancelled' : undefined
 }
 
 /**
- * Whether this is the first input of a full sync. A full sync cancels all earlier full syncs that
- * have not ended.
+ * Whether this is the first input of a full sync, which cancels all earlier full syncs that have
+ * not ended.
  */
 export const beginsSync = (mark: AudienceWatermark, { syncId: id, mode }: SyncPart): boolean =>
   mode === 'full' && id > mark.begun
 
-/** The watermark after the first input of a full sync (see `beginsSync`). */
 export const afterSyncStart = (mark: AudienceWatermark, sync: SyncPart, position: number): AudienceWatermark => ({
   ...mark,
   begun: sync.syncId,
@@ -81,19 +68,14 @@ export const afterSyncStart = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Whether an ignored input must cancel its sync. The input is ignored because its audience is not
- * in the configuration. If its sync is a full sync that is not closed or cancelled yet, the sync
- * must be cancelled. The reason: the input may have listed a user, and the end of a full sync
- * removes all users that the sync did not list. So without the cancellation, the end of the sync
- * would remove this user.
+ * Whether an input that is ignored, because its audience is not in the configuration, must cancel
+ * its full sync. The end of a full sync removes all users that the sync did not list, so it would
+ * remove a user whom the ignored input listed.
  */
 export const isLostInputFatal = (mark: AudienceWatermark, sync: SyncPart): boolean =>
   sync.mode === 'full' && staleReason(mark, sync) === undefined
 
-/**
- * Returns the watermark that cancels a full sync, because one of its inputs was ignored (see
- * `isLostInputFatal`). All later inputs of the sync, including its end, are then ignored too.
- */
+/** Returns the watermark that cancels a full sync after `isLostInputFatal`. */
 export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position: number): AudienceWatermark => ({
   ...mark,
   begun: syncId(sync.syncId + 1),
@@ -101,15 +83,12 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Returns the watermark that cancels all full syncs that began before `at`. At this time, Kafka
- * appended an input that could not be decoded, or Hookline found that Kafka had lost inputs. These
- * inputs may have listed users in one of the syncs. `undefined` when the syncs are cancelled
- * already. A sync that began after `at` is not cancelled. It can have one of these inputs only if
- * the clocks of the brokers differ.
+ * Returns the watermark that cancels all full syncs that began before `at`, because an input that
+ * Kafka appended before then is lost or could not be decoded. It may have listed users in one of
+ * the syncs. `undefined` when the syncs are cancelled already.
  *
- * If `at` lies in the future, `now` is used instead. A future `at` is possible if the topic has the
- * times of producers (`CreateTime`), and another program wrote the record. With this `at`, all full
- * syncs until that time would be cancelled, and `begun` could be above Avro's limit for a `SyncId`.
+ * If `at` lies in the future, `now` is used instead. This is possible if the topic has the times of
+ * producers (`CreateTime`), and another program wrote the record.
  */
 export function afterUnreadInput(
   mark: AudienceWatermark,
@@ -117,26 +96,26 @@ export function afterUnreadInput(
   at: EpochMs,
   now: EpochMs,
 ): AudienceWatermark | undefined {
-  // One millisecond is added, so that a sync that began in the millisecond `at` is cancelled too.
+  // Plus 1 ms, so that a sync that began in the millisecond `at` is cancelled too.
   const begun = clampedToNow(syncId(versionAt(epochMs(at + 1))), now)
-  // After Kafka has truncated the input topic, `position` can be lower than `mark.position`. The
-  // new watermark gets the higher position, because a restore ignores a watermark with a lower one.
+  // After Kafka has truncated the input topic, `position` can be lower than `mark.position`. A
+  // restore ignores a watermark with a lower position than an earlier one.
   return begun <= mark.begun ? undefined : { ...mark, begun, position: Math.max(mark.position, position) }
 }
 
 /**
- * How long inputs of a sync are accepted after the sync began: 7 days, the retention of the
- * audience input topic.
+ * How long inputs of a sync are accepted after its begin: the retention of the audience input
+ * topic.
  */
 const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 
 /**
- * The watermark after the end of a sync that `staleReason` does not reject. Returns `undefined`
- * when the watermark stays the same.
+ * The watermark after the end of a sync that `staleReason` does not reject; `undefined` when it
+ * stays the same.
  * - A full sync closes itself and all earlier syncs.
- * - A partial sync closes the syncs that began more than 7 days before `at`, at most once a day.
- *   Without this, the state of a user whom a partial sync removed would be kept until the next full
- *   sync, which may never come.
+ * - A partial sync closes the syncs that began more than 7 days before `at`. Otherwise the state of
+ *   a user whom a partial sync removed would be kept until the next full sync, which may never
+ *   come.
  * - The floor rises to `versionAt(at)`, so that new memberships get higher versions.
  * @param at when the end of the sync was appended
  */
@@ -155,9 +134,8 @@ export function afterSyncEnd(
 }
 
 /**
- * The watermark after a reset of the whole audience. The reset replaces sync ids that lie in the
- * future by the id for the time `at`. Returns `undefined` when no id lies in the future: the
- * watermark then stays the same.
+ * The watermark after a reset of the whole audience: sync ids that lie in the future become the id
+ * for the time `at`.
  */
 export function resetWatermark(mark: AudienceWatermark, position: number, at: EpochMs): AudienceWatermark | undefined {
   const lowered = { ...mark, begun: clampedToNow(mark.begun, at), closed: clampedToNow(mark.closed, at), position }
@@ -166,8 +144,7 @@ export function resetWatermark(mark: AudienceWatermark, position: number, at: Ep
 
 /**
  * Returns the watermark that must be written before memberships are removed. `version` is the
- * highest version of their changes, to which `floor` rises. Returns `undefined` when `floor` is at
- * least `version` already.
+ * highest version of their changes.
  */
 export const withRaisedFloor = (
   mark: AudienceWatermark,

@@ -4,9 +4,8 @@ import { type DisableRule, type FailureState, isWatched, urlsOf } from './judge-
 
 /**
  * Returns the rule that says when Hookline disables a destination because its endpoints fail.
- * `version` is the version of the configuration object; 0 for a destination of the configuration
- * file. Returns `undefined` when Hookline cannot read this object or file: the webhooks are then
- * unknown.
+ * `version` is that of the configuration object; 0 for a destination of the configuration file.
+ * `undefined` when the object or file cannot be read.
  */
 export function disableRule(id: string, version: number, routing: Routing): DisableRule | undefined {
   const destination = routing.destinations.get(id)
@@ -20,13 +19,10 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
 }
 
 /**
- * Whether the failure state of a destination on the config topic is outdated, so that it must be
- * replaced by a state without failures. It is outdated in these cases:
- * - The destination does not exist.
- * - The webhooks of the destination have changed since the state was written.
- * - Hookline has not disabled the destination, but the destination is paused or not enabled, or
- *   failures cannot disable it (`isWatched`). If Hookline has disabled it, the state must stay, so
- *   that it is disabled until an operator enables it.
+ * Whether a state without failures must replace the failure state of a destination:
+ * - The destination does not exist, or its webhooks have changed since the state was written.
+ * - Hookline has not disabled the destination, and the destination is paused or not enabled, or
+ *   failures cannot disable it (`isWatched`).
  */
 export function isOutdated(id: string, { failingSince, disabled, urls }: FailureState, routing: Routing): boolean {
   const destination = routing.destinations.get(id)
@@ -36,9 +32,8 @@ export function isOutdated(id: string, { failingSince, disabled, urls }: Failure
 }
 
 /**
- * Whether the settings of a destination are unknown, for one of two reasons:
- * - Its file or configuration object cannot be read.
- * - No readable file has the destination, but a file that cannot be read may have it.
+ * Whether the settings of a destination are unknown: its file or configuration object cannot be
+ * read, or no readable file has the destination, but an unreadable file may have it.
  */
 const isUnreadable = (destination: Destination | undefined, { isIncomplete }: Routing): boolean =>
   destination === undefined ? isIncomplete === true : destination.isHeld === true

@@ -3,17 +3,12 @@ import type { PermitFacts } from '../delivery/decide.ts'
 import { isOfEndpoint, type Outcome } from '../delivery/outcomes-reasons-and-classification.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
-/**
- * What an attempt shows about the endpoints of a destination. `nothing`: the attempt does not count
- * as a success or a failure.
- */
+/** What an attempt shows about the endpoints of a destination. */
 export type Evidence = 'works' | 'fails' | 'nothing'
 
 /**
- * Returns what an attempt shows about the endpoints of its destination. One attempt can send a
- * request to each of several endpoints. It counts as failed only if it sent a request, no permit (a
- * slot for a concurrent request) was missing (`isConclusive`), and every request failed because of
- * its endpoint (`isFailureOfEndpoint`).
+ * Returns what an attempt shows about the endpoints of its destination. `fails`: it sent a request,
+ * no permit was missing (`isConclusive`), and every request failed because of its endpoint.
  */
 export function evidenceOf(attempt: PermitFacts): Evidence {
   if (attempt.calls.some(({ outcome }) => outcome === 'delivered')) return 'works'
@@ -22,10 +17,8 @@ export function evidenceOf(attempt: PermitFacts): Evidence {
 }
 
 /**
- * Whether an outcome counts as a failure of the endpoint. These outcomes do not count: `auth` and
- * `proxy`, because the endpoint is not the cause; `http_429`, because the endpoint works;
- * `internal`, which is a bug in Hookline; and `blocked_address`, which follows from Hookline's
- * settings.
+ * Whether an outcome counts as a failure of the endpoint. `http_429` does not, because the endpoint
+ * works; `internal` is a bug in Hookline; `blocked_address` follows from Hookline's settings.
  */
 const isFailureOfEndpoint = (outcome: Outcome): boolean =>
   isOfEndpoint(outcome) && outcome !== 'http_429' && outcome !== 'internal' && outcome !== 'blocked_address'
@@ -36,17 +29,16 @@ const isFailureOfEndpoint = (outcome: Outcome): boolean =>
 export interface SeenFailures {
   /** The number of failed attempts after `endedAt`. */
   readonly attempts: number
-  /** When the first and the last failure after `endedAt` happened. */
+  /** Times of the first and the last failure after `endedAt`. */
   readonly firstAt: EpochMs
   readonly lastAt: EpochMs
   /** Labels of the webhooks that responded with 410 Gone after `endedAt`. */
   readonly gone: readonly string[]
   /**
    * The last time at which a delivery succeeded, or at which this process saw that the failure
-   * state is outdated (`isOutdated`) or has no failures. Earlier failures do not count.
-   * `FailureCounter.take` clears the counted failures, but keeps this time. The reason: this
-   * process may later read a failure state that began before this time, and must then end that
-   * state.
+   * state is outdated (`isOutdated`) or has no failures. Earlier failures do not count. `take`
+   * keeps this time, because this process may later read a failure state that began before it, and
+   * must then end that state.
    */
   readonly endedAt: EpochMs
 }
@@ -62,7 +54,6 @@ export class FailureCounter {
   #endedAt = never
   #urls: string | undefined
 
-  /** Whether this process has counted failures since the last call of `take`. */
   get hasFailures(): boolean {
     return this.#attempts > 0 || this.#gone.size > 0
   }
@@ -72,8 +63,8 @@ export class FailureCounter {
   }
 
   /**
-   * Sets the webhooks whose failures are counted (`urlsOf`). Failures of other webhooks that were
-   * counted before are discarded.
+   * Sets the webhooks whose failures are counted (`urlsOf`). When they change, the counted failures
+   * are discarded.
    */
   setUrls(urls: string, now: EpochMs): void {
     if (this.#urls !== undefined && this.#urls !== urls) this.ended(now)
@@ -93,8 +84,8 @@ export class FailureCounter {
   }
 
   /**
-   * Notes that a delivery succeeded, or that the failure state is outdated or has no failures.
-   * Failures that were counted before are discarded.
+   * Notes that a delivery succeeded, or that the failure state is outdated or has no failures. The
+   * counted failures are discarded.
    */
   ended(now: EpochMs): void {
     this.#endedAt = now
@@ -110,9 +101,8 @@ export class FailureCounter {
   }
 
   /**
-   * Reverses `take` for failures that the caller could not write to Kafka: adds them to the counted
-   * failures. Does nothing if `ended` was called after `take`, because the failures are then
-   * outdated.
+   * Reverses `take` for failures that the caller could not write to Kafka. Does nothing if `ended`
+   * was called after `take`, because the failures are then outdated.
    */
   restore(seen: SeenFailures): void {
     if ((seen.attempts === 0 && seen.gone.length === 0) || this.#endedAt > seen.endedAt) return

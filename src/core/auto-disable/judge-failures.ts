@@ -2,36 +2,28 @@ import type { AutomaticDisabling, Destination } from '../settings/settings.ts'
 import type { DurationMs, EpochMs } from '../time.ts'
 import type { SeenFailures } from './failure-counter.ts'
 
-/**
- * Minimum number of failed attempts before a destination is disabled, even if it has failed for a
- * long time.
- */
+/** Minimum number of failed attempts before a destination is disabled. */
 export const minAttempts = 20
 
 /**
- * After a success, a process waits before it writes the first failure after this success to the
- * config topic. The wait is this time or, if that is shorter, a tenth of `disableAfter`. Without
- * the wait, an endpoint that fails sometimes would cause two records on the config topic every few
- * seconds: one for a failure, and one when the next success ends the failures.
+ * Maximum wait between a success and the record of the first failure after it on the config topic.
+ * Without the wait, an endpoint that fails sometimes would cause two records every few seconds: one
+ * for a failure, and one for its end.
  */
 const maxWaitAfterSuccessMs = 60_000
 
 /**
- * The failures of a destination, as all processes of the installation know them. The state is a
- * record of the config topic (`core/config-objects/destination-failure-record.ts`).
+ * The failures of a destination, as all processes of the installation know them: a record of the
+ * config topic (`core/config-objects/destination-failure-record.ts`).
  */
 export interface FailureState {
-  /**
-   * The webhooks of the destination when the state was written: the result of `urlsOf`. When the
-   * webhooks of the destination change, the state no longer applies.
-   */
+  /** The webhooks of the destination when the state was written (`urlsOf`). */
   readonly urls: string
   /** The version of the configuration object; 0 for a destination of the configuration file. */
   readonly version: number
   /**
-   * The time since which all attempts have failed; `undefined` while none has failed. It is the
-   * time at which a process wrote the first failure to the config topic, which is later than the
-   * failure itself. A success in another process between these two times does not end the state.
+   * The time since which all attempts have failed; `undefined` for none. It is the time at which a
+   * process wrote the first failure to the config topic.
    */
   readonly failingSince: EpochMs | undefined
   /** Number of failed attempts since `failingSince`, at most `minAttempts`. */
@@ -48,30 +40,25 @@ export interface DisableRule {
   readonly version: number
   /** The labels of all webhooks of the destination. */
   readonly webhooks: readonly string[]
-  /**
-   * How long all attempts must fail before the destination is disabled. `undefined`: failed
-   * attempts never disable it.
-   */
+  /** How long all attempts must fail before the destination is disabled. `undefined`: never. */
   readonly disableAfter: DurationMs | undefined
   readonly onGone: 'notify' | 'disable'
 }
 
 export type Verdict =
   | { readonly kind: 'keep' }
-  /** Nothing is written, and the process must keep the failures that it has seen. */
+  /** The process writes nothing, and must keep the failures that it has seen. */
   | { readonly kind: 'wait' }
   /** The process must write the state to the config topic. */
   | { readonly kind: 'note'; readonly state: FailureState }
-  /** The process must write the state to the config topic. The state disables the destination. */
+  /** The process must write the state, which disables the destination, to the config topic. */
   | { readonly kind: 'disable'; readonly state: FailureState; readonly disabled: AutomaticDisabling }
 
 /** Whether failures can disable a destination. */
 export const isWatched = ({ lifecycle }: Pick<Destination, 'lifecycle'>): boolean =>
   lifecycle?.disableAfter !== undefined || lifecycle?.onGone === 'disable'
 
-/**
- * The hashes of the URLs of a destination's webhooks, sorted, in one text. Empty without webhooks.
- */
+/** The hashes of the URLs of a destination's webhooks, sorted, in one text. */
 export const urlsOf = ({ webhooks }: Pick<Destination, 'webhooks'>): string =>
   webhooks
     .map(({ urlHash }) => urlHash)
@@ -96,11 +83,7 @@ export const withoutFailures = ({ urls, version }: Pick<DisableRule, 'urls' | 'v
  *               the disabling (`isRefuted`).
  */
 
-/**
- * Decides how the failures that one process has seen change the failure state. The decision depends
- * only on the arguments. If another process wrote the state first, this process decides again with
- * the new state.
- */
+/** Decides how the failures that one process has seen change the failure state. */
 export function judgeFailures(
   known: FailureState | undefined,
   seen: SeenFailures,
@@ -126,8 +109,7 @@ const waitAfterSuccess = ({ disableAfter }: DisableRule): number =>
 
 /**
  * Whether Hookline has disabled the destination wrongly: a delivery succeeded, or the destination
- * was paused, between the first failure and the disabling. A process may report the success or the
- * pause only after the disabling.
+ * was paused, between the first failure and the disabling.
  */
 const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && disabled !== undefined && endedAt >= failingSince && endedAt < disabled.at
@@ -135,11 +117,6 @@ const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFa
 const isEndedBy = ({ failingSince }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && endedAt >= failingSince
 
-/**
- * Adds the failures of one process to the state, if the rule uses them. Failed attempts are used
- * only with `disableAfter`. Webhooks that responded with 410 Gone are used only with `onGone:
- * disable`.
- */
 function withFailures(
   state: FailureState,
   seen: SeenFailures,
@@ -150,9 +127,8 @@ function withFailures(
   const gone = onGone === 'notify' ? [] : seen.gone
   if (attempts === 0 && gone.length === 0) return state
   const { failingSince = now } = state
-  // `seen` does not have the time of each attempt. If its first failure is from before
-  // `failingSince`, some of its attempts may be from before a success that another process has
-  // reported. So none of its attempts are counted.
+  // If the first failure in `seen` is from before `failingSince`, some of its attempts may be from
+  // before a success that another process has reported. So none of its attempts are counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,
@@ -173,10 +149,7 @@ function reasonToDisable(
   return isOver && attempts >= minAttempts ? 'failing' : undefined
 }
 
-/**
- * Whether two states have the same meaning, so that the new one need not be written to the config
- * topic. Between two states without failures, a difference of the URLs or versions does not matter.
- */
+/** Whether two states have the same meaning, so that the new one need not be written. */
 function isSame(a: FailureState, b: FailureState): boolean {
   if (a.failingSince === undefined && b.failingSince === undefined) return true
   const isSameSpan = a.urls === b.urls && a.failingSince === b.failingSince && a.disabled === b.disabled

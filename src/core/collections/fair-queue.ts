@@ -3,12 +3,9 @@ import { PriorityQueue } from './priority-queue.ts'
 
 /** An item that waits in a fair queue. It can be in only one queue at a time. */
 export interface FairQueueItem<Item> extends LinkedListItem<Item> {
-  /** The group of the item, for example the source of a request. The queue is fair among groups. */
+  /** The queue is fair among groups, for example the sources of requests. */
   readonly group: string
-  /**
-   * The work that the item causes, more than 0. For example, the bytes to process. All items of a
-   * queue have the same unit.
-   */
+  /** The work that the item causes, more than 0, for example the bytes to process. */
   readonly cost: number
 }
 
@@ -17,11 +14,10 @@ interface Group<Item extends FairQueueItem<Item>> {
   readonly name: string
   readonly items: LinkedList<Item>
   /**
-   * The virtual time (see `FairQueue`) at which the group began to wait or, later, at which the
-   * queue last took an item of the group.
+   * The virtual time at which the group began to wait or, later, at which the queue last took an
+   * item of the group.
    */
   start: number
-  /** `start` plus the cost of the first item, but at least the virtual time. */
   finish: number
   /** Of groups with the same `finish`, the one with the lowest `order` is the next. */
   order: number
@@ -30,15 +26,11 @@ interface Group<Item extends FairQueueItem<Item>> {
 
 /**
  * A queue that is fair among groups of items. If several groups always have waiting items, the
- * queue takes items with the same total cost from each of them. So a group with many or expensive
- * items does not delay other groups. In a group, items keep the order in which they were added.
+ * queue takes items with the same total cost from each of them.
  *
  * The method is self-clocked fair queueing. The queue takes the next item from the group with the
- * lowest `finish`. This `finish` becomes the virtual time, a sum of costs that never decreases. A
- * group that begins to wait starts at the virtual time. So the group has no advantage from the time
- * in which it did not wait. The virtual time grows with each item, so new groups get a higher
- * `finish`, and cannot keep an older group waiting. An expensive item can wait without a limit only
- * if new groups are added faster than items are taken.
+ * lowest `finish`, which becomes the virtual time. A group that begins to wait starts at the
+ * virtual time, so it has no advantage from the time in which it did not wait.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0
@@ -59,7 +51,6 @@ export class FairQueue<Item extends FairQueueItem<Item>> {
     else group.items.add(item)
   }
 
-  /** Removes and returns the next item. Returns `undefined` if the queue is empty. */
   shift(): Item | undefined {
     const group = this.#byFinish.first
     const item = group?.items.first
@@ -92,9 +83,8 @@ export class FairQueue<Item extends FairQueueItem<Item>> {
   }
 
   #place(group: Group<Item>, first: Item): void {
-    // `remove` does not raise `start`, so after a long wait and a removal, `start` plus the cost of
-    // the next item can be below the virtual time. But `finish` becomes the virtual time, which
-    // never decreases. So `finish` must not be lower than the virtual time.
+    // After a long wait and a `remove`, `start` plus the cost of the next item can be below the
+    // virtual time. But `finish` becomes the virtual time, which must never decrease.
     group.finish = Math.max(group.start + first.cost, this.#virtualTime)
     group.order = this.#placed++
     this.#byFinish.add(group)

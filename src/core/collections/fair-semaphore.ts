@@ -8,7 +8,7 @@ export interface PermitRequest extends FairQueueItem<PermitRequest> {
 
 /**
  * Limits how many operations run concurrently, and divides the permits fairly among groups of
- * callers (see `FairQueue`). In a group, callers get permits in the order of their calls.
+ * callers (see `FairQueue`).
  */
 export class FairSemaphore {
   /** The number of permits that no caller has. */

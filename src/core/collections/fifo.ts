@@ -1,12 +1,11 @@
 const minCapacity = 8
 
 /**
- * A first-in, first-out queue in a ring buffer. `push` and `shift` take O(1); `shift` of an array
- * moves every element. The queue replaces its array only to grow, never to shrink: each replaced
- * array would keep its items alive until the array is garbage-collected.
+ * A first-in, first-out queue in a ring buffer, with `push` and `shift` in O(1). The ring buffer
+ * never shrinks: each replaced array would keep its items alive until it is garbage-collected.
  */
 export class Fifo<Item> {
-  /** The ring buffer. Its length is a power of two, so that a mask wraps positions. */
+  /** Its length is a power of two, so that a mask wraps positions. */
   #ring: (Item | undefined)[] = []
   #head = 0
   #length = 0

@@ -1,6 +1,5 @@
 /**
- * An item of a linked list. It can be in only one list at a time. The links are stored in the item
- * itself to avoid a separate node object for each item.
+ * An item of a linked list. It can be in only one list at a time, because it has the links itself.
  */
 export interface LinkedListItem<Item> {
   before: Item | undefined
@@ -8,10 +7,9 @@ export interface LinkedListItem<Item> {
 }
 
 /**
- * A doubly linked list in insertion order with removal in O(1). It is used instead of a `Set`,
- * because a `Set` keeps removed items alive for longer. When a `Set` resizes, its old table still
- * refers to the removed items. If V8 has moved this table to the old generation, the items stay
- * alive until V8 collects the old generation, which it does less often.
+ * A doubly linked list in insertion order with removal in O(1). A `Set` would keep removed items
+ * alive for longer: when it resizes, its old table still refers to them until V8 collects the
+ * table.
  */
 export class LinkedList<Item extends LinkedListItem<Item>> {
   #first: Item | undefined
@@ -48,8 +46,8 @@ export class LinkedList<Item extends LinkedListItem<Item>> {
   }
 
   /**
-   * Iterates over the items. The loop body may remove the current item, but no other item: if it
-   * removed the next one, the iteration could end early.
+   * Iterates over the items. The loop body may remove only the current item: if it removed the next
+   * one, the iteration could end early.
    */
   *[Symbol.iterator](): IterableIterator<Item> {
     for (let item = this.#first; item !== undefined; ) {

@@ -1,14 +1,13 @@
 /**
- * The number of changed values above which `withChanges` copies the map. A low number would cause
- * many copies. A high number would make each call slower, because it copies the changes.
+ * The number of changed values above which `withChanges` copies the map. Each call copies the
+ * changes.
  */
 const maxChanges = 500
 
 /**
- * Returns a map with the keys of `map`, in which `changes` replaces some values. Each key of
- * `changes` must be a key of `map`. A copy of a large map takes milliseconds. This function only
- * keeps the changes beside the map, and copies the map when more than `maxChanges` keys have
- * changed.
+ * Returns a map in which `changes` replaces some values of `map`. Each key of `changes` must be a
+ * key of `map`. A copy of a large map takes milliseconds, so the changes are kept beside the map
+ * until more than `maxChanges` keys have changed.
  */
 export const withChanges = <Key, Value extends object>(
   map: ReadonlyMap<Key, Value>,

@@ -1,6 +1,5 @@
 /** An item of a priority queue. It can be in only one queue at a time. */
 export interface PriorityQueueItem {
-  /** The index of the item in the queue. Only the queue changes it. */
   position: number
 }
 

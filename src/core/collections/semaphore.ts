@@ -1,6 +1,6 @@
 /**
- * Limits how many operations run concurrently. `acquire` waits until fewer than `max` are in
- * progress. Callers that wait continue in the order of their calls.
+ * Limits how many operations run concurrently. Callers that wait continue in the order of their
+ * calls.
  */
 export class Semaphore {
   readonly #max: number
@@ -13,8 +13,7 @@ export class Semaphore {
   }
 
   /**
-   * Resolves when the operation may begin. The caller must call `release` when the operation has
-   * ended.
+   * Resolves when the operation may begin. The caller must then call `release` when it has ended.
    */
   async acquire(): Promise<void> {
     if (this.#count >= this.#max) return new Promise(resolve => this.#waiting.push(resolve))

@@ -6,18 +6,17 @@ interface HeldBody {
 }
 
 /**
- * Finds a body that `BodyBudget` evicts (removes from memory) because of its age: an old body that
- * has at least a given size. The search does not scan all bodies, because an attacker can force
- * thousands of evictions per second among thousands of bodies. Bodies that can be evicted are kept
- * in size classes. A class has its bodies in the order in which they entered it.
+ * Finds an old body that has at least a given size, for `BodyBudget` to evict (to remove from
+ * memory). It does not scan all bodies, because an attacker can force thousands of evictions per
+ * second. Bodies are kept in size classes, in the order in which they entered their class.
  */
 export class BodiesBySize<B extends HeldBody> {
   readonly #classes: Set<B>[] = []
   readonly #classOf = new Map<B, Set<B>>()
 
   /**
-   * Adds a body, or moves it to the class of its present size. A body that holds no bytes or cannot
-   * be evicted is removed.
+   * Adds a body, or moves it to the class of its present size. Removes a body that holds no bytes
+   * or cannot be evicted.
    */
   place(body: B): void {
     const before = this.#classOf.get(body)
@@ -30,9 +29,9 @@ export class BodiesBySize<B extends HeldBody> {
 
   /**
    * Returns an old body, other than `except`, that began before `before` and has at least
-   * `minBytes` bytes. `undefined` when none is found. The search is fast but not exact:
-   * - It compares only one body of each size class, the one that entered the class first. So a
-   *   slightly older body may exist.
+   * `minBytes` bytes. The search is fast but not exact:
+   * - Of each size class, it considers only the body that entered the class first. So a slightly
+   *   older body may exist.
    * - It may ignore bodies with up to 19 % more than `minBytes`.
    */
   oldest({ minBytes, before, except }: { minBytes: number; before: number; except: B }): B | undefined {
@@ -59,7 +58,6 @@ export class BodiesBySize<B extends HeldBody> {
 }
 
 /**
- * Returns the number of the size class of a body. There are four classes for each doubling of the
- * size, so the sizes in a class differ by at most 19 %.
+ * Four size classes for each doubling of the size, so the sizes in a class differ by at most 19 %.
  */
 const sizeClassOf = (bytes: number): number => Math.floor(4 * Math.log2(Math.max(bytes, 1)))

@@ -7,10 +7,7 @@ export class BytesByGroup {
     return this.#groups.get(group) ?? 0
   }
 
-  /**
-   * The number of groups among which memory is divided: those that hold memory, and `group`, which
-   * needs memory but may hold none yet.
-   */
+  /** The number of groups among which memory is divided: those that hold memory, and `group`. */
   groupsWith(group: string): number {
     return this.#groups.size + (this.#groups.has(group) ? 0 : 1)
   }
@@ -25,13 +22,13 @@ export class BytesByGroup {
 
 /**
  * A group may hold this many times the bytes that are free. With 3, one group alone may hold three
- * quarters of the memory, and other groups always find free memory.
+ * quarters of the memory.
  */
 const timesFree = 3
 
 /**
  * Limits the memory of several groups together, for example of the records of each source. No group
- * can take all of the memory: a group may hold at most three times as many bytes as are still free.
+ * can take all of the memory.
  */
 export class SharedMemory {
   readonly #limit: number
@@ -47,8 +44,8 @@ export class SharedMemory {
 
   /**
    * Takes bytes for a group. Returns false when the group may not hold them. `own` is the number of
-   * bytes that the caller has already taken. When no other caller has taken bytes, a caller may
-   * exceed the limit, so that a request larger than the whole memory can proceed.
+   * bytes that the caller has already taken. A caller that alone holds memory may exceed the limit,
+   * so that a request larger than the whole memory can proceed.
    */
   take(group: string, bytes: number, own = 0): boolean {
     const { held } = this.#bytes

@@ -11,13 +11,13 @@ export interface RejectedRecord extends RejectedMessage {
   readonly source: string
   readonly receivedAt: EpochMs
   /**
-   * The message as received. `rejectedRecord` cuts it after 32,768 bytes, and masks the write key.
-   * `undefined` when it may contain data of a suppressed user.
+   * The message as received. `rejectedRecord` cuts it, and masks the write key. `undefined` when it
+   * may contain data of a suppressed user.
    */
   readonly text: string | undefined
 }
 
-/** Makes the record for the rejected topic. Its key is the id of the message, if there is one. */
+/** Makes the record for the rejected topic, with the message id, if any, as its key. */
 export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
   const { source, code, message, index, messageId, receivedAt, text } = rejected
   // The fields are listed one by one, so that the JSON has them in the documented order.
@@ -30,16 +30,15 @@ export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
 }
 
 /**
- * Replaces the values of `writeKey` in a text. The text may be broken JSON or cut, so it is not
- * parsed, and a string without an end is replaced, too.
+ * Replaces the values of `writeKey` in a text that may be broken JSON or cut. A string without an
+ * end is replaced, too.
  */
 const withoutWriteKeys = (text: string): string =>
   text.replaceAll(/("writeKey"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)/gs, '$1"***"')
 
 /** The first `maxTextBytes` bytes, without a part of a character at the end. */
 function beginning(text: string): string {
-  // A character has at least one byte, so the first `maxTextBytes` characters contain the first
-  // `maxTextBytes` bytes. The rest of a long text need not be encoded.
+  // The slice avoids encoding the rest of a long text. A character has at least one byte.
   const bytes = Buffer.from(text.slice(0, maxTextBytes))
   let end = Math.min(bytes.length, maxTextBytes)
   // In UTF-8, bytes of the form 10xxxxxx continue a character.

@@ -16,8 +16,8 @@ export class MemoryBudget {
 
   /**
    * Takes bytes from the budget. Returns false when not enough bytes are free. `own` is the number
-   * of bytes that the caller has already taken. When no other caller has taken bytes, a caller may
-   * exceed the limit, so that a request larger than the whole budget can proceed.
+   * of bytes that the caller has already taken. A caller that alone holds memory may exceed the
+   * limit, so that a request larger than the whole budget can proceed.
    */
   take(bytes: number, own = 0): boolean {
     if (this.#held > own && this.#held + bytes > this.#limit) return false
@@ -32,25 +32,20 @@ export class MemoryBudget {
 
 /**
  * Why a request body gets no memory or is evicted.
- * - `budget`: too little of the shared budget is left for the group of the body. A group is all
- *   bodies of one source. While the source of a body is not known, its group is all bodies of its
- *   client address.
+ * - `budget`: the group of the body may not hold more bytes (see `BodyBudget`).
  * - `address`: the bodies of one client address, of known and unknown sources, have together
- *   reached the fixed limit for an address.
+ *   reached the limit for an address.
  */
 export type BodyRefusal = 'budget' | 'address'
 
 export interface BodyBudgetLimits {
-  /** Maximum bytes that all bodies of this process with a known source may hold at one time. */
+  /** Maximum bytes of all bodies of this process with a known source. */
   readonly authenticated: number
-  /**
-   * Maximum bytes that all bodies of this process whose source is not known yet may hold at one
-   * time.
-   */
+  /** Maximum bytes of all bodies of this process whose source is not known yet. */
   readonly keyless: number
   /**
-   * Maximum bytes that all bodies from one client address, of known and unknown sources, may hold
-   * in this process at one time.
+   * Maximum bytes of all bodies of one client address in this process, of known and unknown
+   * sources.
    */
   readonly perAddress: number
 }
@@ -63,49 +58,39 @@ export interface BodyOwner {
 
 /**
  * Minimum age, in ms, of a body that is evicted for another body of the same group or client
- * address (the second rule of `BodyBudget`). So a new body has time to arrive completely.
+ * address.
  */
 const graceMs = 1_000
 
 /**
  * A body whose source is not known yet is evicted for its age only if it holds at least this part
- * of a fair share (defined at `BodyBudget`). So during an attack with large bodies, a small body
- * over a slow connection is not evicted.
+ * of a fair share (see `BodyBudget`), so that an attack with large bodies does not evict small
+ * ones.
  */
 const largePart = 0.75
 
 /**
- * Divides the memory for request bodies fairly among the senders. There are two separate parts of
- * memory: one for bodies whose source is known, and one for bodies whose source is not known yet.
- * In the first part, all bodies of one source form a group. In the second part, all bodies of one
- * client address form a group.
+ * Divides the memory for request bodies fairly among the senders. The memory has two separate
+ * parts. In the part for bodies whose source is known, all bodies of one source form a group. In
+ * the part for bodies whose source is not known yet, all bodies of one client address form a group.
  *
  * A group may hold at most as many bytes as are still free in its part, so a single group gets at
  * most half of the part. If n groups hold or need memory in a part, the *fair share* of each group
  * is the size of the part, divided by n + 1. The *cost* of a body is its bytes times its age.
  *
- * A complete body also takes memory for its rejected messages. When the request is answered, only
- * the memory of its response is counted, until the client has read it.
- *
- * If a body needs more than its group may hold, another body can be evicted. The request of the
- * evicted body is then refused. If its response is already being sent, its connection is closed
- * instead. A complete body that waits for Kafka is never evicted. If one group has only bodies that
- * wait for Kafka, other groups still get memory, because no group holds more than half of a part.
- * These rules decide which body is evicted:
+ * If a body needs more than its group may hold, another body can be evicted: its request is refused
+ * or, if its response is already being sent, its connection is closed. A complete body that waits
+ * for Kafka is never evicted. These rules decide which body is evicted:
  * - If the group is below its fair share, the costliest body of a group above its fair share is
  *   evicted.
  * - If the group is above its fair share, only a body of the same group is evicted. This body must
  *   cost more than the body that needs memory, and must have begun at least a second ago. This rule
  *   also applies to the limit of a client address.
  *
- * With these rules, large and slow bodies are evicted, and new ones are not.
- *
  * In the part for bodies whose source is not known yet, another rule comes first, because an
  * attacker can have thousands of client addresses, each within its fair share. The oldest body that
  * holds at least about three quarters of a fair share is evicted. If the group of the body that
- * needs memory is above its fair share, the evicted body must be older than that body. So slow
- * bodies cannot hold the memory. A body that arrives completely in a short time, for example 50 ms,
- * is evicted only if new bodies fill the whole part in this time.
+ * needs memory is above its fair share, the evicted body must be older than that body.
  */
 export class BodyBudget {
   readonly #now: () => number
@@ -130,10 +115,7 @@ export class BodyBudget {
     return { authenticated: this.#authenticated.held, keyless: this.#keyless.held }
   }
 
-  /**
-   * Starts to count a body. `onEvicted` is called at most once, when the body is evicted to free
-   * memory for another body.
-   */
+  /** Starts to count a body. `onEvicted` is called at most once. */
   open({ sourceId, address }: BodyOwner, onEvicted: () => void): Body {
     const part = sourceId === undefined ? this.#keyless : this.#authenticated
     return new Body(this, { part, group: sourceId ?? address, address, since: this.#now(), onEvicted })
@@ -145,18 +127,15 @@ export class BodyBudget {
     return true
   }
 
-  /**
-   * Whether the body could hold these further bytes if no other body held memory. If false, waiting
-   * does not help: the request is larger than the limits allow.
-   */
+  /** Whether the body could hold these further bytes if no other body held memory. */
   canEverHold({ part, bytes: held }: Body, bytes: number): boolean {
     const all = held + bytes
     return all <= this.#addresses.limit && all <= part.limit - all
   }
 
   /**
-   * Counts the bytes of the body for its source, which is now known, instead of its client address.
-   * Returns false when the source may not hold more bytes.
+   * Counts the bytes of the body for its source, which is now known. Returns false when the source
+   * may not hold more bytes.
    */
   assign(body: Body, sourceId: string): boolean {
     const { part, group, bytes } = body
@@ -167,7 +146,6 @@ export class BodyBudget {
     return this.take(body, bytes)
   }
 
-  /** Reduces the memory of a body to at most this number of bytes. */
   shrink(body: Body, bytes: number): void {
     this.#count(body, Math.min(bytes, body.bytes) - body.bytes)
   }
@@ -193,11 +171,6 @@ export class BodyBudget {
     return part.heldBy(group) + bytes > part.limit - part.held - bytes ? 'budget' : undefined
   }
 
-  /**
-   * Returns the body to evict so that `body` gets its bytes. `undefined` when no body may be
-   * evicted for it; the request of `body` is then refused. If `body` could not get its bytes even
-   * without all other bodies, none is evicted for it.
-   */
   #victim(body: Body, bytes: number, cause: BodyRefusal): Body | undefined {
     if (!this.canEverHold(body, bytes)) return undefined
     return cause === 'address' ? this.#oldOne(body, other => other.address === body.address) : this.#rival(body, bytes)
@@ -257,9 +230,8 @@ class Body {
   group: string
   bytes = 0
   /**
-   * Whether the body can be evicted. This is true while clients decide how long the body holds its
-   * memory: while the body is being received, while it waits to be unpacked after the bodies of
-   * other clients, and while the response is being sent.
+   * True while clients decide how long the body holds its memory: while the body is received, waits
+   * to be unpacked, or its response is sent.
    */
   isEvictable = true
   #isEvicted = false
@@ -298,7 +270,6 @@ class Body {
     this.#budget.release(this)
   }
 
-  /** The bytes of the body times its age in ms. The body with the highest cost is evicted first. */
   cost(now: number): number {
     return this.bytes * (now - this.since + 1)
   }
@@ -313,10 +284,7 @@ class Body {
 class Part extends BytesByGroup {
   readonly limit: number
   readonly bodies = new Set<Body>()
-  /**
-   * The bodies by size, to find the oldest large one. Set only in the part for bodies whose source
-   * is not known yet, because only there a body is evicted for its age.
-   */
+  /** The bodies by size, only in the part for bodies whose source is not known yet. */
   readonly bySize: BodiesBySize<Body> | undefined
 
   constructor(limit: number, bySize?: BodiesBySize<Body>) {

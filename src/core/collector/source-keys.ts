@@ -1,6 +1,5 @@
 import type { Source } from '../settings/settings.ts'
 
-/** The write keys in a request. A key can be in three places: a header, the body and the query. */
 export interface RequestKeys {
   readonly header: string | undefined
   readonly body: string | undefined
@@ -10,9 +9,8 @@ export interface RequestKeys {
 /** Finds sources by write key. A reload of the configuration replaces the whole object. */
 export interface SourceKeys {
   /**
-   * Returns the id of the source with this key. If no source has the whole text as a key, the text
-   * before the first colon is tried as the key, because Jitsu's libraries append a colon and a
-   * secret to the key.
+   * Returns the id of the source with this key. Otherwise tries the text before the first colon,
+   * because Jitsu's libraries append a colon and a secret to the key.
    */
   sourceOf(key: string): string | undefined
 }
@@ -23,9 +21,8 @@ export function createSourceKeys(sources: readonly Source[]): SourceKeys {
 }
 
 /**
- * Returns the write key that is used for a request: the key in the header, otherwise that in the
- * body, otherwise that in the query. The header comes first because Jitsu masks the key in the
- * body. The query is needed because `navigator.sendBeacon` cannot set headers.
+ * Returns the write key that is used for a request. The header comes first because Jitsu masks the
+ * key in the body. The query is needed because `navigator.sendBeacon` cannot set headers.
  */
 export const effectiveWriteKey = ({ header, body, query }: RequestKeys): string | undefined =>
   header || body || query || undefined

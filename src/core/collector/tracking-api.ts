@@ -10,18 +10,15 @@ import type { BodyOwner } from './request-body-memory-budget.ts'
  */
 export interface TrackingRequest {
   /**
-   * The type of the single message, from the path. `undefined` when the path names none: the body
-   * may then be a batch, a list of messages or one message.
+   * The type of the single message, from the path. `undefined`: the body may be a batch, a list of
+   * messages or one message.
    */
   readonly type: CallType | undefined
-  /** The write key from a header. It takes precedence over the body's key. */
   readonly headerKey: string | undefined
-  /** The write key from the query. It is used when neither a header nor the body has a key. */
   readonly queryKey: string | undefined
   /**
-   * The source whose write key was found before the body was complete: in a header, the query, or
-   * the first part of a large body. The request gets its CPU time from the share of this source
-   * until the key in the complete body is found. `undefined` when no key was found.
+   * The source whose write key was found before the body was complete. The request gets its CPU
+   * time from the share of this source until the key in the complete body is found.
    */
   readonly sourceId: string | undefined
   /** The decoded text, without a byte order mark. */
@@ -36,10 +33,7 @@ export interface TrackingRequest {
    * may not use more memory.
    */
   reserve(bytes: number): boolean
-  /**
-   * Whether `reserve` could succeed if no other request held memory. If not, the same request never
-   * succeeds.
-   */
+  /** Whether `reserve` could succeed if no other request held memory. */
   canEverReserve(bytes: number): boolean
   /**
    * Whether the header `X-Strict-Mode: 1` is set: one rejected message then rejects the whole
@@ -52,7 +46,7 @@ export interface TrackingRequest {
 }
 
 export type TrackingAnswer =
-  /** Every message that was not rejected is stored: all in-sync replicas have acknowledged it. */
+  /** All in-sync replicas have acknowledged every message that was not rejected. */
   { readonly kind: 'accepted'; readonly rejected: readonly RejectedMessage[] } | Refusal
 
 /** Whether the source with a write key may send messages now. */
@@ -65,10 +59,7 @@ export interface BodyMemory {
    * then be refused with `unavailable`.
    */
   take(bytes: number): boolean
-  /**
-   * Whether `take` could succeed if no other request held memory. If not, the same request never
-   * succeeds.
-   */
+  /** Whether `take` could succeed if no other request held memory. */
   canEverHold(bytes: number): boolean
   /**
    * Counts the memory of the body for its source, which is now known. Returns false when the source
@@ -76,30 +67,28 @@ export interface BodyMemory {
    */
   assign(sourceId: string): boolean
   /**
-   * Notes that the body is complete and does not wait to be unpacked. It cannot be evicted until
-   * the request is answered.
+   * Notes that the body is complete and unpacked. It cannot be evicted until the request is
+   * answered.
    */
   received(): void
   /**
-   * Notes that a response of this size is being sent. From now on, only the size of the response is
-   * counted. The response can be evicted; the caller must then close the connection.
+   * Notes that a response of this size is being sent. From now on, only the response is counted. If
+   * it is evicted, the caller must close the connection.
    */
   answered(bytes: number): void
   release(): void
 }
 
-/** The operations behind the HTTP routes of the tracking API. */
 export interface TrackingApi {
   accept(request: TrackingRequest): Promise<TrackingAnswer>
-  /** Whether a source has this write key. SDKs request their settings with it. */
+  /** Whether a source has this write key. */
   isWriteKey(key: string): boolean
   /** Checks a write key before the body is read, so that a refusal is cheap. */
   admit(key: string): Admission
   /**
-   * Starts to count the memory of a request body. The memory counts for the source of the request
-   * or, while the source is not known, for the client address. `onEvicted` is called when other
-   * bodies need the memory. The caller must then refuse the request with `unavailable`. If the
-   * request was answered already, the caller must close the connection of the request instead.
+   * Starts to count the memory of a request body. When `onEvicted` is called, the caller must
+   * refuse the request with `unavailable` or, if the request was answered already, close its
+   * connection.
    */
   openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory
   /**

@@ -22,10 +22,7 @@ interface ReplaceStep {
   readonly kind: 'replace'
   readonly id: string
   readonly document: ObjectDocument
-  /**
-   * The version that the change expects. The operator API refuses the change if the object has
-   * another version.
-   */
+  /** The version that the change expects (`Expected`). */
   readonly version: number
   readonly changes: readonly FieldChange[]
 }
@@ -42,10 +39,7 @@ export type ChangeStep = CreateStep | ReplaceStep | DeleteStep
 export type Step =
   | ChangeStep
   | { readonly kind: 'unchanged'; readonly id: string }
-  /**
-   * Nothing changes, because the object is defined in the configuration file of the services, which
-   * has precedence over the operator API.
-   */
+  /** The object is defined in the configuration file of the services, which has precedence. */
   | { readonly kind: 'defined_in_file'; readonly id: string }
 
 interface Given {
@@ -60,9 +54,8 @@ interface Given {
 }
 
 /**
- * Returns the steps that make the existing objects equal to the wanted ones. First comes one step
- * for each wanted object, in the order of `wanted`, then the deletions. The ids of the wanted
- * objects are distinct.
+ * Returns the steps that make the existing objects equal to the wanted ones: one step for each
+ * wanted object, then the deletions. The ids of the wanted objects must be distinct.
  */
 export function applyPlanOf({ kind, wanted, existing, prune }: Given): readonly Step[] {
   const byId = new Map(existing.map(each => [each.id, each]))
@@ -84,9 +77,8 @@ function stepFor(kind: ObjectKind, { id, document }: WantedObject, found: Existi
 }
 
 /**
- * Fields that keep their stored value when a file does not have them. The commands `pause`,
- * `resume`, `enable`, `disable`, `rotate-secret` and `rotate-key` change these fields. Applying a
- * file must not undo these commands.
+ * Fields that keep their stored value when a file does not have them. Other commands, for example
+ * `pause` and `rotate-secret`, change these fields, and applying a file must not undo this.
  */
 const keptFields = {
   destination: ['enabled', 'paused', 'sharedSecret'],
@@ -95,18 +87,16 @@ const keptFields = {
 
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
-  // `secretRotatesAt` is the time at which the second stored secret replaces the first one. If all
-  // stored secrets are kept, the stored time is kept too, because the time in the file may be that
-  // of an earlier rotation.
+  // `secretRotatesAt` is the time at which the second stored secret replaces the first one. The
+  // time in the file may be that of an earlier rotation.
   const kept = kind === 'destination' && keepsSecrets(wanted, stored) ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }
 }
 
 /**
- * Whether a destination keeps all its stored shared secrets: the file has none, or a mask for each
- * of them. A file that `destinations show` wrote has masks. During a rotation, the old and the new
- * secret are stored. A file with a mask for only one of them ends the rotation.
+ * Whether a destination keeps all its stored shared secrets (two during a rotation): the file has
+ * none, or a mask for each of them.
  */
 function keepsSecrets({ sharedSecret }: ObjectDocument, stored: ObjectDocument): boolean {
   if (sharedSecret === undefined) return true

@@ -6,10 +6,9 @@ import type { ObjectDocument } from './config-objects.ts'
 const maxFields = 50
 
 /**
- * Returns the formatted paths at which two documents differ, sorted, without values. Mappings are
- * compared key by key at every depth, and lists of equal length entry by entry. A change of more
- * than 50 fields lists only top-level keys. This function compares the documents as they are
- * stored. `fieldChanges` also applies defaults and masks secrets.
+ * Returns the formatted paths at which two stored documents differ, sorted, without values.
+ * Mappings are compared key by key at every depth, and lists of equal length entry by entry. A
+ * change of more than 50 fields lists only top-level keys.
  */
 export function changedFields(
   before: ObjectDocument | undefined,

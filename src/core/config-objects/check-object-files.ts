@@ -22,15 +22,14 @@ import { secretsIn } from './secret-paths.ts'
 export const listOf = { destination: 'destinations', source: 'sources' } as const satisfies Record<ObjectKind, string>
 
 /**
- * The result of `checkObjectFiles`, which has checked objects from files against the schema.
- * `files` are the other files to which the objects refer, for example in `sharedSecretFile`. The
- * check ends with `complete`, which needs the contents of these files.
+ * The result of `checkObjectFiles`. `files` are the other files to which the objects refer, for
+ * example in `sharedSecretFile`.
  */
 export interface ObjectsDraft {
   readonly files: readonly NamedFile[]
   /**
-   * Checks the remaining rules of the configuration, and replaces the names of files by the
-   * contents of the files. The caller must first read the `files`.
+   * Checks the remaining rules of the configuration, and replaces the names of files by their
+   * `contents`.
    */
   complete(contents: FileContents): CheckedObjects
 }
@@ -42,20 +41,17 @@ export type CheckedObjects =
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
 
 /**
- * Checks objects from files before they are sent to the operator API. The operator service repeats
- * these checks. It also checks the rules that depend on other objects or on its network settings.
- * This function knows neither the other objects nor these settings.
+ * Checks objects from files before they are sent to the operator API. Only the operator service
+ * checks rules that depend on other objects or on network settings.
  */
 export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], substituted: Substituted): ObjectsDraft {
   const list = listOf[kind]
   const input = { [list]: values }
   const { wellFormed, problems } = checkAgainstSchema(input, substituted)
-  // The input is not a whole configuration: it has only the list of objects. So problems outside
-  // this list are ignored.
+  // The input is not a whole configuration, so problems outside the list of objects are ignored.
   const own = ({ path }: SettingsProblem): boolean => path[0] === list && path.length > 1
-  // A file may leave out the write key of a source, and may mask every secret. The operator service
-  // then keeps the stored values. If the stored object has no value either, the operator service
-  // reports the problem.
+  // A file may leave out the write key of a source, and may mask every secret, because the operator
+  // service keeps the stored values.
   const masked = new Map(
     values.flatMap((value, index) =>
       [...secretsIn(kind, value as ObjectDocument).values()]
@@ -87,7 +83,7 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
       if (all.length > 0) return { kind: 'refused', problems: all }
       const complete = structuredClone(wellFormed) as Readonly<Record<string, readonly ObjectDocument[]>>
       for (const { path, name } of files) placeContent(complete, path, secretFrom(name, contents)!)
-      // The check against the schema has removed some masks, because they are not valid values.
+      // The check against the schema has removed masks that are not valid values.
       for (const { path, text } of masked.values()) set(complete, path, text)
       return { kind: 'accepted', documents: complete[list] ?? [] }
     },

@@ -3,19 +3,17 @@ import type { SettingsProblem } from '../settings/settings-problem.ts'
 import type { EpochMs } from '../time.ts'
 
 /*
- * The interface of the configuration objects: destinations and sources that operators change
- * through the operator API while the processes run. These objects are on the config topic. The
- * configuration file can define destinations and sources too. The operator API shows those of the
- * file, but cannot change them.
+ * The interface of the configuration objects on the config topic: destinations and sources that
+ * operators change through the operator API. It also has the destinations and sources of the
+ * configuration file, which the operator API cannot change.
  */
 
 export const objectKinds = ['destination', 'source'] as const
 export type ObjectKind = (typeof objectKinds)[number]
 
 /**
- * One entry of `destinations` or `sources`, as JSON. It has the form of an entry in the
- * configuration file and includes the `id`. But it has the contents of files and environment
- * variables instead of their names.
+ * One entry of `destinations` or `sources`, as JSON, with its `id`. It has the contents of files
+ * and environment variables instead of their names.
  */
 export type ObjectDocument = Readonly<Record<string, unknown>>
 
@@ -31,22 +29,16 @@ export interface ConfigObject {
   readonly origin: 'file' | 'api'
   /** Increases by 1 with each change; 0 for an object of the file. */
   readonly version: number
-  /**
-   * The name of the operator key with which the last change was made; `undefined` for an object of
-   * the file.
-   */
+  /** The name of the operator key of the last change; `undefined` for an object of the file. */
   readonly changedBy: string | undefined
   /** When the last change was made; `undefined` for an object of the file. */
   readonly changedAt: EpochMs | undefined
   readonly state: ObjectState
-  /**
-   * Why the object is excluded; empty when it is used. The paths of the problems are relative to
-   * the document.
-   */
+  /** Why the object is excluded; empty when it is used. Paths are relative to the document. */
   readonly problems: readonly SettingsProblem[]
   /**
-   * Whether the config topic also has an object of this kind and id. The object on the config topic
-   * is then not used, because the object of the configuration file has precedence.
+   * Whether the config topic also has an object of this kind and id. It is not used, because the
+   * object of the configuration file has precedence.
    */
   readonly isConflict: boolean
   /**
@@ -57,16 +49,13 @@ export interface ConfigObject {
   /** The document with every secret masked (`mask.ts`). Computed at the first access. */
   readonly document: ObjectDocument
   /**
-   * For each masked secret of at least 16 characters, the first 8 hex digits of its SHA-256, by
+   * The first 8 hex digits of the SHA-256 of each masked secret of at least 16 characters, by
    * formatted path, for example `webhooks[0].headers.Authorization`.
    */
   readonly fingerprints: Readonly<Record<string, string>>
 }
 
-/**
- * The version that the object must have for the change to apply. `absent`: the object must not
- * exist. `any`: the change applies to every version.
- */
+/** The version that the object must have for the change to apply. */
 export type Expected =
   | { readonly kind: 'version'; readonly version: number }
   | { readonly kind: 'absent' }
@@ -86,18 +75,13 @@ export interface DocumentRequest extends Requested {
   readonly isRenewal?: false
   readonly expected: Expected
   /**
-   * Returns the next document, or `undefined` to delete the object. `current` is the current
-   * document with its secrets in plain text, or `undefined` when the object does not exist. A value
-   * that is still masked keeps the current secret. If another writer changes the object first, the
-   * function is called again with the new current document, so it must have no side effect.
+   * Returns the next document, or `undefined` to delete the object. `current` has its secrets in
+   * plain text. A value that is still masked keeps the current secret. If another writer changes
+   * the object first, the function is called again, so it must have no side effect.
    */
   readonly next: (current: ObjectDocument | undefined) => ObjectDocument | undefined
 }
 
-/**
- * The request to encrypt the secrets of an object again. It is possible for every object whose
- * secrets can be decrypted, also for an object that is not used.
- */
 interface RenewalRequest extends Requested {
   readonly isRenewal: true
 }
@@ -126,20 +110,17 @@ export type ChangeOutcome =
   | { readonly kind: 'not_found' }
   /** The configuration file has an object of this kind and id. */
   | { readonly kind: 'defined_in_file' }
-  /**
-   * The document that `next` returned is not valid. The paths of the problems are relative to the
-   * document.
-   */
+  /** The document that `next` returned is not valid. Paths are relative to the document. */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
-  /** `operator.encryptionKeyFile` is not set, so there is no config topic. */
+  /** `operator.encryptionKeyFile` is not set, so no config topic exists. */
   | { readonly kind: 'disabled' }
   /**
-   * Kafka refused the change, or did not confirm it within 10 s. In the second case the change may
-   * still have been made.
+   * Kafka refused the change, or did not confirm it within 10 s. An unconfirmed change may still
+   * have been made.
    */
   | { readonly kind: 'unavailable'; readonly detail: string }
 
-/** One change of an object. It has the names of the changed fields, and never their values. */
+/** One change of an object, with the names of the changed fields, and never their values. */
 export interface ObjectChange {
   readonly kind: ObjectKind
   readonly id: string
@@ -155,7 +136,7 @@ export interface ObjectChange {
 export interface RecentChangeList {
   /** The last changes, newest first; at most 1,000. */
   readonly changes: readonly ObjectChange[]
-  /** Whether there were more changes, which are older than those in `changes`. */
+  /** Whether there were older changes, which `changes` does not have. */
   readonly isPartial: boolean
 }
 
@@ -165,19 +146,18 @@ export interface ConfigObjects {
   get(kind: ObjectKind, id: string): ConfigObject | undefined
   /**
    * Replaces, creates or deletes one object. Resolves with `changed` when all in-sync replicas have
-   * the change, and this process has read it back from the topic as the current version
-   * (`object-log.ts`). Never rejects.
+   * the change, and this process has read it back as the current version (`object-log.ts`). Never
+   * rejects.
    */
   change(request: ChangeRequest): Promise<ChangeOutcome>
   /**
-   * Enables a destination that Hookline has disabled. The destination can be in the file or on the
-   * config topic. Resolves with `unchanged` when Hookline has not disabled it. Never rejects.
+   * Enables a destination, of the file or the config topic, that Hookline has disabled. Resolves
+   * with `unchanged` when Hookline has not disabled it. Never rejects.
    */
   enableAgain(destination: string, by: string): Promise<ChangeOutcome>
   /**
-   * The last changes at or after `since`. A version that changes only the encryption of an object
-   * is not in the list. A process does not know the changes whose records Kafka removed by
-   * compaction before the process started.
+   * The last changes at or after `since`, without changes of only the encryption. Changes that
+   * compaction removed before the process started are missing.
    */
   changes(since?: EpochMs): RecentChangeList
 }

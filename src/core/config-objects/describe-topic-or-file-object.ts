@@ -11,10 +11,7 @@ import type { ReadObject } from './read-object.ts'
 export interface OtherFacts {
   /** Problems of the object that other objects cause, for example a source that does not exist. */
   readonly others?: readonly SettingsProblem[] | undefined
-  /**
-   * The failure states of destinations (since when all attempts fail, and whether Hookline has
-   * disabled the destination), by destination id.
-   */
+  /** The failure states of destinations, by destination id. */
   readonly failures?: ReadonlyMap<string, FailureState> | undefined
 }
 
@@ -61,10 +58,7 @@ const heldProblem: SettingsProblem = {
   hint: 'run `hookline check-config` to see the problems of the file',
 }
 
-/**
- * Masks the secrets only at the first access to the document, because most callers that list
- * objects do not show the documents.
- */
+/** Masks the secrets only at the first access: most callers do not show the document. */
 function withMasked(facts: Omit<ConfigObject, 'document' | 'fingerprints'>, document: ObjectDocument): ConfigObject {
   let masked: MaskedDocument | undefined
   const once = (): MaskedDocument => (masked ??= maskDocument(facts.kind, document))

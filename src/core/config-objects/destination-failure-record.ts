@@ -7,24 +7,19 @@ import type { KnownVersion } from './object-log.ts'
 import { decodeValue, encodeValue, type ObjectRecord } from './object-record.ts'
 
 /*
- * The record `failures/<destination id>` of the config topic. It has the time since which all
- * attempts at a destination fail, and whether Hookline has disabled the destination. Every process
- * may write it, by the rule for versions of objects (`object-log.ts`). If two processes write
- * concurrently, one of the two records is ignored. The writer of the ignored record then decides
- * again, with the failure state in the other record. The record is never deleted. It has no secret:
- * it has only hashes of the webhook URLs.
+ * The record `failures/<destination id>` of the config topic: since when all attempts at a
+ * destination fail, and whether Hookline has disabled the destination. Every process may write it.
+ * If two processes write concurrently, all processes ignore one of the records (`object-log.ts`),
+ * and its writer decides again. The record is never deleted, and has no secret.
  */
 
 /**
- * The author of a change that Hookline itself makes. For other changes, the author is the name of
- * an operator key. Names of operator keys cannot begin with `hookline.`.
+ * The author of a change that Hookline itself makes. Names of operator keys, the authors of other
+ * changes, cannot begin with `hookline.`.
  */
 export const byLifecycle = 'hookline.lifecycle'
 
-/**
- * The field of the destination that a failure record reports as changed. It changes when Hookline
- * disables the destination, or when the destination is enabled again.
- */
+/** The field of the destination that a failure record reports as changed. */
 const changedField = 'enabled'
 
 interface NewRecord extends Pick<ObjectRecord, 'id' | 'by' | 'at' | 'writeId'> {
@@ -69,8 +64,8 @@ function disablingIn(value: unknown): AutomaticDisabling | undefined {
 }
 
 /**
- * Returns why Hookline has disabled a destination. `undefined` if Hookline has not disabled it, or
- * if the webhook URLs have changed since then.
+ * Returns why Hookline has disabled a destination. `undefined` if it has not, or if the webhook
+ * URLs have changed since then.
  */
 export const disablingOf = (
   destination: Pick<Destination, 'webhooks'>,

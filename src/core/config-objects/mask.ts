@@ -6,12 +6,11 @@ import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 import { type SecretValue, withSecrets } from './secret-paths.ts'
 
 /**
- * Minimum length in characters of a secret that gets a fingerprint. A shorter secret could be found
- * from its fingerprint, by hashing all candidates.
+ * Minimum length in characters of a secret that gets a fingerprint. A shorter one could be guessed
+ * from it.
  */
 const minFingerprinted = 16
 
-/** A value of a field that has a secret (see `SecretPlace`), without its path. */
 type ShownValue = Pick<SecretValue, 'holds' | 'value'>
 
 export interface MaskedDocument {
@@ -47,7 +46,7 @@ const isFileReference = (value: unknown): boolean => typeof valueAt(value, ['fil
 const maskedText = ({ holds, value }: ShownValue): string =>
   holds === 'url' && typeof value === 'string' ? maskedUrl(value) : mask
 
-/** Masks the path, query and fragment of a URL. A URL without these parts is returned unchanged. */
+/** Masks the path, query and fragment of a URL, if it has any. */
 export function maskedUrl(text: string): string {
   const url = parseUrl(text)
   if (url === undefined) return mask
@@ -61,7 +60,7 @@ export interface Mask {
   readonly fingerprint: string | undefined
 }
 
-/** Reads a value as a mask, with or without a fingerprint. `undefined`: the value is not masked. */
+/** Reads a value as a mask, with or without a fingerprint. `undefined`: the value is not a mask. */
 export function maskIn({ holds, value }: ShownValue): Mask | undefined {
   if (typeof value !== 'string') return undefined
   const bracket = value.endsWith(')') ? value.lastIndexOf(' (') : -1
@@ -71,8 +70,8 @@ export function maskIn({ holds, value }: ShownValue): Mask | undefined {
 }
 
 /**
- * Whether a mask in a document may be the mask of this secret. The secret must be masked with the
- * text of this mask. If the mask has a fingerprint, the secret must have the same fingerprint.
+ * Whether a mask may be the mask of this secret: the shown text and the fingerprint, if any, must
+ * fit.
  */
 export const canStandFor = ({ shown, fingerprint }: Mask, secret: ShownValue): boolean =>
   typeof secret.value === 'string' &&

@@ -22,15 +22,14 @@ export type MaskedObject = Pick<ConfigObject, 'document' | 'fingerprints'>
 const schemas = { destination, source } as const
 
 /**
- * Returns the fields in which the document `wanted` differs from the stored one. `wanted` has its
- * secrets in plain text or masked. An absent field equals its default. A plain secret of less than
- * 16 characters has no fingerprint, so it cannot be compared and is always returned as a change.
+ * Returns the fields in which the document `wanted`, with secrets in plain text or masked, differs
+ * from the stored one. An absent field equals its default. A plain secret of less than 16
+ * characters has no fingerprint, so it is always returned as a change.
  */
 export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: ObjectDocument): readonly FieldChange[] {
   const own = maskDocument(kind, wanted)
   const parsed = [stored.document, own.document].map(document => schemas[kind].safeParse(document))
-  // A stored document of a later version may have keys that this version does not know. Then both
-  // documents are compared as they are written, without defaults.
+  // A stored document of a later version may have keys that this version does not know.
   const isKnown = parsed.every(({ success }) => success)
   const [before, after] = isKnown ? parsed.map(({ data }) => plain(data)) : [stored.document, own.document]
   const kept = secretsIn(kind, wanted)
@@ -51,8 +50,8 @@ export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: Obj
     withSecrets(kind, single(kind, after as ObjectDocument), wantedText),
     [],
   )
-  // The schema converts a duration to milliseconds. A change shows the duration as it is written,
-  // for example `3s`.
+  // The schema converts a duration to milliseconds. A change shows it as it is written, for example
+  // `3s`.
   const written = (document: ObjectDocument, path: Path, value: unknown): unknown =>
     typeof value === 'number' ? (valueAt(document, path) ?? value) : value
   return [...changes].map(({ path, ...change }) => ({
@@ -62,10 +61,7 @@ export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: Obj
   }))
 }
 
-/**
- * Returns the top-level fields of a new object as changes. The field `before` of each change is
- * `undefined`.
- */
+/** Returns the top-level fields of a new object as changes. */
 export function fieldsOf(kind: ObjectKind, wanted: ObjectDocument): readonly FieldChange[] {
   const { id: _id, ...document } = maskDocument(kind, wanted).document
   return Object.entries(document).map(([key, after]) => ({ path: [key], before: undefined, after }))
@@ -75,16 +71,15 @@ const withFingerprint = (shown: unknown, fingerprint: string | undefined): unkno
   fingerprint === undefined ? shown : `${String(shown)} (${fingerprint})`
 
 /**
- * Finds the fingerprint of the stored secret at a path. If a destination has one shared secret,
- * `sharedSecret` and `sharedSecret[0]` are paths of the same secret.
+ * If a destination has one shared secret, `sharedSecret` and `sharedSecret[0]` are paths of the
+ * same secret.
  */
 const fingerprintAt = ({ fingerprints }: MaskedObject, path: Path): string | undefined =>
   fingerprints[formatPath(path)] ?? fingerprints[formatPath([...path, 0])]
 
 /**
- * Returns the document in which each list with exactly one secret is replaced by that secret. A
- * list with one secret means the same as the secret alone, so this difference must not be returned
- * as a change.
+ * Returns the document in which each list with exactly one secret is replaced by that secret,
+ * because both mean the same.
  */
 function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
   const secrets = secretsIn(kind, document)
@@ -98,7 +93,7 @@ function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
 
 /**
  * Converts parsed values to JSON. The schema has wrapped each text that may be a secret in a
- * `Secret`. This function replaces the `Secret` by the text.
+ * `Secret`.
  */
 function plain(value: unknown): unknown {
   if (value instanceof Secret) return value.reveal()
@@ -117,7 +112,6 @@ function* differences(before: unknown, after: unknown, path: Path): Generator<Fi
   } else if (!isSame(before, after)) yield { path, before, after }
 }
 
-/** Whether two values are equal. They can be scalars, or lists without mappings. */
 const isSame = (before: unknown, after: unknown): boolean =>
   Array.isArray(before) && Array.isArray(after)
     ? before.length === after.length && before.every((each, index) => isSame(each, after[index]))

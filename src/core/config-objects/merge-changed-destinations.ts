@@ -5,9 +5,8 @@ import { type Merged, withDisabling } from './merge-objects.ts'
 import type { ReadObject } from './read-object.ts'
 
 interface Change {
-  /** The result in use, in which the destinations have not changed yet. */
   readonly before: Merged
-  /** Returns the index of each destination in `before.settings.destinations`, by id. */
+  /** The index of each destination in `before.settings.destinations`, by id. */
   readonly positions: () => ReadonlyMap<string, number>
   /** The new versions of the changed objects. `undefined`: the object does not exist. */
   readonly changed: readonly (ReadObject | undefined)[]
@@ -15,20 +14,15 @@ interface Change {
 }
 
 /**
- * Returns the result of `mergeObjects` after some destinations have changed. It is computed from
- * the result before the change. With 10,000 objects, this takes a small part of the time of
- * `mergeObjects`.
- *
- * Returns `undefined` when the change may affect other objects too, so that all objects must be
- * merged. It affects only the changed destinations if each of them was in use before, is in use
- * now, and has the same sources as before.
+ * Returns the result of `mergeObjects` after some destinations have changed, in a small part of its
+ * time. `undefined` when all objects must be merged. A change affects only the changed destinations
+ * if each of them was in use before, is in use now, and has the same sources as before.
  */
 export function mergeChangedDestinations(
   file: Pick<Settings, 'destinations'>,
   { before, positions, changed, failures }: Change,
 ): Merged | undefined {
-  // The number of old seals after the change is not known: `before` does not say which objects have
-  // an old seal.
+  // `before` does not say which objects have an old seal, so their new number is not known.
   if (before.oldSeals > 0) return undefined
   const usable = changed.flatMap(object => (object && usableDestination(object)) ?? [])
   if (usable.length < changed.length) return undefined
@@ -36,7 +30,8 @@ export function mergeChangedDestinations(
   const changedDestinations = new Map<string, Destination>()
   for (const destination of usable) {
     const position = positions().get(destination.id)
-    // The first destinations are those of the file. They are used instead of objects with their id.
+    // The first destinations are those of the file, which have precedence over objects with their
+    // id.
     if (position === undefined || position < file.destinations.length) return undefined
     if (!wasInUseWithSameSources(destination, all[position])) return undefined
     const present = withDisabling(destination, failures)
@@ -48,8 +43,7 @@ export function mergeChangedDestinations(
 
 /**
  * Returns the destination of an object. `undefined` if the object is excluded, is not a
- * destination, or has a secret that was encrypted with an earlier key: the count `oldSeals` may
- * then change.
+ * destination, or has an old seal.
  */
 function usableDestination({ parsed, problems, hasOldSeal }: ReadObject): Destination | undefined {
   return parsed.kind === 'destination' && problems.length === 0 && !hasOldSeal ? parsed.destination : undefined

@@ -10,13 +10,13 @@ import type { ReadObject } from './read-object.ts'
 export interface Merged {
   readonly settings: Settings
   /**
-   * The number of objects of the config topic by state. `conflict`: the object is not used, because
-   * the configuration file has an object with the same id.
+   * The number of objects of the config topic by state. `conflict`: the configuration file has an
+   * object with the same kind and id.
    */
   readonly counts: { readonly used: number; readonly excluded: number; readonly conflict: number }
   /**
-   * The number of objects with a secret that was not encrypted with the first encryption key. The
-   * first key encrypts; during a rotation, a second key only decrypts.
+   * The number of objects with a secret that was not encrypted with the first encryption key.
+   * During a rotation, a second key only decrypts.
    */
   readonly oldSeals: number
   /**
@@ -25,18 +25,18 @@ export interface Merged {
    */
   readonly problems: ReadonlyMap<string, readonly SettingsProblem[]>
   /**
-   * For each destination of the file (`destination/id`) that names unknown sources, a problem for
-   * each of them. The destination stays in use and gets the events of its other sources.
+   * For each destination of the file (`destination/id`), a problem for each unknown source that it
+   * names. The destination stays in use and gets the events of its other sources.
    */
   readonly problemsInFile: ReadonlyMap<string, readonly SettingsProblem[]>
   /**
-   * The objects of the config topic that are not used because the configuration file has an object
-   * with the same kind and id. Entries are `kind/id`.
+   * The objects (`kind/id`) of the config topic that are not used because the configuration file
+   * has them too.
    */
   readonly conflicts: ReadonlySet<string>
   /**
-   * The destinations in which this result differs from the result that was in use before, by id.
-   * Absent if anything else may differ too. Only `mergeChangedDestinations` sets it.
+   * The destinations that differ from the result that was in use before, by id. Absent if anything
+   * else may differ too.
    */
   readonly changedDestinations?: ReadonlyMap<string, Destination>
 }
@@ -47,10 +47,8 @@ export interface Merged {
  * - If the file has an object of the same kind and id, the object of the file is used.
  * - If two sources have the same write key, one of them keeps it: the source of the file or,
  *   without one, the source that got the key first. The other source loses all its write keys.
- * - A destination of the config topic with an unknown source is excluded: its messages wait until
- *   the source exists, or until the destination no longer names it.
+ * - A destination of the config topic with an unknown source is excluded: its messages wait.
  * - A destination that Hookline has disabled is disabled in the result.
- * The function reads each object once. It takes about 2 ms for 10,000 objects.
  */
 export function mergeObjects(
   file: Settings,
@@ -121,7 +119,7 @@ export function withDisabling(destination: Destination, failures: ReadonlyMap<st
 }
 
 /**
- * A source of the config topic. For each of its write keys, `keyOffsets` has the offset of the
+ * A source of the config topic. `keyOffsets` has, for each of its write keys, the offset of the
  * record with which the source got the key.
  */
 interface TopicSource extends Pick<ReadObject, 'keyOffsets'> {
@@ -134,8 +132,8 @@ interface KeyOwner {
 }
 
 /**
- * Returns a problem for each source of the config topic with a write key that another source has
- * and keeps (see `mergeObjects`).
+ * Returns a problem for each source of the config topic with a write key that another source keeps
+ * (see `mergeObjects`).
  */
 export function duplicatedKeys(ofFile: readonly Source[], ofTopic: readonly TopicSource[]): Merged['problems'] {
   const owners = new Map<string, KeyOwner>()
@@ -156,12 +154,11 @@ export function duplicatedKeys(ofFile: readonly Source[], ofTopic: readonly Topi
 }
 
 /**
- * Whether source `a` got a write key before source `b`. Two offsets are equal only if both are
- * unknown. The ids of the sources then decide, so that all processes decide alike.
+ * Whether source `a` got a write key before source `b`. If both offsets are unknown, the ids
+ * decide, so that all processes decide alike.
  */
 const isBefore = (a: KeyOwner, b: KeyOwner): boolean => a.offset < b.offset || (a.offset === b.offset && a.id < b.id)
 
-/** Returns problems for each readable destination with an unknown source. */
 function* unknownSources(
   destinations: readonly Destination[],
   known: ReadonlySet<string>,
@@ -174,10 +171,7 @@ function* unknownSources(
   }
 }
 
-/**
- * The problem of a destination whose list `sources` has, at `index`, an id that no source has. The
- * caller adds the hint.
- */
+/** The problem of a destination whose `sources[index]` does not exist. The caller adds the hint. */
 export const unknownSource = (index: number) => ({ path: ['sources', index], message: 'no source has this id' })
 
 const unknownSourceHint =
@@ -186,13 +180,11 @@ const unknownSourceHint =
 const unknownSourceInFileHint =
   'create a source with this id, or correct or remove the id in the file: until then, the destination gets only the events of its other sources'
 
-/** The problem of a write key that two sources have. */
 export const duplicatedKey: SettingsProblem = {
   path: ['writeKey'],
   message: 'is also the write key of another source',
   hint: 'use another write key',
 }
 
-/** Whether the configuration file has an object with this kind and id. */
 export const isInFile = (file: Pick<Settings, 'sources' | 'destinations'>, { kind, id }: ObjectName): boolean =>
   (kind === 'source' ? file.sources : file.destinations).some(each => each.id === id)

@@ -4,8 +4,7 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
  * The rule by which every process computes the objects from the config topic.
  *
  * Kafka has no conditional write, so two processes may write the same version of an object. All
- * processes read the records in the same order, and by these rules all of them apply the same
- * records:
+ * processes read the records in the same order, and apply the same records by these rules:
  * - A record is applied only if its version is the current version of the object plus 1. So of two
  *   records with the same version, the first one is applied.
  * - A creation is applied only if the object does not exist. An update or a deletion is applied
@@ -15,24 +14,18 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
  * - The first record of an object that a process reads is always applied, because compaction may
  *   have removed the records before it.
  *
- * All other records are ignored.
- *
- * Compaction keeps only the last record of a key, which can be an ignored one. A process that
- * starts after compaction would then read the ignored record first and apply it. So after an
- * ignored record, a process writes a copy of the current version. The copy must be written within
- * the compaction lag of the topic: in this time, Kafka does not compact the records. Each copy has
- * a copy number, which is 1 or higher. A process applies a copy if it knows a lower version of the
+ * All other records are ignored. Compaction could keep an ignored record as the last one of its
+ * key. A process that starts later would then apply it. So after an ignored record, a process
+ * writes a copy of the current version, within the compaction lag of the topic. Each copy has a
+ * copy number, which is 1 or higher. A process applies a copy if it knows a lower version of the
  * object, or the same version with a lower copy number.
  *
  * Kafka can also lose all records of an object, for example when the topic is deleted and created
  * again. Each process that has the object in memory then keeps it, and writes a copy unless it has
- * already read a copy of another process.
+ * already read one.
  */
 
-/**
- * The last applied record of an object: the current version of the object. A deletion is a version
- * too.
- */
+/** The last applied record of an object, also a deletion: the current version of the object. */
 export type KnownVersion = ObjectRecord
 
 export type FoldResult =
@@ -40,23 +33,23 @@ export type FoldResult =
   | 'applied'
   /**
    * The record has the version and the write id of the current version: it is a copy, or the
-   * producer wrote the record twice. The object stays the same.
+   * producer wrote the record twice.
    */
   | 'repeated'
   /**
    * The record is a copy, and replaces the current version in this process. For example, this
-   * process started after compaction, and so it applied a record that must be ignored.
+   * process started after compaction, and applied a record that other processes ignore.
    */
   | 'restored'
-  /** The record does not follow the current version. For example, its version is the same. */
+  /** The record does not follow the current version. */
   | 'ignored'
 
-/** The version of the next change of an object. `known` is its current version. */
+/** The version of the next change of an object. */
 export const nextVersionOf = (known: Pick<KnownVersion, 'version'> | undefined): number => (known?.version ?? 0) + 1
 
 /**
  * Decides by the rule at the top of this file what a record changes. `known` is the current version
- * of the object; `undefined` if no record of the object was read before.
+ * of the object; `undefined` if none was read before.
  */
 function foldRecord(known: KnownVersion | undefined, record: ObjectRecord): FoldResult {
   if (known === undefined) return 'applied'
@@ -74,7 +67,6 @@ export class ObjectLog {
   readonly #known = new Map<string, KnownVersion>()
   readonly #needCopy = new Map<string, RecordName>()
 
-  /** Adds the next record of the topic, and returns what it changed. */
   apply(record: ObjectRecord): FoldResult {
     const key = objectKeyOf(record)
     const known = this.#known.get(key)
@@ -92,17 +84,15 @@ export class ObjectLog {
         this.ignore(record)
         return result
     }
-    // After an ignored record, this process writes copies of the current version until it reads a
-    // copy. A later change of the object does not make the copy unnecessary. A process that starts
-    // after compaction may read the ignored record first, and apply it. That process then ignores
-    // the later change, unless the version of this change is that of the ignored record plus 1.
+    // Only a copy makes further copies unnecessary; a later change does not. A process that starts
+    // after compaction may apply the ignored record, and then ignore the later change.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }
 
   /**
-   * Notes that the last record of an object in the topic is ignored. After compaction, this record
-   * would be the only one of the object, so the current version must be written again as a copy.
+   * Notes that the last record of an object in the topic is ignored, so that a copy must be
+   * written.
    */
   ignore({ kind, id }: RecordName): void {
     const key = objectKeyOf({ kind, id })
@@ -111,7 +101,7 @@ export class ObjectLog {
 
   /**
    * Adds an object whose records Kafka has lost, with the version that this process still has in
-   * memory. A process must write this version again, as a copy.
+   * memory.
    */
   keep(known: KnownVersion): void {
     this.#known.set(objectKeyOf(known), known)
@@ -119,8 +109,7 @@ export class ObjectLog {
   }
 
   /**
-   * The current version of an object. A deletion is a version too. `undefined` when no record of
-   * the object was read.
+   * The current version of an object, also a deletion. `undefined` when no record of it was read.
    */
   get(name: RecordName): KnownVersion | undefined {
     return this.#known.get(objectKeyOf(name))
@@ -132,24 +121,17 @@ export class ObjectLog {
   }
 
   /**
-   * Whether the current version of the object must be written to the topic again. The reason is
-   * that Kafka has lost all records of the object, or that a record of the object was ignored.
-   * Compaction may remove the records before the ignored record. Without a copy, a process that
-   * starts later would then read the ignored record first, and apply it. No copy is needed after a
-   * copy of the current version was read.
+   * Whether a copy of the current version must be written (see the rule at the top of this file).
    */
   needsCopy(name: RecordName): boolean {
     return this.#needCopy.has(objectKeyOf(name))
   }
 
-  /** All objects whose current version must be written to the topic again (see `needsCopy`). */
+  /** All objects for which `needsCopy` is true. */
   allToCopy(): readonly RecordName[] {
     return [...this.#needCopy.values()]
   }
 }
 
-/**
- * The record that repeats the current version of an object. `ObjectLog.needsCopy` says when and why
- * it must be written.
- */
+/** The record that repeats the current version of an object. */
 export const copyOf = (known: KnownVersion): ObjectRecord => ({ ...known, copy: known.copy + 1 })

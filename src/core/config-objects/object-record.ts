@@ -4,10 +4,9 @@ import { type EpochMs, epochMs } from '../time.ts'
 import { type ObjectChange, type ObjectDocument, type ObjectKind, objectKinds } from './config-objects.ts'
 
 /*
- * The records of the config topic. The key is `destination/<id>` or `source/<id>`, or
+ * The records of the config topic. The key is `destination/<id>`, `source/<id>` or
  * `failures/<destination id>`. The value is JSON with the version of its format and the document,
- * whose secrets are sealed (encrypted); a deletion has no value. The headers have the version, the
- * author and the time of the change.
+ * whose secrets are sealed (encrypted). A deletion has no value. The other fields are headers.
  */
 
 /** The number of the format of the values. A process excludes an object with an unknown format. */
@@ -30,25 +29,16 @@ export interface RecordName {
   readonly id: string
 }
 
-/**
- * One record of the config topic: a new version of an object, or a copy that repeats the current
- * version.
- */
+/** One record of the config topic: a new version of an object, or a copy of the current version. */
 export interface ObjectRecord extends RecordName {
   readonly version: number
   readonly action: ObjectChange['action']
   readonly by: string
   readonly at: EpochMs
   readonly fields: readonly string[]
-  /**
-   * Identifies the write. When a process reads the topic, it recognises by this id a record that it
-   * has written itself.
-   */
+  /** Identifies the write, so that a process recognises its own records when it reads the topic. */
   readonly writeId: string
-  /**
-   * 0 for a change. After a record that all processes ignore, the current version is written again
-   * as a copy (`object-log.ts`). The copy has the number of the previous copy plus 1.
-   */
+  /** 0 for a change. A copy (`object-log.ts`) has the number of the previous copy plus 1. */
   readonly copy: number
   /** The JSON text of the value; `undefined` for a deletion. */
   readonly value: string | undefined
@@ -59,9 +49,8 @@ export interface ObjectRecord extends RecordName {
   readonly offset?: number | undefined
   /**
    * For each write key of a source, in the order of the document: the offset of the record with
-   * which the source got the key. If the offset is `null` or absent, the source got the key with
-   * this record. If two sources have the same write key, the source that got the key first keeps
-   * it.
+   * which the source got the key. `null` or absent: this record. If two sources have the same write
+   * key, the source that got the key first keeps it.
    */
   readonly keyOffsets?: readonly (number | null)[] | undefined
 }
@@ -100,10 +89,7 @@ export function encodeRecord(record: ObjectRecord): OutgoingRecord & { readonly 
   }
 }
 
-/**
- * Decodes the key and the headers of a record at an offset. The value stays encoded; `decodeValue`
- * decodes it.
- */
+/** Decodes the key and the headers of a record. */
 export function decodeRecord(
   key: Buffer | null,
   value: Buffer | null,

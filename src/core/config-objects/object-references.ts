@@ -17,9 +17,8 @@ export interface AllObjects {
 
 /**
  * Returns the problems of a valid object that other objects cause: an unknown source, or a write
- * key that another source has. Sources and write keys that are already in the current document
- * `earlier` cause no problem. Otherwise no change would be possible for an object that is already
- * excluded because of one of these sources or keys.
+ * key that another source has. Sources and write keys of the current document `earlier` cause no
+ * problem: otherwise an excluded object could not be changed.
  */
 export function brokenReferences(
   object: ParsedObject,
@@ -44,8 +43,7 @@ function unknownSources(
   const unknown = added.filter(([, id]) => !isKnown(id))
   if (unknown.length === 0) return excludedSources(added, all)
   const ids = [...sourcesOf(all)].map(({ id }) => id)
-  // Only the first `maxProblems` problems are shown. Finding a similar id for each of thousands of
-  // unknown ids would take minutes.
+  // Finding a similar id for each of thousands of unknown ids would take minutes.
   return unknown.slice(0, maxProblems).map(([index, id]) => ({
     ...unknownSource(index),
     hint: adviceOnName(id, ids, 'use the id of a configured source'),
@@ -54,8 +52,7 @@ function unknownSources(
 
 /**
  * Returns a problem for each source in `named` that is excluded because another source has one of
- * its write keys. A destination must not begin to use this source: the process that wrote the
- * source may soon undo this write, and the source may then not exist (see
+ * its write keys. The write that created this source may soon be undone (see
  * `undo-conflicting-change.ts`).
  */
 function excludedSources(
@@ -93,10 +90,7 @@ function duplicatedWriteKeys(
   )
 }
 
-/**
- * The parts of one change that can conflict with concurrent changes of other objects (see
- * `mayConflict`).
- */
+/** The parts of one change that can conflict with concurrent changes of other objects. */
 export interface References {
   readonly name: ObjectName
   readonly isDeletion: boolean
@@ -110,9 +104,8 @@ export interface References {
 }
 
 /**
- * Returns the parts of a change that can conflict with other changes. The change replaces the
- * document `before` by the document `after`. `before` is `undefined` for a creation, and `after`
- * for a deletion.
+ * Returns the parts of a change that can conflict with other changes. `before` is `undefined` for a
+ * creation, and `after` for a deletion.
  */
 export function referencesOf(
   name: ObjectName,
@@ -131,9 +124,9 @@ export function referencesOf(
 }
 
 /**
- * Whether two changes of different objects may conflict: each is possible alone, but perhaps not
- * both together. For example, one deletes a source that the other adds to a destination. The caller
- * must then make one change first, and plan the other one again.
+ * Whether two changes of different objects are perhaps not possible together, for example if one
+ * deletes a source that the other adds to a destination. The caller must then plan the second one
+ * again.
  */
 export const mayConflict = (a: References, b: References): boolean =>
   isDeletionOfNamed(a, b) || isDeletionOfNamed(b, a) || a.writeKeys.some(key => b.writeKeys.includes(key))
@@ -142,8 +135,7 @@ const isDeletionOfNamed = ({ name, isDeletion }: References, { sources }: Refere
   isDeletion && name.kind === 'source' && sources.includes(name.id)
 
 /**
- * Returns a problem if an object cannot be deleted because another object or a setting uses it;
- * otherwise an empty list.
+ * Returns a problem if an object cannot be deleted, because another object or a setting uses it.
  */
 export function usesOf({ kind, id }: ObjectName, all: AllObjects): readonly SettingsProblem[] {
   const users = kind === 'source' ? usersOfSource(id, all) : usersOfDestination(id, all)

@@ -28,7 +28,6 @@ export interface ChangeBase {
    * never existed.
    */
   readonly known: KnownVersion | undefined
-  /** The object as it is now; `undefined` when it does not exist or was deleted. */
   readonly current: ReadObject | undefined
   /** The key that encrypts secrets. */
   readonly key: EncryptionKey
@@ -44,7 +43,7 @@ interface PlannedWrite {
   readonly references: References
   /**
    * Returns the problems that other objects cause. The caller calls it again after the write,
-   * because another writer may have changed the other objects since the plan was made.
+   * because another writer may have changed the other objects.
    */
   readonly problemsIn: (all: AllObjects) => readonly SettingsProblem[]
 }
@@ -62,9 +61,8 @@ export type ChangePlan =
 const maxValueBytes = 128 * 1024
 
 /**
- * Whether the plan may be outdated: another process may have written a change that this process has
- * not read yet. The caller then reads the topic to its end and plans again. The result is false for
- * the `unchanged` plan of a dry run, because the response may be outdated anyway when it arrives.
+ * Whether another process may have written a change that this process has not read yet. The caller
+ * then reads the topic to its end and plans again. False for the `unchanged` plan of a dry run.
  */
 export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeRequest, 'dryRun'>): boolean {
   if (plan.kind === 'unchanged') return !dryRun
@@ -82,8 +80,7 @@ export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan
   if (!isExpected(expected, version)) return { kind: 'conflict', version }
   const next = request.next(current?.document)
   if (next === undefined) return current === undefined ? { kind: 'not_found' } : planDeletion(request, base)
-  // If the document of an excluded object stays the same, the plan is `unchanged`. `planDocument`
-  // would refuse the document because of the problems of the object.
+  // `planDocument` would refuse the document because of the problems of the object.
   if (current !== undefined && current.problems.length > 0 && next === current.document) return { kind: 'unchanged' }
   return planDocument(request, next, base)
 }
@@ -111,7 +108,6 @@ function planDeletion({ kind, id, by }: ChangeRequest, base: ChangeBase): Change
   }
 }
 
-/** Plans to write the current document again, with its secrets encrypted with the current key. */
 function planRenewal(request: ChangeRequest, base: ChangeBase): ChangePlan {
   const { current } = base
   if (current === undefined) return { kind: 'not_found' }
@@ -138,8 +134,7 @@ function planDocument(request: ChangeRequest, given: ObjectDocument, base: Chang
   const problemsIn = (others: AllObjects) => brokenReferences(object, document, others, current?.document)
   const problems = problemsIn(all)
   if (problems.length > 0) return { kind: 'refused', problems, followsFromTopic: true }
-  // An unchanged document is written again if one of its secrets was encrypted with an old key. The
-  // new record encrypts the secret with the current key.
+  // An unchanged document is written again if one of its secrets was encrypted with an old key.
   const isUnchanged = current !== undefined && changedFields(current.document, document).length === 0
   if (isUnchanged && !current.hasOldSeal) return { kind: 'unchanged' }
   return planWrite(request, document, base, { problemsIn })
@@ -147,8 +142,8 @@ function planDocument(request: ChangeRequest, given: ObjectDocument, base: Chang
 
 /**
  * Returns the new record value of a destination that has problems, if the change affects only
- * `enabled` and `paused`; `undefined` for any other change. The encrypted secrets are copied,
- * because the encryption key of some of them may be lost.
+ * `enabled` and `paused`; otherwise `undefined`. The encrypted secrets are copied, because the
+ * encryption key of some of them may be lost.
  */
 function switchedValue(document: ObjectDocument, { current, known }: ChangeBase): string | undefined {
   const fields = changedFields(current?.document, document)
@@ -185,7 +180,7 @@ function planWrite(
 
 /**
  * Returns a problem for each new write key that not every client can send. A key that the source
- * already has causes no problem, because otherwise a source with an old key could not be changed.
+ * already has causes none, because the source could not be changed otherwise.
  */
 function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}): readonly SettingsProblem[] {
   const before = writeKeysIn(earlier)
@@ -206,8 +201,7 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
 
 /**
  * Returns the problems of a new or changed policy that exceeds the limits of `delivery`. An
- * unchanged policy causes no problem, even if it exceeds the limits because `delivery` was changed
- * later. Deliveries then use the limits instead (`effectivePolicy`).
+ * unchanged policy causes none, even if `delivery` was changed later.
  */
 function policyProblems(
   document: ObjectDocument,
@@ -219,10 +213,7 @@ function policyProblems(
   return policiesWithinLimits(config, new Map()).map(problem => ({ ...problem, path: problem.path.slice(2) }))
 }
 
-/**
- * Returns the `keyOffsets` of the new record (see `ObjectRecord`). A write key that the source
- * already has keeps its offset, and a new one gets `null`.
- */
+/** A write key that the source already has keeps its offset, and a new one gets `null`. */
 const keyOffsetsOf = (document: ObjectDocument, current: ReadObject | undefined): ObjectRecord['keyOffsets'] =>
   writeKeysIn(document).map(key => {
     const index = current === undefined ? -1 : writeKeysIn(current.document).indexOf(key)

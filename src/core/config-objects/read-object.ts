@@ -12,8 +12,7 @@ import { type ParsedObject, validateObject } from './validate-object.ts'
 export interface ReadObject extends ObjectName {
   /**
    * The source or destination that is added to the settings. When `problems` is not empty, it is a
-   * placeholder: a destination whose messages wait, or a source without write keys. Events of this
-   * source that are already stored are still routed.
+   * placeholder: a destination whose messages wait, or a source without write keys.
    */
   readonly parsed: ParsedObject
   readonly problems: readonly SettingsProblem[]
@@ -23,8 +22,7 @@ export interface ReadObject extends ObjectName {
   readonly hasOldSeal: boolean
   /**
    * For each write key of a source, in the order of the document: the offset of the record of the
-   * config topic by which the source got the key. `undefined` when the object was not read from the
-   * topic.
+   * config topic by which the source got the key.
    */
   readonly keyOffsets: readonly (number | undefined)[]
 }
@@ -34,9 +32,7 @@ export interface ReadingContext {
   readonly context: EntryContext
 }
 
-/**
- * Decodes the value of a record, decrypts its secrets, and checks the document. Takes about 0.1 ms.
- */
+/** Decodes the value of a record, decrypts its secrets, and checks the document. */
 export function readObject(
   record: ObjectName & Pick<ObjectRecord, 'offset' | 'keyOffsets'>,
   value: string,

@@ -6,10 +6,9 @@ import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 const max = 1_000
 
 /**
- * Returns the change that a record makes. `undefined` for a record that changes nothing: a failure
- * record that neither disables its destination nor enables it again, or a new version of an object
- * in which only the encryption is new. After a rotation of the encryption key, Hookline writes one
- * of these versions for each object, and they must not displace the changes of operators.
+ * Returns the change that a record makes. `undefined` for a record that changes nothing, for
+ * example only the encryption. A rotation of the encryption key writes one for each object, which
+ * must not displace the changes of operators.
  */
 function changeIn(record: ObjectRecord): ObjectChange | undefined {
   if (!isObjectRecord(record)) return changeOfFailures(record)
@@ -18,14 +17,14 @@ function changeIn(record: ObjectRecord): ObjectChange | undefined {
   return { kind, id, version, action, by, at, fields }
 }
 
-/** The last 1,000 changes of configuration objects. Older ones are dropped. */
+/** The last 1,000 changes of configuration objects. */
 export class RecentChanges {
   /**
-   * The changes, in the order of the topic. Up to twice `max` changes are stored, so that `add` has
-   * to copy the array only seldom.
+   * In the order of the topic. Up to twice `max` changes are stored, so that `add` copies the array
+   * only seldom.
    */
   #changes: ObjectChange[] = []
-  /** The latest time of a dropped change; `undefined` while no change was dropped. */
+  /** The latest time of a dropped change. */
   #lastDroppedAt: number | undefined
 
   add(record: ObjectRecord): void {

@@ -51,7 +51,6 @@ export function open(value: unknown, keys: readonly EncryptionKey[], location: S
   const [, keyId = '', encoded = ''] = (sealed === undefined ? undefined : pattern.exec(sealed)) ?? []
   const bytes = Buffer.from(encoded, 'base64url')
   // base64url decoding ignores surplus bits at the end, so several texts could decode to one seal.
-  // Only the text that encoding produces is accepted.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== encoded) return { kind: 'damaged' }
   const key = keys.find(({ id }) => id === keyId)
   if (key === undefined) return { kind: 'key_missing', keyId }
@@ -66,7 +65,6 @@ export function open(value: unknown, keys: readonly EncryptionKey[], location: S
   }
 }
 
-/** The text of a seal; `undefined` when the value is not a seal. */
 function sealedText(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'sealed') return undefined
   const { sealed } = value as { readonly sealed: unknown }
@@ -74,8 +72,7 @@ function sealedText(value: unknown): string | undefined {
 }
 
 /**
- * The bytes of a location that the cipher authenticates together with the secret. JSON separates
- * the parts, so that two different locations never have the same bytes.
+ * The bytes of a location that the cipher authenticates. JSON separates its parts unambiguously.
  */
 const boundTo = ({ kind, id, path }: SecretLocation): Buffer =>
   Buffer.from(JSON.stringify(['hookline.config', kind, id, path]))

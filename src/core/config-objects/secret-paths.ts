@@ -3,8 +3,8 @@ import { textSettings } from '../settings/settings-that-name-files.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
 /**
- * A place in a document that has a secret. `*` in its path stands for every index or key. If the
- * value at the place is a list, each entry is a secret.
+ * A place in a document that has a secret. `*` in its path means every index or key. If the value
+ * is a list, each entry is a secret.
  */
 interface SecretPlace {
   readonly path: readonly string[]
@@ -13,8 +13,8 @@ interface SecretPlace {
 }
 
 /**
- * The places of all secrets. Each secret is sealed on the config topic and masked in responses. A
- * URL is in this list because its path or query may contain a credential.
+ * Each secret is sealed on the config topic and masked in responses. A URL is a secret because its
+ * path or query may contain a credential.
  */
 const secretPlaces: Readonly<Record<ObjectKind, readonly SecretPlace[]>> = {
   source: secretsUnder('sources.*.'),
@@ -40,8 +40,7 @@ export interface SecretValue {
 }
 
 /**
- * Returns a copy of a document in which each secret is replaced by the result of `change`. Absent
- * secrets stay absent.
+ * Returns a copy of a document in which `change` replaces each secret. Absent secrets stay absent.
  */
 export function withSecrets(
   kind: ObjectKind,

@@ -4,14 +4,14 @@ import type { ObjectName, ObjectRecord } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 
 /**
- * The author of a record that undoes a change. For other changes, the author is the name of an
- * operator key. Names of operator keys cannot begin with `hookline.`.
+ * The author of a record that undoes a change. Names of operator keys, the authors of other
+ * changes, cannot begin with `hookline.`.
  */
 export const byUndo = 'hookline.undo'
 
 /**
- * What an object was before a change: its version and its content. Both fields are `undefined` when
- * the object had never existed.
+ * What an object was before a change. Both fields are `undefined` when the object had never
+ * existed.
  */
 export interface Before {
   readonly known: KnownVersion | undefined
@@ -19,9 +19,9 @@ export interface Before {
 }
 
 /**
- * Returns the record that undoes a change, because another writer's change with a lower offset made
- * the change impossible. The record gives the object its previous content, or deletes the object if
- * it did not exist before.
+ * Returns the record that undoes a change which another writer's change with a lower offset has
+ * made impossible. It gives the object its previous content, or deletes it if it did not exist
+ * before.
  */
 export function undoOf(
   change: ObjectRecord & ObjectName,

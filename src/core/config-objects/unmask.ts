@@ -11,12 +11,12 @@ export interface Unmasked {
 
 /**
  * Replaces each masked value of the document `next` by the secret that the document `current` has
- * in the same field. A single secret counts as a list of one.
+ * in the same field.
  *
- * In a list, a mask with a fingerprint stands for the secret with this fingerprint. A mask without
- * a fingerprint stands for the secret at the same position. If the list has become shorter, the
- * positions of the remaining secrets are unknown. A mask that can then stand for several secrets is
- * a problem, because the wrong choice would keep the secret that the operator wants to remove.
+ * In a list, a mask with a fingerprint means the secret with this fingerprint. A mask without a
+ * fingerprint means the secret at the same position. If the list has become shorter, a mask that
+ * can mean several secrets is a problem: the wrong choice would keep the secret that the operator
+ * wants to remove.
  *
  * A webhook keeps secrets only for the same scheme and host. Otherwise an operator could read a
  * secret header by changing the URL to a host of their own. For the same reason, a client secret is
@@ -28,8 +28,7 @@ export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDo
   const hostsKept = (): boolean => (isHostKept ??= hasSameHosts(next, current))
   const document = withSecrets(kind, next, secret => {
     const mask = maskIn(secret)
-    // A document can have 100,000 masks. After `maxProblems` problems, the other masks are not
-    // examined, because only the first `maxProblems` problems are shown.
+    // Only the first `maxProblems` problems are shown, and a document can have 100,000 masks.
     if (mask === undefined || problems.length === maxProblems) return secret.value
     const stored = storedSecret(secret, mask, { next, current, hostsKept })
     if (stored.kind === 'found') return stored.value
@@ -47,11 +46,10 @@ type StoredSecret =
 interface Compared {
   readonly next: ObjectDocument
   readonly current: ObjectDocument
-  /** The result of `hasSameHosts`, which is computed once, because `next` may have many URLs. */
+  /** The result of `hasSameHosts`, computed once, because `next` may have many URLs. */
   readonly hostsKept: () => boolean
 }
 
-/** Finds the stored secret that a mask at this place of `next` stands for. */
 function storedSecret({ path, holds }: SecretValue, mask: Mask, { next, current, hostsKept }: Compared): StoredSecret {
   if (path[0] === 'auth' && !hostsKept()) return newHost
   if (path[0] === 'webhooks' && hasNewHost(path, next, current)) return newWebhookHost
@@ -101,8 +99,8 @@ function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
 }
 
 /**
- * Returns the stored values that a mask at this path of `next` can stand for. The caller must still
- * compare the text and the fingerprint of the mask with each value (`canStandFor`).
+ * Returns the stored values that a mask at this path of `next` can mean. The caller must still
+ * compare the mask with each value (`canStandFor`).
  */
 function candidatesFor(path: Path, mask: Mask, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const [list, index] = path
@@ -118,13 +116,11 @@ function candidatesFor(path: Path, mask: Mask, next: ObjectDocument, current: Ob
   return stored.slice(position, position + 1)
 }
 
-/** The entries of a list. A value that is not a list counts as a list of one. */
 function listAt(document: ObjectDocument, path: Path): readonly unknown[] {
   const value = valueAt(document, path)
   return value === undefined ? [] : [value].flat()
 }
 
-/** The number of entries of a list, without a copy of the list: it may have 100,000 entries. */
 function countAt(document: ObjectDocument, path: Path): number {
   const value = valueAt(document, path)
   if (Array.isArray(value)) return value.length
@@ -132,15 +128,13 @@ function countAt(document: ObjectDocument, path: Path): number {
 }
 
 /**
- * Returns the stored webhooks whose secrets the webhook of `next` at `position` can keep. Only a
- * stored webhook with the same scheme and host is possible. The first of these rules that applies
- * decides:
- * 1. If a stored webhook has the same id, only this webhook is possible.
- * 2. If the new URL is not masked, a stored webhook with the same URL is possible. If the URL is a
- *    mask with a fingerprint, only a stored webhook whose URL has this fingerprint is possible.
- * 3. If the list has not become shorter, only the stored webhook at the same position is possible.
- * 4. If the new URL is masked, each stored webhook with the same masked URL is possible. If it is
- *    not masked, each stored webhook with the same scheme and host is possible.
+ * Returns the stored webhooks whose secrets the webhook of `next` at `position` can keep. They must
+ * have the same scheme and host. The first rule that applies decides:
+ * 1. Only the stored webhook with the same id.
+ * 2. The stored webhooks with the same URL or, for a masked URL with a fingerprint, with this
+ *    fingerprint.
+ * 3. If the list has not become shorter: only the stored webhook at the same position.
+ * 4. The stored webhooks with the same masked URL or, if the new URL is not masked, all.
  */
 function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const stored = listAt(current, ['webhooks'])
@@ -149,9 +143,8 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
   const hasHost = (webhook: unknown): boolean => isSameHost(url, valueAt(webhook, ['url']))
   const withId = stored.filter(webhook => id !== undefined && valueAt(webhook, ['id']) === id)
   if (withId.length > 0) return withId.filter(hasHost)
-  // The webhook of `next` has no id, or an id that no stored webhook has. The operator may have
-  // added this id to a stored webhook without an id. A stored webhook with another id is a
-  // different webhook, so its secrets are not kept.
+  // The operator may have added an id to a stored webhook without one. But a stored webhook with
+  // another id is a different webhook.
   const canBe = (webhook: unknown): boolean =>
     hasHost(webhook) && (id === undefined || valueAt(webhook, ['id']) === undefined)
   const mask = maskIn({ holds: 'url', value: url })
@@ -165,9 +158,8 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
 }
 
 /**
- * Whether a masked client secret may be kept: the token URL of `next` has the scheme and host of
- * the token URL of `current`, and each webhook of `next` has the scheme and host of a webhook of
- * `current`.
+ * Whether a masked client secret may be kept: the token URL and the webhooks of `next` have no
+ * scheme or host that `current` does not have.
  */
 function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
   const tokenUrl: Path = ['auth', 'oauth2', 'tokenUrl']
@@ -178,10 +170,7 @@ function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
   )
 }
 
-/**
- * Whether the webhook at this path of `next` has a new scheme or host. It is compared with the
- * stored webhook with the same id or, if none has this id, with all stored webhooks.
- */
+/** Whether the webhook at this path of `next` has a new scheme or host. */
 function hasNewHost(path: Path, next: ObjectDocument, current: ObjectDocument): boolean {
   const own = valueAt(next, path.slice(0, 2))
   const id = valueAt(own, ['id'])

@@ -9,7 +9,6 @@ import { draftFrom, settingsFrom } from '../settings/validate.ts'
 import { id as idField } from '../settings/value-types.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
-/** A valid source or destination, in the form in which `Settings` has it. */
 export type ParsedObject =
   | { readonly kind: 'source'; readonly source: Source }
   | { readonly kind: 'destination'; readonly destination: Destination }
@@ -17,16 +16,15 @@ export type ParsedObject =
 export type Validated =
   | { readonly kind: 'valid'; readonly object: ParsedObject }
   /**
-   * The paths of the problems are relative to the document. In these paths, keys that Hookline does
-   * not know are masked, because they may contain a secret.
+   * Paths are relative to the document. Keys that Hookline does not know are masked in them,
+   * because they may contain a secret.
    */
   | { readonly kind: 'invalid'; readonly problems: readonly SettingsProblem[] }
 
 /**
  * Checks one document, with its secrets in plain text, by the schema and the rules of the
- * configuration file. Rules about other objects are not checked: unique ids and write keys, and the
- * existence of the sources of a destination. The limits of `delivery` for a policy are not checked
- * either. `planChange` checks them, because they apply only to a new or changed policy.
+ * configuration file. Rules about other objects, and the limits of `delivery` for a policy, are not
+ * checked (see `planChange`).
  */
 export function validateObject(
   kind: ObjectKind,
@@ -42,13 +40,13 @@ export function validateObject(
   return validateInConfiguration(kind, id, given, context)
 }
 
-/** Converts a valid entry to a `ParsedObject`. Only a `Destination` has the key `webhooks`. */
+/** Only a `Destination` has the key `webhooks`. */
 const parsedObject = (valid: Source | Destination): ParsedObject =>
   'webhooks' in valid ? { kind: 'destination', destination: withSecretTexts(valid) } : { kind: 'source', source: valid }
 
 /**
  * Checks the document as the only entry of a configuration. This is slower than `validSource` and
- * `validDestination`, but finds all problems of an invalid document.
+ * `validDestination`, but finds all problems.
  */
 function validateInConfiguration(
   kind: ObjectKind,
@@ -63,8 +61,7 @@ function validateInConfiguration(
   const result = settingsFrom({ ...draft, rules: draft.rules.filter(rule => rule !== policiesWithinLimits) }, unread)
   const problems = [
     ...(given.id === id ? [] : [otherId]),
-    // Only the first `maxProblems` problems are shown. Masking the keys of all problems of a large
-    // document would take a minute.
+    // Masking the keys of all problems of a large document would take a minute.
     ...named.slice(0, maxProblems).map(({ path }) => fileProblem(path.slice(2))),
     ...(result.kind === 'refused' ? result.problems.slice(0, maxProblems).map(relative) : []),
   ]
@@ -89,8 +86,7 @@ const fileProblem = (path: Path): SettingsProblem => ({
 /** The smallest configuration in which the document is an entry. */
 function configurationAround(kind: ObjectKind, document: object, context: EntryContext): object {
   const services = { kafka: { brokers: ['kafka:9092'] }, registry: { url: 'http://registry' } }
-  // The configuration needs `operator.encryptionKeyFile`, because the document is for the config
-  // topic, which exists only with this setting.
+  // The document is for the config topic, which exists only with `operator.encryptionKeyFile`.
   const around = { ...context, ...services, operator: { encryptionKeyFile: 'key' } }
   if (kind === 'source') return { ...around, sources: [document] }
   const { sources } = document as { readonly sources?: unknown }
@@ -101,12 +97,11 @@ function configurationAround(kind: ObjectKind, document: object, context: EntryC
   return { ...around, sources: known.map(source => ({ id: source, writeKey: source })), destinations: [document] }
 }
 
-/** Matches the parts of a hint that name keys for files, such as `urlFile`. */
 const fileAdvice = / or "?\w+File\b"?|\b\w+File, |, \w+File$|\.? Alternatively, set `\w+File`/g
 
 /**
- * Makes the paths of a problem relative to the document, and removes advice about files, because
- * only the configuration file can name files.
+ * Makes the paths of a problem relative to the document, and removes advice about files, which only
+ * the configuration file can name.
  */
 function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProblem {
   const at = { ...rest, path: maskUnknownKeys(path.slice(2)) }
@@ -117,8 +112,8 @@ function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProb
 }
 
 /**
- * Wraps the URL and the header values of each webhook in a `Secret`, so that logs and JSON do not
- * show the credentials that they may contain.
+ * Wraps the URL and the header values of each webhook in a `Secret`, because they may contain
+ * credentials.
  */
 const withSecretTexts = (destination: Destination): Destination => ({
   ...destination,

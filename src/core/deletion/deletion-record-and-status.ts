@@ -6,9 +6,8 @@ import { toIsoTimestamp } from '../message/timestamp.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
 /**
- * An accepted deletion. In its record in the deletions topic, the key contains the id, and the
- * value contains the other fields. A deletion with many destinations has several records
- * (`encodeDeletionParts`).
+ * An accepted deletion, stored in the deletions topic. With many destinations, it has several
+ * records (`encodeDeletionParts`).
  */
 export interface DeletionRecord {
   readonly id: string
@@ -20,10 +19,7 @@ export interface DeletionRecord {
   readonly sources: readonly { readonly id: string; readonly destinations: readonly string[] }[]
 }
 
-/**
- * The result of one user's delete message at one destination. If the message is dead-lettered and
- * replayed, a later result replaces this one.
- */
+/** The result of one user's delete message at one destination. */
 export interface DeletionOutcome {
   readonly request: string
   readonly source: string
@@ -34,12 +30,7 @@ export interface DeletionOutcome {
   readonly reason: DeadLetterReason | DropReason | undefined
 }
 
-/**
- * The state of the delete messages of a deletion, or of those for one destination.
- * - `running`: at least one message has no result yet.
- * - `failed`: all messages have a result, but at least one was not delivered.
- * - `finished`: all messages were delivered.
- */
+/** `failed`: all messages have a result, and at least one was not delivered. */
 export type DeletionState = 'running' | 'finished' | 'failed'
 
 /** The response to `GET /v1/regulations/:id`. */
@@ -63,7 +54,7 @@ export interface DeletionStatus {
 
 /** Computes the status of one deletion from the records of the deletions topic. */
 export class DeletionTally {
-  /** The last result of each delete message, by source, destination and user. */
+  /** By source, destination and user. */
   readonly #results = new Map<string, ReportedResult>()
   readonly #record: DeletionRecord
   readonly #places: ReadonlySet<string>
@@ -78,9 +69,8 @@ export class DeletionTally {
   }
 
   /**
-   * Adds a result. The caller must add the results in the order of the topic, because a later
-   * result replaces an earlier one. Results of other deletions, and of sources and destinations
-   * that this deletion does not name, have no effect.
+   * Adds a result, in the order of the topic: a later result replaces an earlier one, for example
+   * after a replay.
    */
   note({ request, source, destination, userId, result }: DeletionOutcome): void {
     if (request !== this.#record.id || !this.#places.has(placeOf(source, destination))) return
@@ -135,17 +125,14 @@ export const deletionKey = (id: string): string => JSON.stringify([id])
 export const deletionOutcomeKey = ({ request, source, destination, userId }: DeletionOutcome): string =>
   JSON.stringify([request, source, destination, userId])
 
-/**
- * Encodes the value of a record of a deletion.
- * @param parts the number of records of the deletion; `undefined` when it has only one record
- */
+/** @param parts the number of records of the deletion; `undefined` when it has only one record */
 export function encodeDeletion({ createdAt, users, isSuppressed, sources }: DeletionRecord, parts?: number): JsonText {
   return JSON.stringify({ createdAt, users, suppressed: isSuppressed, sources, parts }) as JsonText
 }
 
 /**
- * Maximum number of ids of sources and destinations in one record of a deletion. An id has at most
- * 63 characters, so the record has less than 500 KB. By default, Kafka accepts 1 MiB.
+ * Maximum number of ids of sources and destinations in one record of a deletion, for records of
+ * less than 500 KB. An id has at most 63 characters.
  */
 const maxIdsPerRecord = 5_000
 

@@ -12,7 +12,7 @@ const ours = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 
 /**
  * Creates a deletion id: a UUIDv7 (RFC 9562), which contains the time of the request. Its random
- * bits are derived from `unique`, which can be any new id.
+ * bits are derived from `unique`, any new id.
  */
 export function newDeletionId(now: EpochMs, unique: string): string {
   const time = now.toString(16).padStart(12, '0')
@@ -28,8 +28,8 @@ export function newDeletionId(now: EpochMs, unique: string): string {
 }
 
 /**
- * The time in a deletion id. `undefined` for ids of another form, which earlier versions or
- * operators created.
+ * The time in a deletion id. `undefined` for ids of another form, from earlier versions or
+ * operators.
  */
 export function deletionRequestedAt(id: string): EpochMs | undefined {
   const [, high = '', low = ''] = ours.exec(id) ?? []
@@ -40,9 +40,9 @@ export function deletionRequestedAt(id: string): EpochMs | undefined {
 export interface DeletionRequest {
   /** The ids of the users, without duplicates. */
   readonly userIds: readonly string[]
-  /** The ids of the affected sources; `undefined` selects every source. */
+  /** `undefined` selects every source. */
   readonly sources: readonly string[] | undefined
-  /** Whether later events of these users are stopped too, until the suppression is removed. */
+  /** Whether later events of these users are stopped too. */
   readonly suppress: boolean
 }
 
@@ -63,8 +63,8 @@ export const maxUserSourcePairs = 50_000
 const fields = ['userIds', 'sources', 'suppress']
 
 /**
- * Parses a request that `parseJson` returned. An unknown key is rejected: it may be a misspelled
- * `sources`. If it were ignored, the users would be deleted for every source.
+ * Parses a request that `parseJson` returned. An unknown key is rejected: if it is a misspelled
+ * `sources`, the users would be deleted for every source.
  */
 export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sources'>): DeletionRequestResult {
   if (!isObject(input)) return invalid('The body must be a JSON object: send { "userIds": […] }.')
@@ -99,18 +99,11 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
 }
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
-/**
- * The id as text; `undefined` for a value that is not an id. A number that is not a safe integer is
- * refused too: it may have lost digits, and could identify another user.
- */
+/** A number that is not a safe integer may have lost digits, and could identify another user. */
 const exactId = (value: unknown): string | undefined =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
 const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/**
- * The ids without duplicates. `undefined` when the value is not a list, is empty, or contains
- * something that is not an id.
- */
 function listOf(value: unknown, toId: (item: unknown) => string | undefined): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined
   const ids = value.map(toId)
@@ -118,10 +111,9 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
 }
 
 /**
- * Returns the text with which a deletion must be refused, because the id or the sources of a
- * destination are not known. The text also says what to do. Returns `undefined` when the ids and
- * sources of all destinations are known. Without the refusal, the deletion would end although this
- * destination has not received a delete message.
+ * Returns the text with which a deletion must be refused while the id or the sources of a
+ * destination are not known. Otherwise the deletion would end without a delete message for this
+ * destination.
  */
 export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)
@@ -156,8 +148,7 @@ export function deletionOf(
 
 /**
  * The suppressions that each user of the request gets: one for all sources, or one for each named
- * source. If sources are named, one more suppression stops the membership updates, which have a
- * source of their own (`audiencesSource`).
+ * source and one for the membership updates, whose source is `audiencesSource`.
  */
 export function suppressionsOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Suppression[] {
   const scopes = sources === undefined ? [undefined] : [...sources, audiencesSource]
@@ -165,16 +156,14 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 }
 
 /**
- * Maximum number of destinations of one delete message. A source with more destinations gets
- * several delete messages for each user. So an event always fits into a record of the events topic,
- * and each retry record, which contains the whole event, stays small.
+ * Maximum number of destinations of one delete message, so that events and retry records stay
+ * small.
  */
 const maxDestinationsPerMessage = 1_000
 
 /**
- * The delete messages of a deletion: for each user and source, one message for each 1,000
- * destinations. Their ids depend only on the deletion, the source, the user and the place in the
- * list of destinations. So messages that are written a second time have the same ids.
+ * The delete messages of a deletion: for each user and source, one for each 1,000 destinations.
+ * Messages that are written a second time have the same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,

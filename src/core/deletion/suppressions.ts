@@ -10,7 +10,7 @@ export interface Suppression {
   readonly source: string | undefined
   /** Events received until this time are not delivered. */
   readonly deletedAt: EpochMs
-  /** Whether events that are received later are stopped too, until the suppression is removed. */
+  /** Whether events that are received later are stopped too. */
   readonly isSuppressed: boolean
 }
 
@@ -21,15 +21,14 @@ export interface Suppression {
 export type UserSuppressions = readonly Suppression[]
 
 /**
- * Whether a suppression has expired. It expires `lasts` milliseconds after the deletion. After this
- * time, no event received before the deletion can be delivered, not even by a replay. A suppression
- * that also stops later events never expires.
+ * Whether a suppression has expired. After `lasts`, no event received before the deletion can be
+ * delivered, not even by a replay.
  */
 const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: DurationMs): boolean =>
   !isSuppressed && now > deletedAt + lasts
 
 /**
- * The suppressions that have not expired. `undefined` when there are none; the user's record then
+ * The suppressions that have not expired. `undefined` when none are left; the user's record then
  * becomes a tombstone.
  */
 export function unexpiredSuppressions(
@@ -42,8 +41,8 @@ export function unexpiredSuppressions(
 }
 
 /**
- * Returns a user's suppressions after one more deletion. If an earlier deletion also stopped later
- * events (`isSuppressed`), the new suppression still stops them.
+ * Returns a user's suppressions after one more deletion. A new suppression keeps `isSuppressed` of
+ * an earlier one.
  */
 export function mergeSuppressions(earlier: UserSuppressions = [], added: readonly Suppression[]): UserSuppressions {
   const bySource = new Map(earlier.map(each => [each.source, each]))
@@ -59,8 +58,8 @@ export function mergeSuppressions(earlier: UserSuppressions = [], added: readonl
 }
 
 /**
- * Returns a user's suppressions without `isSuppressed`, so that events received after the deletion
- * are delivered again. Events received before the deletion stay suppressed.
+ * Returns a user's suppressions without `isSuppressed`: events received after the deletion are
+ * delivered again.
  */
 export const allowLaterEvents = (suppressions: UserSuppressions): UserSuppressions =>
   suppressions.map(each => ({ ...each, isSuppressed: false }))
@@ -92,8 +91,8 @@ export function stoppedBy(
 
 /**
  * Whether a delete message belongs to a deletion that Hookline has accepted. A deletion writes the
- * suppression before its delete messages. So a delete message without a suppression that covers its
- * receive time is forged.
+ * suppression first, so a delete message without a suppression that covers its receive time is
+ * forged.
  */
 export function isConfirmedDelete(
   suppressions: UserSuppressions,
@@ -105,24 +104,22 @@ export function isConfirmedDelete(
 interface Held {
   readonly suppressions: UserSuppressions
   /**
-   * The offset of the user's last record in the suppressions topic. The headers of the user's next
-   * record must have this offset (see `madeOf` in `apply`).
+   * The offset of the user's last record in the suppressions topic, for the headers of the next one
+   * (see `madeOf` in `apply`).
    */
   readonly offset: number
-  /** The partition of the suppressions topic that has the user's records. */
   readonly partition: number
 }
 
 /**
- * The suppressions of all users, built from the suppressions topic. They take about 300 bytes of
- * memory for each deleted user.
+ * The suppressions of all users, built from the suppressions topic, with about 300 bytes of memory
+ * for each deleted user.
  */
 export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
   /**
-   * Users whose last record in the suppressions topic may lack a suppression that an earlier record
-   * has, because two processes wrote concurrently. The caller of `outdated` gets these users, and
-   * must write one record with all suppressions of the user.
+   * Users whose last record in the suppressions topic may lack a suppression of an earlier record,
+   * because two processes wrote concurrently.
    */
   readonly #incomplete = new Set<string>()
   readonly #lasts: DurationMs
@@ -133,17 +130,11 @@ export class SuppressionIndex {
   }
 
   /**
-   * Applies a record of the suppressions topic. To write a record of a user, a process changes the
-   * last record of this user that the process has read. `madeOf` is the offset of that earlier
-   * record. It is -1 when the process had read none, and `undefined` when the headers of the new
-   * record lack the offset.
-   * - The new record replaces the suppressions of the user if the index has none, if `madeOf` is
-   *   `undefined`, or if `madeOf` is the offset of the user's last record in this index.
-   * - Otherwise the process did not know the user's last record. The suppressions in the index and
-   *   those in the new record are then all valid, until a process writes one record with all of
-   *   them.
-   *
-   * `offset` and `partition` are the position of the record.
+   * Applies a record of the suppressions topic at `offset` of `partition`. `madeOf` is the offset
+   * of the user's last record that the writer knew: -1 for none, `undefined` if the headers lack
+   * it. If `madeOf` is known but not the last offset in this index, two processes wrote
+   * concurrently. The suppressions of both records are then valid, until a process writes one
+   * record with all of them.
    */
   apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number, partition = 0): void {
     const held = this.#byUser.get(userId)
@@ -157,7 +148,6 @@ export class SuppressionIndex {
     else this.#byUser.set(userId, { suppressions, offset, partition })
   }
 
-  /** Replaces the users of a partition of the suppressions topic with the users of `rebuilt`. */
   replace(partition: number, rebuilt: SuppressionIndex): void {
     for (const [userId, held] of this.#byUser) {
       if (held.partition !== partition) continue
@@ -172,10 +162,6 @@ export class SuppressionIndex {
     return this.#byUser.get(userId)?.suppressions
   }
 
-  /**
-   * The offset of the user's record in this index; `undefined` when the user has no record. The
-   * headers of the user's next record must have this offset (see `madeOf` in `apply`).
-   */
   offsetOf(userId: string): number | undefined {
     return this.#byUser.get(userId)?.offset
   }
@@ -184,7 +170,6 @@ export class SuppressionIndex {
     return this.#byUser.size
   }
 
-  /** Why a suppression of the user stops an event (`stoppedBy`); `undefined` when none does. */
   stops(event: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined {
     const held = event.userId === undefined ? undefined : this.#byUser.get(event.userId)
     return held && stoppedBy(held.suppressions, event, now, this.#lasts)
@@ -195,8 +180,8 @@ export class SuppressionIndex {
   }
 
   /**
-   * Returns the users for whom the caller must write a new record: a suppression in the last record
-   * has expired, or the last record may lack a suppression that an earlier record has.
+   * Returns the users for whom the caller must write a new record: a suppression has expired, or
+   * the last record may lack a suppression of an earlier record.
    */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete
@@ -207,7 +192,7 @@ export class SuppressionIndex {
 
 /**
  * Encodes the value of a record of the suppressions topic:
- * `{"marks":[{"source":…,"deletedAt":…,"suppressed":…}]}`. `source` is optional.
+ * `{"marks":[{"source":…,"deletedAt":…,"suppressed":…}]}`.
  */
 export function encodeSuppressions(suppressions: UserSuppressions): JsonText {
   const shown = suppressions.map(({ source, deletedAt, isSuppressed }) => ({

@@ -9,17 +9,14 @@ import type { DropReason } from './outcomes-reasons-and-classification.ts'
 export interface AttemptDetails {
   /**
    * `result` if the delivery ended without an attempt, for example because its retry window was
-   * over. Absent for an attempt.
+   * over.
    */
   readonly kind?: 'result' | undefined
   /** The HTTP status of each response, by the label of the webhook. */
   readonly statuses: Readonly<Record<string, number>>
   /** When the next attempt is due, in ISO 8601; `undefined` when no attempt follows. */
   readonly dueAt: string | undefined
-  /**
-   * The wait of the retry topic in which the delivery waits, in milliseconds. `undefined` when it
-   * waits in no retry topic.
-   */
+  /** The wait of the retry topic in which the delivery waits, in milliseconds. */
   readonly tierMs: DurationMs | undefined
   /** The position of the event's record in the events topic, not of its copy in a retry topic. */
   readonly origin: Origin
@@ -35,10 +32,8 @@ export type RecordedAttempt = AttemptRecord & Partial<AttemptDetails>
 type Ended = Pick<EndedAttempt, 'carried' | 'attempt' | 'decision'>
 
 /**
- * Whether an attempt is recorded in the attempts topic. The mode `all` records every attempt, `off`
- * records none. `failures` records each failed attempt, and a success after a failure or a replay,
- * because the success shows how the delivery ended. An attempt that sent no request, because no
- * permit was free, is not a failure.
+ * Whether an attempt is recorded in the attempts topic. `failures` records each failed attempt, and
+ * a success after a failure or a replay. An attempt that sent no request is not a failure.
  */
 export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision }: Ended): boolean {
   if (mode !== 'failures') return mode === 'all'
@@ -48,13 +43,9 @@ export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision 
 
 /**
  * Whether a delivery that is dead-lettered or dropped without an attempt gets a record in the
- * attempts topic. The mode `off` records nothing. In the other modes:
- * - A dead-lettered delivery gets a record.
- * - A delivery that was dropped because its user was deleted gets a record, because the timeline of
- *   a message cannot infer the deletion.
- * - Any other dropped delivery gets a record only if it had an attempt before, or is a replay or a
- *   resend. The timeline infers the other drops from the configuration. So a disabled destination,
- *   which drops every event, does not cause a record for each event.
+ * attempts topic. The timeline of a message cannot infer a drop because of a deletion, but infers
+ * other drops from the configuration. So a disabled destination, which drops every event, does not
+ * cause a record for each event.
  */
 export function isResultRecorded(mode: RecordedAttempts, { carried, decision }: Pick<Ended, 'carried' | 'decision'>) {
   if (mode === 'off') return false
@@ -78,19 +69,14 @@ export function attemptDetails({ carried, attempt, decision }: Ended, endedAt: E
   }
 }
 
-/**
- * Returns the time at which the next attempt is due, in ISO 8601; `undefined` when no attempt
- * follows. A delivery that was deferred without an attempt is due when the wait of its retry topic
- * is over.
- */
 function dueAtOf(decision: EndedAttempt['decision'], endedAt: EpochMs): string | undefined {
   if (decision.kind === 'retried') return new Date(decision.carried.notBefore).toISOString()
   return decision.kind === 'deferred' ? new Date(endedAt + decision.tier).toISOString() : undefined
 }
 
 /**
- * Parses a value of the attempts topic with its details. `undefined` when the value is not an
- * attempt in this version's format. Malformed details are left out.
+ * Parses a value of the attempts topic with its details. `undefined` when it is not an attempt in
+ * this version's format. Malformed details are left out.
  */
 export function decodeRecordedAttempt(text: string): RecordedAttempt | undefined {
   const record: RecordedAttempt | undefined = decodeAttempt(text)

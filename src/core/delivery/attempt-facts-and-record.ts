@@ -12,8 +12,8 @@ import type { Outcome } from './outcomes-reasons-and-classification.ts'
 export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lettered'] as const
 
 /**
- * The fields of an attempt that are written to the log and to the attempts topic. They contain no
- * URL, no user and no content of the message.
+ * The fields of an attempt in the log and the attempts topic. They contain no URL, no user and no
+ * content of the message.
  */
 export interface AttemptFacts {
   readonly decision: Decision['kind']
@@ -30,10 +30,7 @@ export interface AttemptFacts {
   readonly attempt: number
   /**
    * The outcomes of the requests that had ended when the attempt ended, by the label of the
-   * webhook. A webhook has no entry in three cases:
-   * - Its request was still in progress when the attempt ended.
-   * - It rejected the delivery in an earlier attempt, so no request was sent to it.
-   * - No permit (a slot for a concurrent request) was free, so no request was sent to it.
+   * webhook.
    */
   readonly outcomes: Readonly<Record<string, Outcome>>
   readonly elapsedMs: number
@@ -51,8 +48,7 @@ export interface EndedAttempt {
 
 /**
  * Collects the facts of an ended attempt. Every field is set, possibly to `undefined`, because V8
- * handles objects of one shape faster. While an endpoint fails, this function runs for every
- * attempt.
+ * handles objects of one shape faster.
  */
 export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
   const { carried, headers, event, attempt, decision, elapsedMs } = ended
@@ -84,7 +80,6 @@ export interface AttemptRecord extends AttemptFacts {
   readonly at: EpochMs
 }
 
-/** Encodes the value of a record of the attempts topic: JSON, with `at` in ISO 8601. */
 export function encodeAttempt(facts: AttemptFacts, at: EpochMs): string {
   return JSON.stringify({ at: new Date(at).toISOString(), ...facts })
 }
@@ -108,7 +103,7 @@ export function decodeAttempt(text: string): AttemptRecord | undefined {
   return isValid ? ({ ...value, at: epochMs(at) } as unknown as AttemptRecord) : undefined
 }
 
-/** Selects attempts. An attempt matches when it meets every condition that is given. */
+/** Selects attempts that meet every given condition. */
 export interface AttemptFilter {
   readonly destination?: string | undefined
   readonly source?: string | undefined

@@ -10,21 +10,20 @@ const blockBytes = 64
 const digestBytes = 20
 
 /**
- * Buffers for the inputs of the two hashes of an HMAC, the inner and the outer one. All `HmacSha1`
- * objects share the buffers, to avoid an allocation for each request.
+ * Buffers for the inner and the outer hash of an HMAC, shared by all `HmacSha1` objects to avoid an
+ * allocation for each request.
  */
 let hashed = Buffer.alloc(4_096)
 const outer = Buffer.alloc(blockBytes + digestBytes)
 
 /**
- * HMAC-SHA1 (RFC 2104) of many messages with one key. Node's own `createHmac` allocates a stream
- * for each message, and takes three times as long as this class. A property test checks that both
- * give the same results.
+ * HMAC-SHA1 (RFC 2104) of many messages with one key. Node's own `createHmac` takes three times as
+ * long, because it allocates a stream for each message.
  */
 export class HmacSha1 {
   /**
-   * The key, padded for the inner hash and for the outer hash, in one Buffer. With a thousand keys,
-   * two Buffers for each key would cost more cache misses.
+   * The key, padded for the inner hash and for the outer hash. With a thousand keys, two Buffers
+   * for each would cost more cache misses.
    */
   readonly #keys: Buffer
 
@@ -59,13 +58,9 @@ interface Attempted {
   readonly at: EpochMs
 }
 
-/** The settings of a destination on which the signatures and connections of requests depend. */
 type SigningDestination = Pick<Destination, 'secrets' | 'secretRotatesAt' | 'signingKeys' | 'policy' | 'tlsIdentity'>
 
-/**
- * Returns the requests of one attempt, ready to send. All of them have the same body and signature,
- * and each has the headers of its own webhook.
- */
+/** Returns the requests of one attempt, all with the same body and signature. */
 export function requestsOf(
   delivery: Attempted & {
     readonly destination: SigningDestination
@@ -82,31 +77,25 @@ export function requestsOf(
 }
 
 /**
- * Makes the requests for a destination's attempts. The constructor prepares everything that is the
- * same for all attempts. After a reload of the configuration a new `RequestBuilder` is needed.
+ * Makes the requests for a destination's attempts. The constructor prepares what is the same for
+ * all attempts, so a reload of the configuration needs a new `RequestBuilder`.
  */
 export class RequestBuilder {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
-  /**
-   * The parsed private keys for asymmetric signatures, by the text of the key in the configuration.
-   * Empty without `signing: ed25519`.
-   */
+  /** By the text of the key in the configuration. */
   readonly #signingKeys: ReadonlyMap<string, KeyObject>
-  /** Whether requests have the Standard Webhooks headers, which need a secret or a private key. */
+  /** The Standard Webhooks headers need a secret or a private key. */
   readonly #standardWebhooks: boolean
   readonly #tlsIdentity: WebhookCall['tlsIdentity']
   /** Computes X-Signature; `undefined` when the destination has no secret. */
   readonly #sign: ((body: Buffer) => string) | undefined
-  /**
-   * The `RequestBuilder` without the first secret, for attempts at or after the time
-   * `secretRotatesAt`. `undefined` when no rotation is configured.
-   */
+  /** The `RequestBuilder` without the first secret, for attempts at or after `secretRotatesAt`. */
   readonly #next: { readonly at: EpochMs; readonly builder: RequestBuilder } | undefined
 
   /**
-   * `before` is the `RequestBuilder` of the previous configuration. Its parsed keys are reused,
-   * because Node takes about 50 µs to parse one.
+   * @param before the `RequestBuilder` of the previous configuration, whose parsed keys are reused:
+   *   Node takes about 50 µs to parse one
    */
   constructor(destination: SigningDestination, payload: PayloadSettings, before?: RequestBuilder) {
     const { secrets, secretRotatesAt: at, signingKeys = [], policy, tlsIdentity } = destination
@@ -138,8 +127,8 @@ export class RequestBuilder {
     const tlsIdentity = this.#tlsIdentity
     const standard = this.#standardWebhooks ? this.#standardWebhooksOf(attempted) : undefined
     return webhooks.map(({ url, headers: fixed, timeoutMs }) => {
-      // Assigns each name separately, so that V8 gives all these objects one shape. The HTTP client
-      // reads objects of one shape faster.
+      // Assigns each name separately, so that V8 gives all these objects one shape, which the HTTP
+      // client reads faster.
       const headers: Record<string, string> = { ...fixed }
       if (messageIdHeader) headers['X-Message-Id'] = messageId
       if (signature !== undefined) headers['X-Signature'] = signature
@@ -154,9 +143,8 @@ export class RequestBuilder {
   }
 
   /**
-   * The headers of Standard Webhooks (https://www.standardwebhooks.com). The request has one
-   * signature for each secret and private key. So a receiver can switch to a new secret, or from
-   * HMAC to Ed25519, at any time.
+   * The headers of Standard Webhooks (https://www.standardwebhooks.com), with one signature for
+   * each secret and private key, so that a receiver can switch to another one at any time.
    */
   #standardWebhooksOf({ body, messageId, at }: Attempted): Headers {
     const timestamp = String(Math.floor(at / 1_000))
@@ -192,16 +180,13 @@ function standardKey(secret: Secret): Buffer {
   return base64 === undefined ? Buffer.from(secret.reveal()) : Buffer.from(base64, 'base64')
 }
 
-/**
- * The headers that are the same for every request to a webhook. A configured static header replaces
- * Hookline's header of the same name.
- */
+/** A configured header replaces Hookline's header of the same name. */
 export function fixedHeaders({ headers }: Pick<Webhook, 'headers'>, { userAgent }: PayloadSettings): Headers {
   const ours = {
     'User-Agent': `${userAgent}/1.0`,
     'Content-Type': 'application/json',
-    // Without `Accept` and `Accept-Encoding`, the HTTP client would add its own values. Hookline
-    // does not use the response body, so decompressing it would waste CPU.
+    // The HTTP client would add its own values otherwise. Hookline does not use the response body,
+    // so decompressing it would waste CPU.
     Accept: '*/*',
     'Accept-Encoding': 'identity',
   }

@@ -7,27 +7,17 @@ import { type DeadLetter, noDestination } from './parse-dead-letter.ts'
 export const deadLetterOutcomes = [...retryableOutcomes, ...refusedOutcomes, ...rejectionCodes] as const
 export type DeadLetterOutcome = (typeof deadLetterOutcomes)[number]
 
-/** Selects dead letters. A dead letter matches when it meets every condition that is given. */
+/** Selects dead letters that meet every given condition. */
 export interface DeadLetterFilter {
-  /**
-   * The id of a destination. `noDestination` selects dead letters of events that never became a
-   * delivery.
-   */
+  /** `noDestination` selects dead letters of events that never became a delivery. */
   readonly destination?: string | undefined
   readonly reason?: DeadLetterReason | undefined
-  /**
-   * Selects dead letters in which a webhook has this last outcome, or an invalid message has this
-   * rejection code.
-   */
+  /** The last outcome of a webhook, or the rejection code of an invalid message. */
   readonly outcome?: DeadLetterOutcome | undefined
-  /** Selects what was dead-lettered at this time or later. */
   readonly since?: EpochMs | undefined
   /** Selects what was dead-lettered before this time. */
   readonly until?: EpochMs | undefined
-  /**
-   * The id of a message. Without `destination`, it selects the dead letters of the message at all
-   * destinations.
-   */
+  /** Without `destination`, selects the dead letters of the message at all destinations. */
   readonly messageId?: string | undefined
 }
 

@@ -14,9 +14,9 @@ import {
 import type { DeadLetterReason } from './outcomes-reasons-and-classification.ts'
 
 /**
- * Makes the record for the dead-letter topic. `known` is the state of the delivery; it is missing
- * or incomplete for an event that never became a delivery. `code` is the rejection code of a
- * message with the reason `invalid_message`. The code is stored in the header `outcomes`.
+ * Makes the record for the dead-letter topic. `known` is missing or incomplete for an event that
+ * never became a delivery. `code` is the rejection code of an invalid message, for the header
+ * `outcomes`.
  */
 export function deadLetterRecord(
   record: LogRecord,
@@ -36,13 +36,11 @@ export function deadLetterRecord(
   }
 }
 
-/** Maximum number of bytes of the value in a truncated dead letter. */
 const keptBytes = 64 * 1024
 
 /**
- * Makes a shorter record for a dead letter that is too large for the topic. The record has
- * Hookline's own headers, the first 64 KiB of the value, and the value's full length. It cannot be
- * replayed, because part of the event is missing.
+ * Makes a shorter record for a dead letter that is too large for the topic. It cannot be replayed,
+ * because a part of the event is missing.
  */
 export function truncatedDeadLetter(
   record: LogRecord,
@@ -67,8 +65,8 @@ export function truncatedDeadLetter(
 }
 
 /**
- * Shortens texts in a delivery state that are too long for a truncated dead letter. Only a program
- * other than Hookline writes texts of this length to the headers.
+ * Shortens texts in a delivery state, which only another program can have written, to fit into a
+ * truncated dead letter.
  */
 function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
   if (known === undefined) return undefined
@@ -93,10 +91,7 @@ function deadLetterState(
   return { outcomes: code ?? '', origin: { topic, partition, offset, timestamp }, round: 0, ...known, reason }
 }
 
-/**
- * The record key of a dead letter. The timestamp keeps the key unique after the events topic was
- * deleted and created again, because the offsets then restart at 0.
- */
+/** The timestamp keeps the key unique when the events topic is deleted and created again. */
 function deadLetterKey({ destination = '-', origin, round }: DeadLetterState): Buffer {
   const { topic, partition, offset, timestamp } = origin
   return Buffer.from(`${destination}/${topic}/${partition}/${offset}/${timestamp}/${round}`)

@@ -21,13 +21,12 @@ export interface CallOutcome {
   readonly outcome: Outcome
   /** The value of the response's Retry-After header, unparsed. */
   readonly retryAfter: string | undefined
-  /** The HTTP status of the response; `undefined` when there was none. */
   readonly status?: number | undefined
 }
 
 /**
- * One attempt of a delivery, after it has ended. An attempt ends when the first of its requests is
- * delivered, or when all its requests have ended.
+ * One attempt of a delivery. It ends when the first of its requests is delivered, or when all its
+ * requests have ended.
  */
 export interface Attempt {
   /** The number of the attempt, from 1 on. */
@@ -40,7 +39,7 @@ export interface Attempt {
   readonly calls: readonly CallOutcome[]
   /**
    * Number of webhooks that were not called because no permit (a slot for a concurrent request) was
-   * free. The decision about the delivery treats each of them like a retryable failure.
+   * free.
    */
   readonly leftOut: number
   /**
@@ -50,7 +49,6 @@ export interface Attempt {
   readonly isHeldUpByOthers: boolean
   /**
    * Whether a webhook was not called because it is at `policy.maxConcurrency` and does not respond.
-   * Absent means no.
    */
   readonly isHeldUpByWebhook?: boolean | undefined
 }
@@ -58,18 +56,14 @@ export interface Attempt {
 /** The part of an attempt that shows whether it lacked a permit. */
 export type PermitFacts = Pick<Attempt, 'calls' | 'isHeldUpByOthers' | 'isHeldUpByWebhook'>
 
-/**
- * Whether an attempt failed and lacked permits: a webhook was not called, because requests of other
- * destinations or earlier requests to this webhook held the permits. With these permits, the
- * attempt might have succeeded.
- */
+/** Whether an attempt failed and lacked permits with which it might have succeeded. */
 export const isWithoutPermit = ({ calls, isHeldUpByOthers, isHeldUpByWebhook = false }: PermitFacts): boolean =>
   (isHeldUpByOthers || isHeldUpByWebhook) && !calls.some(({ outcome }) => outcome === 'delivered')
 
 /**
- * Whether the only retryable outcomes of a failed attempt are 429. The endpoint works and asks for
- * fewer requests. So the destination is slowed down (`slow-down-after-429.ts`), and the circuit
- * breaker does not count the attempt as a failure.
+ * Whether the only retryable outcomes of a failed attempt are 429. The endpoint works, so the
+ * circuit breaker does not count the attempt. The destination is slowed down instead
+ * (`slow-down-after-429.ts`).
  */
 export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
   if (calls.some(({ outcome }) => outcome === 'delivered')) return false
@@ -77,18 +71,11 @@ export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
   return retryable.length > 0 && retryable.every(({ outcome }) => outcome === 'http_429')
 }
 
-/**
- * The shortest Retry-After of the attempt's retryable requests, in ms; 0 when none of their
- * responses has one. It is the minimum wait before the next attempt.
- */
+/** The shortest Retry-After of the attempt's retryable requests, in ms; 0 without one. */
 export const retryAfterOf = ({ calls }: Pick<Attempt, 'calls'>, now: EpochMs): DurationMs =>
   smallest(calls.map(call => (isRetryable(call.outcome) ? parseRetryAfter(call.retryAfter, now) : undefined)))
 
-/**
- * Whether a failed attempt is retryable only because Hookline had no valid access token: all its
- * retryable outcomes are `auth`. During the retry window, the delivery is then deferred, and this
- * attempt is not counted.
- */
+/** Whether a failed attempt is retryable only because Hookline had no valid access token. */
 export function isWithoutToken({ calls }: Pick<Attempt, 'calls'>): boolean {
   const retryable = calls.filter(({ outcome }) => isRetryable(outcome))
   const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
@@ -110,11 +97,10 @@ export type Decision =
 export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
 /**
- * Decides after an attempt whether the delivery is delivered, retried, deferred or dead-lettered. A
- * retry is not due before the end of the shortest Retry-After of the attempt.
+ * Decides after an attempt whether the delivery is delivered, retried, deferred or dead-lettered.
  *
- * @param webhooks are all webhooks of the destination, in the order of the configuration. If all of
- * them rejected the delivery, the outcome of the first one is the dead-letter reason.
+ * @param webhooks all webhooks of the destination. If all of them rejected the delivery, the
+ *   outcome of the first one is the dead-letter reason.
  */
 export function decide(
   attempt: Attempt,
@@ -125,15 +111,13 @@ export function decide(
 ): Decision {
   const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
-  // The attempt sent no request, because no permit was free. So the delivery is deferred, and this
-  // attempt is not counted.
+  // The attempt sent no request, because no permit was free. So it is not counted.
   if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
-  // During the retry window, the delivery is deferred after an attempt for which permits were
-  // missing, and the attempt is not counted. After the window, this attempt is handled like any
-  // other failed attempt, so that the delivery is not deferred forever.
+  // The attempt is not counted, because permits were missing. After the retry window, it is handled
+  // like any failed attempt, so that the delivery is not deferred forever.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
@@ -163,12 +147,12 @@ export function decide(
 
 /**
  * Decides whether a delivery is attempted now, waits in memory, is deferred or is dead-lettered.
- * The dispatcher must call it before every attempt, including the first one.
+ * The dispatcher must call it before every attempt.
  *
  * @param hasRoom whether the partition of the record has room for records that are not due yet. If
  *   not, a delivery that is due in more than a second is deferred, so that it does not delay unread
- *   records. With the default tiers, it then waits for 10 s, and its attempt may be late by nearly
- *   this time. A delivery whose retry window would end during this wait waits in memory.
+ *   records. Its attempt may then be nearly 10 s late. A delivery whose retry window would end
+ *   during this wait waits in memory.
  */
 export function decideBeforeAttempt(
   given: DeliveryState,
@@ -194,15 +178,14 @@ export function decideBeforeAttempt(
 }
 
 /**
- * Defers a delivery without an attempt: it waits in a retry topic. After the end of the retry
- * window, the delivery is dead-lettered instead if it was attempted before, or if its destination
- * is paused. Otherwise it is deferred even after the window, so that it gets one attempt.
+ * Defers a delivery without an attempt. After the end of the retry window, the delivery is
+ * dead-lettered instead if it was attempted before, or if its destination is paused. Otherwise it
+ * still gets one attempt.
  *
  * Usually each deferral makes the next one use a longer tier (the wait of a retry topic). With
- * `climbs: false` the delivery gets the tier of a first deferral, and the deferral is not counted.
- * Callers use this for a wait that ends soon, for example during a probe of the circuit breaker.
- * They also use it for a wait that the destination did not cause. `minWait` is the minimum wait in
- * the retry topic. If the retry window ends earlier, the wait is shorter.
+ * `climbs: false`, for a wait that ends soon or that the destination did not cause, the deferral is
+ * not counted, and has the tier of a first deferral. `minWait` is the minimum wait in the retry
+ * topic, unless the retry window ends earlier.
  */
 export function defer(
   given: DeliveryState,
@@ -226,9 +209,8 @@ export function defer(
 }
 
 /**
- * Defers a delivery without an attempt: all webhooks that have not rejected it are at their limit
- * `policy.maxConcurrency`, and do not respond. After the end of the retry window, the delivery is
- * dead-lettered, so that it is not deferred forever.
+ * Defers a delivery without an attempt, because all webhooks that have not rejected it are at their
+ * limit `policy.maxConcurrency`, and do not respond. After the retry window, it is dead-lettered.
  */
 export function deferUnresponsive(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   return isWindowOver(carried, now)
@@ -237,10 +219,8 @@ export function deferUnresponsive(carried: DeliveryState, policy: RetryPolicy, n
 }
 
 /**
- * Decides about a delivery that comes from a retry topic, and whose destination is not configured.
- * Another process may have a newer configuration, so the delivery is deferred once. It is
- * dead-lettered if the destination is still not configured afterwards, or if the retry window has
- * ended.
+ * Decides about a delivery from a retry topic whose destination is not configured. It is deferred
+ * once before it is dead-lettered, because another process may have a newer configuration.
  */
 export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const carried = endPausedTime(given, now)
@@ -255,9 +235,8 @@ export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: Epo
 }
 
 /**
- * Defers an event whose source, or the destination that the event names, is not in the
- * configuration of this process. A newer configuration may have it. Returns `undefined` after
- * `maxUnrouted` deferrals: then the event is dead-lettered.
+ * Defers an event whose source or named destination is not configured: a newer configuration may
+ * have it. `undefined` after `maxUnrouted` deferrals.
  */
 export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
   if (carried.deferrals >= maxUnrouted) return undefined
@@ -274,9 +253,8 @@ export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
 }
 
 /**
- * Returns the destination's webhooks without those that rejected this delivery. The list is empty
- * if a reload of the configuration has left only webhooks that rejected the delivery. The attempt
- * then sends no request, and the delivery is dead-lettered.
+ * Returns the webhooks that have not rejected this delivery. After a reload of the configuration,
+ * the list can be empty.
  */
 export function webhooksToCall<Each extends Webhook>(
   webhooks: readonly Each[],
@@ -287,11 +265,10 @@ export function webhooksToCall<Each extends Webhook>(
 }
 
 /**
- * Returns the state of a delivery with room for the outcomes of its next attempt. If the list of
- * outcomes in the headers might then exceed `maxRemembered`, the rejections of webhooks that the
- * destination no longer has are removed. The caller must call it before each attempt. Otherwise
- * `remember` could remove the rejection of a webhook that the destination still has, and Hookline
- * would call this webhook again.
+ * Returns the state of a delivery with room for the outcomes of its next attempt, without
+ * rejections of webhooks that the destination no longer has. The caller must call it before each
+ * attempt. Otherwise `remember` could remove the rejection of a present webhook, and Hookline would
+ * call it again.
  */
 export function forgetRemovedWebhooks(carried: DeliveryState, webhooks: readonly Webhook[]): DeliveryState {
   if (carried.refusedWebhooks.length + webhooks.length <= maxRemembered) return carried
@@ -306,26 +283,21 @@ function deadLetter(carried: DeliveryState, reason: DeadLetterReason): Decision 
   return { kind: 'dead_lettered', reason, carried: { ...carried, reason } }
 }
 
-/**
- * The shortest of the given waits, in ms. `undefined` stands for a response that asked for no wait.
- * The result is 0 when no response asked for a wait.
- */
 function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
   const given = waits.filter(wait => wait !== undefined)
   return given.length === 0 ? durationMs(0) : durationMs(Math.min(...given))
 }
 
 /**
- * Maximum number of outcomes in a delivery's headers. Above it, the first outcomes of the list are
- * removed. A destination has at most 5 webhooks at a time, but each reload of the configuration can
- * replace them, which adds the outcomes of further webhooks (see `forgetRemovedWebhooks`).
+ * Maximum number of outcomes in a delivery's headers. Above it, the first ones are removed. Reloads
+ * of the configuration can replace webhooks, which adds outcomes.
  */
 const maxRemembered = 10
 
 /** One outcome in a delivery's headers. */
 interface RememberedOutcome {
   readonly outcome: string
-  /** The `urlHash` of the webhook that rejected the delivery; `undefined` for other outcomes. */
+  /** Set for a rejection: the `urlHash` of the webhook. */
   readonly hash: string | undefined
 }
 
@@ -343,20 +315,16 @@ const toStateFields = (all: readonly RememberedOutcome[]): Pick<DeliveryState, '
 })
 
 /**
- * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers:
- * - A rejection in the list keeps its position, because its webhook is not called again.
- * - The outcomes of the attempt replace the entries that are not rejections, from left to right.
- * - If the attempt has more outcomes than the list has replaceable entries, the remaining outcomes
- *   are appended. If it has fewer, the last replaceable entries stay, even if they are older
- *   outcomes of the same webhooks.
+ * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers. Rejections
+ * in the list keep their positions. The new outcomes replace the other entries from left to right.
+ * The remaining new outcomes are appended.
  */
 function remember(
   carried: DeliveryState,
   calls: readonly CallOutcome[],
 ): Pick<DeliveryState, 'outcomes' | 'refusedWebhooks'> {
   const [only] = calls
-  // A faster path for the usual case: the destination has one webhook, and the list is empty or has
-  // only the previous outcome of this webhook.
+  // A faster path for the usual case of one webhook.
   if (only !== undefined && calls.length === 1 && !isRefused(only.outcome) && hasNoOther(carried))
     return { outcomes: only.outcome, refusedWebhooks: [] }
   const fresh = calls.map(({ outcome, webhook }) => ({
@@ -372,8 +340,7 @@ const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>
 
 /**
  * Returns the rejection of the first webhook in `webhooks` that rejected the delivery. If a reload
- * of the configuration has removed all webhooks that rejected it, returns the first rejection in
- * the delivery's headers.
+ * of the configuration has removed these webhooks, returns the first rejection in the headers.
  */
 function firstRefusal(carried: DeliveryState, webhooks: readonly Pick<Webhook, 'urlHash'>[]): DeadLetterReason {
   const remembered = rememberedIn(carried)

@@ -7,14 +7,11 @@ import type { RetryPolicy } from './retry-tier.ts'
 const { turnValidMs, maxTurnMs, duePart, windowPart } = flowLimits.share
 
 /**
- * The two cases in which a limit of the destination defers a delivery. In all other cases, the
- * delivery waits in memory until the limit lets it start.
+ * The cases in which a limit of the destination defers a delivery. In all other cases, it waits in
+ * memory.
  */
 export type LimitReason =
-  /**
-   * The endpoint has requested a pause. The delivery is due in `forMs` milliseconds: at the end of
-   * the pause or, if the rate after the pause is limited, later.
-   */
+  /** The endpoint has requested a pause. The delivery is due in `forMs` milliseconds. */
   | { readonly kind: 'defer_pause'; readonly forMs: number }
   /** The limit is divided among the processes, and this process has no part of it now. */
   | { readonly kind: 'defer_to_others' }
@@ -23,19 +20,16 @@ export type LimitReason =
  * Defers a delivery without an attempt because of a limit of its destination.
  * - `defer_pause`: the delivery is due after `forMs`, or at the end of its retry window if that is
  *   earlier. The window of a delivery that was never attempted has no effect.
- * - `defer_to_others`: the delivery waits in a retry topic whose partition may belong to a process
- *   that has a part of the limit. The wait is a quarter of the time since the first of its
- *   successive deferrals with the reason `lane_full`, from 10 s to five minutes. The first waits
- *   are short, so that the delivery soon reaches a process with a part. Later waits are long, so
- *   that few records circulate if the processes with a part are overloaded. If the delivery was
- *   attempted before, the wait is also at most 1/32 of the rest of the retry window, but not less
- *   than 10 s.
+ * - `defer_to_others`: the delivery waits in a retry topic, and a process with a part of the limit
+ *   may read it afterwards. The wait is a quarter of the time since the first of the successive
+ *   deferrals with the reason `lane_full`, from 10 s to five minutes. The first waits are short, so
+ *   that the delivery soon reaches a process with a part. If the delivery was attempted before, the
+ *   wait is also at most 1/32 of the rest of the retry window, but not less than 10 s.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') {
-    // The wait depends on the time since `notBefore`. After a deferral for another reason, this
-    // time begins now, or at `notBefore` if that is still in the future. So a pause or an outage
-    // before this deferral does not lengthen the wait.
+    // After a deferral for another reason, this time begins now, so that an earlier pause or outage
+    // does not lengthen the wait.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
     const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))
@@ -45,16 +39,12 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
 }
 
 /**
- * Moves a delivery from memory to a retry topic, which frees the memory. The delivery waits because
- * of a limit of its destination. The *turn* of the delivery is the time at which the limit is
- * expected to let it start: `forMs` from now. Of the retry topics whose wait ends before the turn,
- * the one with the longest wait is used. So the deliveries of a long backlog return to memory at
- * about the rate of the limit. The turn is not later than the end of the retry window, except for a
- * delivery that was never attempted.
+ * Moves a delivery that waits for a limit of its destination from memory to a retry topic. The
+ * *turn* of the delivery is the time at which the limit is expected to let it start: `forMs` from
+ * now. Of the retry topics whose wait ends before the turn, the one with the longest wait is used.
  *
- * If `forMs` is 0, the turn of the delivery has just passed. The delivery then keeps this turn in
- * its state. When the turn is more than a minute old, `msToTurn` no longer returns it, and the
- * caller calculates a new one.
+ * If `forMs` is 0, the turn has just passed, and stays in the state of the delivery. After a
+ * minute, `msToTurn` no longer returns it, and the caller calculates a new one.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const notBefore = forMs === 0 ? carried.notBefore : dueOf(carried, forMs, now)
@@ -65,10 +55,7 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 
 /**
  * Returns the time at which a delivery is due that the limit of its destination lets start in
- * `forMs` milliseconds. The delivery is never due before its `notBefore`. If it was attempted
- * before, it is due at the end of its retry window at the latest. The time is rounded up to a whole
- * millisecond for the retry record: `forMs` may have a fraction, because the end of a pause comes
- * from the monotonic clock.
+ * `forMs` milliseconds. It is rounded up for the retry record, because `forMs` may have a fraction.
  */
 function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {
   const due = Math.ceil(now + forMs)
@@ -76,10 +63,8 @@ function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, n
 }
 
 /**
- * Milliseconds until the turn of a delivery, the time at which the limit is expected to let the
- * delivery start (see `deferUntilTurn`). If the turn passed less than a minute ago, the delivery
- * may start now, and the result is 0. `undefined` when the delivery has no turn, or when its turn
- * passed earlier: the caller then calculates a new turn.
+ * Milliseconds until the turn of a delivery (see `deferUntilTurn`); 0 if the turn passed less than
+ * a minute ago. `undefined` when the delivery has no turn, or when it passed earlier.
  */
 export function msToTurn({ reason, notBefore }: DeliveryState, now: EpochMs): DurationMs | undefined {
   const isDeferredByLimit = reason === 'lane_full' || reason === 'not_before'

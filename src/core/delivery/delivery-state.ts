@@ -6,25 +6,24 @@ import { isRefused } from './outcomes-reasons-and-classification.ts'
 export interface Origin extends TopicPartition {
   readonly offset: number
   /**
-   * The timestamp of the event's original record. If the message has no receive time or no
-   * timestamp, Hookline uses this time instead. So all copies of the event in retry topics have the
-   * same times.
+   * The timestamp of the event's original record. It replaces a missing receive time or timestamp
+   * of the message.
    */
   readonly timestamp: EpochMs
 }
 
 /**
- * The state of a delivery. While the delivery waits in a retry topic or is in the dead-letter
- * topic, the headers of its record have the state.
+ * The state of a delivery. In a retry topic or the dead-letter topic, it is in the headers of the
+ * record.
  */
 export interface DeliveryState {
   readonly destination: string
   /** The number of attempts made so far. */
   readonly attempt: number
   /**
-   * Number of deferrals so far that count. The higher the number, the longer is the tier (the wait
-   * of a retry topic) of the next deferral. A deferral does not count when its cause ends soon,
-   * when the destination did not cause it, or when its cause is `not_before` (see `defer`).
+   * Number of deferrals that count: each of them makes the tier (the wait of a retry topic) of the
+   * next deferral longer. A deferral does not count when its cause ends soon, when the destination
+   * did not cause it, or when its cause is `not_before` (see `defer`).
    */
   readonly deferrals: number
   /** When the dispatcher first admitted the event. */
@@ -33,10 +32,10 @@ export interface DeliveryState {
   readonly deadline: EpochMs
   /**
    * Since when the delivery waits because its destination is paused. Set only during this wait, and
-   * only if the retry window of the delivery excludes paused time (see `paused-time.ts`).
+   * only if the retry window excludes paused time.
    */
   readonly pausedAt?: EpochMs | undefined
-  /** The paused time so far, in ms, by which the deadline was moved. Absent means 0. */
+  /** The paused time so far, in ms, by which the deadline was moved. */
   readonly pausedFor?: DurationMs | undefined
   /** The time before which no further attempt starts. It does not delay the first attempt. */
   readonly notBefore: EpochMs
@@ -46,29 +45,26 @@ export interface DeliveryState {
    */
   readonly reason: string
   /**
-   * The last outcome of each webhook, separated by commas. A webhook that was never called has no
-   * entry. The position of an entry does not show its webhook: after an attempt that did not call
-   * all webhooks, the order can differ from the configuration. Only the order of the rejections is
-   * fixed: the nth rejection belongs to the nth hash in `refusedWebhooks`.
+   * The last outcome of each webhook that was called, separated by commas. The order can differ
+   * from the configuration. But the nth rejection belongs to the nth hash in `refusedWebhooks`.
    */
   readonly outcomes: string
-  /** The `urlHash` of each webhook that rejected this delivery and is not called again for it. */
+  /** The `urlHash` of each webhook that rejected this delivery. */
   readonly refusedWebhooks: readonly string[]
   /**
-   * The topic, partition and offset of the event's record in the events topic, not of its copy in a
-   * retry topic. For a replayed event, it is the record that the replay wrote.
+   * The position of the event's record in the events topic, not of its copy in a retry topic. For a
+   * replayed event, it is the record that the replay wrote.
    */
   readonly origin: Origin
   /**
    * The number of replays of the delivery. It is already 1 for the first deliveries of a replayed
-   * event, and for a resend. The metric `hookline_first_attempt_delay_seconds` includes only
-   * deliveries with 0.
+   * event, and for a resend.
    */
   readonly round: number
   readonly messageId: string
   /**
-   * The `traceparent` of the first attempt, to which later attempts link. `undefined` when tracing
-   * is off. The value comes from a header that other programs can write, so it can be malformed.
+   * The `traceparent` of the first attempt. It can be malformed, because other programs can write
+   * the header.
    */
   readonly firstTrace?: string | undefined
 }
@@ -101,10 +97,7 @@ export function initialState(
 
 const decimal = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value))
 
-/**
- * Returns the text of each header except those in `rareHeaders`; numbers are decimal. The function
- * is one object literal, because that is twice as fast as a loop over a table.
- */
+/** An object literal is twice as fast as a loop over a table. */
 const textsOf = (carried: Partial<DeliveryState>) => ({
   destination: carried.destination,
   attempt: decimal(carried.attempt),
@@ -122,7 +115,6 @@ const textsOf = (carried: Partial<DeliveryState>) => ({
   round: decimal(carried.round),
   'message-id': carried.messageId,
 })
-/** Headers that few deliveries have, so `textsOf` does not contain them. */
 const rareHeaders = { firstTrace: 'first-traceparent', pausedAt: 'paused-at', pausedFor: 'paused-for' } as const
 /**
  * Header of a dead letter whose event had a null value. The dead letter has an empty value instead,
@@ -130,13 +122,13 @@ const rareHeaders = { firstTrace: 'first-traceparent', pausedAt: 'paused-at', pa
  */
 export const nullValueHeader = 'null-value'
 /**
- * Header with the event's own key, because a dead letter has another key. It is in Latin-1, which
- * maps each byte to one character and keeps ASCII keys readable.
+ * Header with the event's own key, because a dead letter has another key. Latin-1 maps each byte to
+ * one character and keeps ASCII keys readable.
  */
 export const originKeyHeader = 'origin-key'
 /**
- * Header of a truncated dead letter: the full length, in bytes, of the value that was cut. The
- * value is the event's, or a compressed batch when `first-offset` is set.
+ * Header of a truncated dead letter: the full length, in bytes, of the value (with `first-offset`,
+ * of a compressed batch).
  */
 export const originalLengthHeader = 'original-length'
 /**
@@ -153,10 +145,7 @@ const ownHeaders = new Set([
   firstOffsetHeader,
 ])
 
-/**
- * Returns the headers of a state, usually less than 1 KiB including their names. Fields that are
- * `undefined` get no header.
- */
+/** Returns the headers of a state. Fields that are `undefined` get no header. */
 export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
   const texts: Record<string, string | undefined> = textsOf(carried)
   if (carried.firstTrace !== undefined) texts[rareHeaders.firstTrace] = carried.firstTrace
@@ -166,9 +155,8 @@ export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
 }
 
 /**
- * Whether a delivery waits because its destination is paused. `pausedAt` alone does not show this:
- * when the retry record of a paused delivery is too large, the delivery is dead-lettered. Its state
- * then still has `pausedAt`, but another reason.
+ * Whether a delivery waits because its destination is paused. A delivery that was dead-lettered
+ * because its retry record was too large may have `pausedAt` too.
  */
 const isWaitingForPause = ({ pausedAt, reason }: Partial<DeliveryState>): boolean =>
   pausedAt !== undefined && reason === 'paused'
@@ -189,8 +177,8 @@ const integerIn = (text: string | undefined): number =>
 const notBeforeIn = (text: string | undefined): EpochMs => epochMs(integerIn(text?.replace(/\.\d{1,9}$/, '')))
 
 /**
- * Maximum length of a text in a header, in characters. Hookline's own texts are shorter. Only other
- * programs write longer texts, which would not fit into a truncated dead letter.
+ * Maximum length of a text in a header, in characters. Longer texts are from other programs, and
+ * would not fit into a truncated dead letter.
  */
 export const longestText = 1_000
 
@@ -233,10 +221,7 @@ export function parseDeliveryState(headers: RecordHeaders): DeliveryState | unde
   return isValid ? carried : undefined
 }
 
-/**
- * The paused time in the headers of a record. `paused-at` is used only when the reason is `paused`,
- * because earlier versions of Hookline copy this header into records that wait for another reason.
- */
+/** Earlier versions of Hookline copy `paused-at` into records that wait for another reason. */
 function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 'pausedFor'> {
   const at = headers['reason'] === 'paused' ? integerIn(headers[rareHeaders.pausedAt]) : Number.NaN
   const total = integerIn(headers[rareHeaders.pausedFor])
@@ -247,9 +232,8 @@ function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 
 }
 
 /**
- * Makes the copy of an event's record that is written to a retry topic. The copy has the event's
- * key and value. It may be in another partition than the key determines, because the producer
- * writes records that are deferred together to one partition, in one request.
+ * Makes the copy of an event's record for a retry topic. It may be in another partition than the
+ * key determines, because records that are deferred together go to one partition, in one request.
  */
 export function retryRecord(record: LogRecord, carried: DeliveryState): OutgoingRecord {
   return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }
@@ -262,8 +246,7 @@ export function replaceHeaders(record: LogRecord, carried: Partial<DeliveryState
 }
 
 /**
- * Whether a record has headers that are not Hookline's. Few records have any. This check takes less
- * time than filtering the headers.
+ * Whether a record has headers that are not Hookline's. This check takes less time than filtering.
  */
 function hasOthers(headers: RecordHeaders): boolean {
   for (const name in headers) if (!ownHeaders.has(name)) return true

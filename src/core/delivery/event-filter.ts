@@ -7,8 +7,7 @@ import { type FieldPath, type FilterFields, parseFieldPath } from './filter-fiel
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'
 
 /*
- * The filter of a destination: which events of its sources the destination gets. `route` applies
- * the filter to events from the events topic, before their deliveries are queued. A delivery that
+ * The filter of a destination: which events of its sources the destination gets. A delivery that
  * waits in a retry topic is not filtered again.
  */
 
@@ -24,7 +23,6 @@ export type FilterRule =
 
 type Condition = NonNullable<DestinationFilter['where']>[number]
 
-/** A filter in the form in which it is applied. */
 interface CompiledFilter {
   readonly types: ReadonlySet<MessageType> | undefined
   readonly include: readonly NamePattern[] | undefined
@@ -34,17 +32,15 @@ interface CompiledFilter {
 }
 
 /**
- * Whether no filter applies to the event. This is true for delete messages and for the events of
- * Hookline's own sources. If a filter stopped a delete message, data of a deleted user would stay
- * at the receiver. If a filter stopped an audience change, the receiver would keep the user's old
- * value.
+ * Whether no filter applies to the event. Otherwise a filter could stop a delete message, or an
+ * audience change that replaces a user's old value.
  */
 export const isNeverFiltered = ({ sourceId, message }: Event): boolean =>
   message.type === 'delete' || isOwnSource(sourceId)
 
 /**
- * The first rule of the destination's filter that stops a message; `undefined` when the message
- * passes. Cheap rules are checked before expensive ones: only the conditions of `where` parse JSON.
+ * The first rule of the destination's filter that stops a message; `undefined` when it passes.
+ * `where` is checked last, because only its conditions parse JSON.
  */
 export function filteredBy(destination: Destination, fields: FilterFields): FilterRule | undefined {
   const { filter } = destination
@@ -62,10 +58,7 @@ export function filteredBy(destination: Destination, fields: FilterFields): Filt
   return index < 0 ? undefined : ['where', index]
 }
 
-/**
- * The compiled filters. A reload creates new destinations; the entries of the old ones are
- * garbage-collected.
- */
+/** A reload creates new destinations; the entries of the old ones are garbage-collected. */
 const compiled = new WeakMap<Destination, CompiledFilter>()
 
 function compiledOf(destination: Destination, filter: DestinationFilter): CompiledFilter {
@@ -85,11 +78,9 @@ const compile = ({ types, events, where = [], sample }: DestinationFilter): Comp
 })
 
 /**
- * Whether a user is in the sample of a destination. The first 48 bits of the SHA-256 of destination
- * id, line feed and user key are scaled to a number from 0 to 100. The user is in the sample if
- * this number is below the percentage. So every process and every version of Hookline decides
- * alike, and a larger percentage only adds users. The Kafka partition comes from another hash, so a
- * sample has users of all partitions.
+ * Whether a user is in the sample of a destination. Because of the hash, all processes and versions
+ * of Hookline decide alike, and a larger percentage only adds users. The Kafka partition comes from
+ * another hash, so a sample has users of all partitions.
  */
 function isInSample(destinationId: string, userKey: string, percent: number): boolean {
   const digest = hash('sha256', `${destinationId}\n${userKey}`, 'buffer')

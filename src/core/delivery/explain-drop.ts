@@ -6,14 +6,11 @@ import { type Drop, type Route, type Routing, route } from './route.ts'
 /** Why a destination would not get an event. */
 export interface ExplainedDrop {
   readonly reason: Drop['reason'] | Extract<Route, { readonly kind: 'dead_lettered' }>['reason']
-  /** The reason as text for people: a sentence without capital letter and full stop. */
+  /** A sentence for people, without capital letter and full stop. */
   readonly text: string
 }
 
-/**
- * Explains why a destination of the routing would not get an event. `undefined` if it would get the
- * event.
- */
+/** Explains why a destination would not get an event; `undefined` if it would get the event. */
 export function explainDrop(destination: Destination, event: Event, routing: Routing): ExplainedDrop | undefined {
   const { id } = destination
   const routed = route({ ...event, destinationId: id }, routing)

@@ -7,17 +7,14 @@ import { pathFields, pathParts } from '../settings/destination-filter.ts'
 type Part = (typeof pathParts)[number]
 
 /**
- * The parsed path of a filter condition: a field of the message, or a part of the message (such as
- * `properties`) with the names of the nested members that lead to the value.
+ * The parsed path of a filter condition: a field of the message, or a part of the message (for
+ * example `properties`) with the names of the nested members that lead to the value.
  */
 export type FieldPath =
   | { readonly kind: 'field'; readonly field: (typeof pathFields)[number] }
   | { readonly kind: 'part'; readonly part: Part; readonly names: readonly string[] }
 
-/**
- * Parses the path of a filter condition.
- * @throws TypeError for a path that the configuration schema does not allow
- */
+/** @throws TypeError for a path that the configuration schema does not allow */
 export function parseFieldPath(path: string): FieldPath {
   const [root, ...names] = path.split('.')
   const field = pathFields.find(each => each === root)
@@ -28,17 +25,15 @@ export function parseFieldPath(path: string): FieldPath {
 }
 
 /**
- * Maximum number of characters of an event name that are compared with patterns. A sender can write
- * a name of 32 KiB, which would make the comparison with 100 patterns take 25 ms instead of 1 ms.
+ * Maximum number of characters of an event name that are compared with patterns. With a name of 32
+ * KiB, 100 patterns would take 25 ms instead of 1 ms.
  */
 const maxComparedName = 1_000
 
 /**
- * The values of one message, as filters see them. They are the values of its request body, with two
- * differences. The ids of an alias have the names `userId` and `previousId`. `anonymousId` has its
- * value even if `payload.anonymousId` omits it from the body. A part of the message, such as
- * `properties`, is parsed only when a filter first needs a value in it. It is parsed once for all
- * destinations.
+ * The values of one message, as filters see them: those of its request body, but an alias has the
+ * names `userId` and `previousId`, and `anonymousId` is never omitted. A part of the message is
+ * parsed once for all destinations, when a filter first needs it.
  */
 export class FilterFields {
   readonly #message: Message
@@ -93,8 +88,8 @@ export class FilterFields {
   #memberOf(part: Part, names: readonly string[]): unknown {
     let value = this.#partOf(part)
     for (const name of names) {
-      // Only own members are values of the message. Every JavaScript object also inherits members,
-      // for example `constructor`, which the message does not contain. A list has no members.
+      // Every JavaScript object also inherits members, for example `constructor`, which the message
+      // does not contain.
       if (!isObject(value) || !Object.hasOwn(value, name)) return this.#foldedInto(part, names)
       value = value[name]
     }
@@ -103,8 +98,7 @@ export class FilterFields {
 
   /**
    * Returns the name of a page for the path `properties.name`, and the category of a page or screen
-   * for `properties.category`; `undefined` for other paths. The request body has the name and the
-   * category in `properties`, unless the message's own `properties` have a key with the same name.
+   * for `properties.category`. The request body has them in `properties`.
    */
   #foldedInto(part: Part, names: readonly string[]): string | undefined {
     const { type, name, category } = this.#message
@@ -127,7 +121,7 @@ function parsedPart(part: Part, message: Message): unknown {
   if (text === undefined || !partsOfBody[message.type].includes(part)) return undefined
   const parsed = parseField(text, part)
   // The text can be invalid JSON if a producer other than Hookline has marked the event as
-  // `canonical`: Hookline then uses the text without parsing and normalising it.
+  // `canonical`.
   return parsed.kind === 'parsed' ? parsed.value : undefined
 }
 

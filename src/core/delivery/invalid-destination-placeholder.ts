@@ -5,9 +5,8 @@ import { valueAt } from '../settings/settings-problem.ts'
 import { placeholderOf } from './route.ts'
 
 /**
- * Returns the placeholder (see `placeholderOf`) of a destination whose entry in the configuration
- * has a problem. `entry` is this entry as far as it can be read, and `sources` are the sources that
- * the destination may use.
+ * Returns the placeholder (see `placeholderOf`) of a destination whose `entry` in the configuration
+ * has a problem. `sources` are the sources that the destination may use.
  */
 export function placeholderOfEntry(id: string, sources: readonly string[], entry: unknown): Destination {
   const { data } = lifecycle.safeParse(valueAt(entry, ['lifecycle']))

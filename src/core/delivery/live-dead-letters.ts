@@ -1,21 +1,17 @@
 import type { LogRecord } from '../ports.ts'
 
-/**
- * Maximum number of keys in memory. A key takes about 180 bytes, so this number takes about 90 MB.
- */
+/** Maximum number of keys in memory. A key takes about 180 bytes, so this is about 90 MB. */
 const defaultMaxKeys = 500_000
 
 /**
  * Finds the live records of the dead-letter topic. A record is live when it is the last one with
- * its key in its partition, and its value is not null. A null value is a tombstone, which marks the
- * dead letter as replayed. Offsets are compared only within a partition, so a tombstone must be
- * written to the partition of the dead letter.
+ * its key in its partition, and not a tombstone, which marks the dead letter as replayed. Offsets
+ * are compared only within a partition, so a tombstone must be in the partition of its dead letter.
  *
  * To limit the memory, the records are divided into parts, and only one part at a time is in
- * memory. Each part begins after the records of the previous part, and is full when it has
- * `maxKeys` live records. So in each partition, a later part has only later records. The caller
- * reads the whole topic again for each part, because a later record decides whether a record of the
- * part is live.
+ * memory. A part is full when it has `maxKeys` live records. In each partition, a later part has
+ * only later records. The caller reads the whole topic again for each part, because a later record
+ * decides whether a record of the part is live.
  */
 export class LiveDeadLetters {
   readonly #maxKeys: number
@@ -31,15 +27,15 @@ export class LiveDeadLetters {
   readonly #noted: Record<number, number> = {}
   /**
    * Whether `note` got a further live record when the current part already had `maxKeys` live
-   * records. This further record and all records after it belong to later parts.
+   * records. That record and all records after it belong to later parts.
    */
   #isFull = false
   /** Estimated number of live records of later parts (see `left`). It can be negative. */
   #laterCount = 0
 
   /**
-   * @param ends for each partition, the first offset that belongs to no part. If it is absent, all
-   *   records that are passed to `note` before the first call of `nextPart` belong to a part.
+   * @param ends for each partition, the first offset that belongs to no part. Default: the end of
+   *   the records that are passed to `note` before the first call of `nextPart`.
    */
   constructor(ends?: readonly number[], maxKeys = defaultMaxKeys) {
     this.#ends = ends
@@ -69,7 +65,7 @@ export class LiveDeadLetters {
 
   /**
    * Whether a record is live and belongs to this part. The caller must first pass all records of
-   * the topic to `note`. A record that was not passed is not live.
+   * the topic to `note`.
    */
   has(record: LogRecord): boolean {
     const id = idOf(record)
@@ -82,17 +78,17 @@ export class LiveDeadLetters {
   }
 
   /**
-   * The number of live records of this part and all later ones. If there are later parts, the
-   * result is an estimate, because each tombstone whose key is not in this part is assumed to
-   * replace a record of a later part. The estimate is at least `size` + 1.
+   * The number of live records of this part and all later ones. If later parts exist, it is an
+   * estimate: each tombstone whose key is not in this part is assumed to replace a record of a
+   * later part.
    */
   get left(): number {
     return this.size + Math.max(this.#isFull ? 1 : 0, this.#laterCount)
   }
 
   /**
-   * Begins the next part. The caller then calls `note` with all records of the topic again. Returns
-   * false when there are no further parts.
+   * Begins the next part, for which the caller calls `note` with all records again. Returns false
+   * when no further part exists.
    */
   nextPart(): boolean {
     if (!this.#isFull) return false
@@ -109,9 +105,8 @@ export class LiveDeadLetters {
 type Offsets = Readonly<Record<number, number>>
 
 /**
- * Identifies a record by key and partition. Latin-1 maps each byte to one character, so different
- * keys stay different. `undefined` for a record without a key, which no tombstone can remove.
- * Hookline writes a key for every dead letter.
+ * Latin-1 maps each byte to one character, so different keys stay different. `undefined` for a
+ * record without a key, which no tombstone can remove.
  */
 const idOf = ({ partition, key }: LogRecord): string | undefined =>
   key?.toString('latin1').concat('/', String(partition))

@@ -1,10 +1,9 @@
 /**
  * A pattern of text and `*`, split at its `*`s. A `*` matches any text, including the empty text.
- * All other characters match only themselves.
  */
 export interface NamePattern {
   readonly first: string
-  /** The texts between two `*`, in order. Empty ones are left out. */
+  /** The texts between two `*`, in order, without empty ones. */
   readonly middle: readonly string[]
   /**
    * The text after the last `*`. `undefined` when the pattern has no `*`: `first` is then the whole
@@ -20,10 +19,9 @@ export function parsePattern(pattern: string): NamePattern {
 }
 
 /**
- * Whether a pattern matches a whole name. Each text of the pattern is searched once, after the
- * previous match. The first match is always the right one, because it leaves the longest rest of
- * the name for the other texts. So the time grows linearly with the lengths of name and pattern. A
- * regular expression could backtrack, which is a risk because senders choose the names.
+ * Whether a pattern matches a whole name, in linear time: the first match of each text leaves the
+ * longest rest. A regular expression could backtrack, which is a risk because senders choose the
+ * names.
  */
 export function matches({ first, middle, last }: NamePattern, name: string): boolean {
   if (last === undefined) return name === first

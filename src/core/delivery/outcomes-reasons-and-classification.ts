@@ -18,8 +18,7 @@ export const retryableOutcomes = [
 ] as const
 
 /**
- * Outcomes of a request after which Hookline does not repeat the request to the same webhook for
- * this delivery.
+ * Outcomes after which Hookline does not repeat the request to the same webhook for this delivery.
  */
 export const refusedOutcomes = ['http_3xx', 'http_4xx', 'tls_untrusted', 'blocked_address'] as const
 
@@ -46,8 +45,8 @@ export const deadLetterReasons = [
 export type DeadLetterReason = (typeof deadLetterReasons)[number]
 
 /**
- * Why an event is intentionally not delivered to a destination. Drops are not errors: they are
- * counted in `hookline_drops_total`, and logged only at level debug.
+ * Why an event is intentionally not delivered to a destination. Drops are logged only at level
+ * debug.
  */
 export const dropReasons = [
   'disabled',
@@ -72,9 +71,9 @@ export const deferralCauses = [
 export type DeferralCause = (typeof deferralCauses)[number]
 
 /**
- * Error codes for a certificate that is not trusted. They are Node's names for the errors of
- * OpenSSL's verification (`UNSPECIFIED` for errors without a name), and the codes of Node's own
- * check of the host name. No request is sent to an endpoint with this certificate.
+ * Error codes for a certificate that is not trusted: Node's names for the errors of OpenSSL's
+ * verification (`UNSPECIFIED` for errors without a name), and the codes of Node's own check of the
+ * host name.
  */
 const untrustedCodes = new Set([
   'CERT_CHAIN_TOO_LONG',
@@ -109,10 +108,7 @@ const untrustedCodes = new Set([
   'UNSPECIFIED',
 ])
 
-/**
- * Error codes for a connection that broke or was closed before the head of the response was
- * complete.
- */
+/** Error codes for a connection that ended before the head of the response was complete. */
 const resetCodes = new Set([
   'ECONNABORTED',
   'ECONNRESET',
@@ -133,7 +129,7 @@ const resetCodes = new Set([
 const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATUS_CODE$)/
 /**
  * Error codes of TLS after the handshake. With TLS 1.3, a server that requires a client certificate
- * reports a missing one only after the handshake.
+ * reports a missing one only then.
  */
 const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
 
@@ -185,8 +181,8 @@ const retryable: ReadonlySet<string> = new Set(retryableOutcomes)
 const refused: ReadonlySet<string> = new Set(refusedOutcomes)
 
 /**
- * Whether an outcome depends on the endpoint. `auth` and `proxy` do not: Hookline had no valid
- * access token, or the proxy failed.
+ * `auth` and `proxy` do not depend on the endpoint: Hookline had no valid access token, or the
+ * proxy failed.
  */
 export const isOfEndpoint = (outcome: Outcome): boolean => outcome !== 'auth' && outcome !== 'proxy'
 
@@ -195,10 +191,7 @@ export function isRetryable(outcome: string): outcome is RetryableOutcome {
   return retryable.has(outcome)
 }
 
-/**
- * Whether the outcome is a rejection: Hookline does not repeat the request to the same webhook for
- * this delivery.
- */
+/** Whether Hookline does not repeat the request to the same webhook for this delivery. */
 export function isRefused(outcome: string): outcome is RefusedOutcome {
   return refused.has(outcome)
 }

@@ -4,22 +4,19 @@ import { firstOffsetHeader, type Origin, originalLengthHeader } from './delivery
 
 /**
  * A delivery that was dead-lettered, or an event that was dead-lettered before it became a
- * delivery. Parsed from a record of the dead-letter topic.
+ * delivery.
  */
 export interface DeadLetter {
   /**
    * The record key: `<destination or ->/<origin topic>/<partition>/<offset>/<timestamp>/<round>`.
-   * Keys that old versions of Hookline wrote have no timestamp.
+   * Keys of old versions of Hookline have no timestamp.
    */
   readonly key: string
   /** When the delivery or event was dead-lettered. */
   readonly at: EpochMs
   /** `undefined` for an event that never became a delivery. */
   readonly destination: string | undefined
-  /**
-   * The `DeadLetterReason`. If another program wrote the record, the reason may be any other text,
-   * or empty.
-   */
+  /** The `DeadLetterReason`. If another program wrote the record, it may be any text, or empty. */
   readonly reason: string
   /** The last outcome of each webhook, or the rejection code of an `invalid_message`. */
   readonly outcomes: readonly string[]
@@ -34,21 +31,18 @@ export interface DeadLetter {
   readonly origin: Origin | undefined
   /** How often the delivery was replayed before it was dead-lettered this time. */
   readonly round: number
-  /**
-   * The full length of the value in bytes, if the dead letter keeps only its first 64 KiB;
-   * otherwise `undefined`. The value is an event or, with `firstOffset`, a compressed batch.
-   */
+  /** The full length of the value in bytes, if the dead letter keeps only its first 64 KiB. */
   readonly originalLength: number | undefined
   /**
-   * Set if the dead letter is a batch of records that could not be read: the offset of the first
-   * record of the batch. `origin` then has the offset of the last record.
+   * Set if the dead letter is a batch of records that could not be read: the offset of its first
+   * record. `origin` then has the offset of the last record.
    */
   readonly firstOffset: number | undefined
 }
 
 /**
  * Parses a record of the dead-letter topic. A field is `undefined`, empty or 0 when its header is
- * missing or malformed. So operators also see dead letters that another program wrote.
+ * missing or malformed, so that operators also see dead letters that another program wrote.
  */
 export function parseDeadLetter(record: LogRecord): DeadLetter {
   const { headers } = record
@@ -83,8 +77,5 @@ export function parseDeadLetter(record: LogRecord): DeadLetter {
   }
 }
 
-/**
- * The text in place of a destination id, in filters and record keys, for a dead letter without a
- * destination.
- */
+/** The text in place of a destination id for a dead letter without a destination. */
 export const noDestination = '-'

@@ -8,35 +8,28 @@ import type { RetryPolicy } from './retry-tier.ts'
  * With `lifecycle.pauseKeepsWindow`, the retry window excludes this time.
  *
  * While its destination is paused, a delivery is deferred again and again. Each deferral writes a
- * retry record with the time `pausedAt`, at which the paused time begins. This is the time of the
- * deferral or, if the delivery is due later, the time at which it is due. Before the delivery is
- * due, it waits for its schedule and not for the end of the pause, so this wait counts towards the
- * window. When a process reads the record, it moves the deadline by the time since `pausedAt`, and
- * adds the same time to `pausedFor`.
+ * retry record with `pausedAt`, the begin of the paused time: now or, if later, when the delivery
+ * is due. The process that reads the record moves the deadline by the time since `pausedAt`, and
+ * adds this time to `pausedFor`.
  */
 
 const { maxPausedTime, pausedPart } = flowLimits.deferral
 
-/**
- * Returns the state of a delivery that is deferred now because its destination is paused. Its
- * paused time begins, if `lifecycle.pauseKeepsWindow` is set.
- */
+/** Returns the state of a delivery that is deferred now because its destination is paused. */
 export function beginPausedTime(
   carried: DeliveryState,
   { pauseKeepsWindow }: Pick<RetryPolicy, 'pauseKeepsWindow'>,
   now: EpochMs,
 ): DeliveryState {
   if (pauseKeepsWindow !== true || pausedTimeLeft(carried) === 0) return carried
-  // A delivery in memory can become due up to 10 s from now. Before it is due, it does not wait
-  // because of the pause. So its paused time begins when it is due.
+  // A delivery in memory can become due up to 10 s from now. Until then, it does not wait because
+  // of the pause.
   return { ...carried, pausedAt: epochMs(Math.max(now, carried.notBefore)) }
 }
 
 /**
- * Returns the state of a delivery whose retry record is read again. If the delivery was deferred
- * because its destination was paused, the deadline moves by the whole time since `pausedAt`, up to
- * the maximum paused time. This includes the time between a resume of the destination and the read
- * of the record. After any other deferral, the state stays unchanged.
+ * Returns the state of a delivery whose retry record is read again. The paused time includes the
+ * time between a resume of the destination and the read of the record.
  */
 export function endPausedTime(carried: DeliveryState, now: EpochMs): DeliveryState {
   if (carried.pausedAt === undefined) return carried
@@ -59,9 +52,8 @@ export const latestDeadline = (carried: DeliveryState): EpochMs =>
   carried.pausedAt === undefined ? carried.deadline : epochMs(carried.deadline + pausedTimeLeft(carried))
 
 /**
- * The minimum wait, in the next retry topic, of a delivery whose destination stays paused; 0 for
- * other deliveries. It grows with the paused time, so that a pause of two days writes few retry
- * records.
+ * The minimum wait, in the next retry topic, of a delivery whose destination stays paused. It grows
+ * with the paused time, so that a pause of two days writes few retry records.
  */
 export const minPausedWait = ({ pausedAt, pausedFor = durationMs(0) }: DeliveryState): DurationMs =>
   durationMs(pausedAt === undefined ? 0 : pausedFor * pausedPart)

@@ -5,11 +5,7 @@ import type { PayloadSettings } from '../settings/settings.ts'
 
 type Shape = Pick<PayloadSettings, 'anonymousId'>
 
-/**
- * The request body of a message: compact JSON with the keys in the documented order. It is
- * canonical: `JSON.stringify(JSON.parse(body))` returns the same text. The properties, traits and
- * context of a message already are JSON text in this form, so they are only concatenated here.
- */
+/** The request body of a message: compact canonical JSON with the keys in the documented order. */
 export function bodyOf(message: Message, shape: Shape): JsonText {
   return text(message, shape) as JsonText
 }
@@ -30,7 +26,7 @@ function text(message: Message, shape: Shape): string {
     case 'group':
       return `${start(type)}${member('groupId', message.groupId)}${user(message, shape)}${traits(message)}${end(message)}`
     case 'delete':
-      // The body of a delete message has exactly these three keys; it has no `version`.
+      // The body of a delete message has exactly these three keys.
       return `{"type":"delete"${member('userId', message.userId)}${timestamp(message)}}`
   }
 }
@@ -45,10 +41,7 @@ const end = (message: Message): string => `${timestamp(message)}${context(messag
 const member = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 
-/**
- * Formats the user id, or the anonymous id when there is no user id. A message with a user id gets
- * both when `payload.anonymousId` is `always`.
- */
+/** `payload.anonymousId: always` adds the anonymous id to a user id. */
 function user({ userId, anonymousId }: Message, shape: Shape, userKey = 'userId'): string {
   if (userId === undefined) return member('anonymousId', anonymousId)
   return member(userKey, userId) + (shape.anonymousId === 'always' ? member('anonymousId', anonymousId) : '')
@@ -60,10 +53,7 @@ const timestamp = (message: Message): string => `,"timestamp":"${toIsoTimestamp(
 
 const context = (message: Message): string => (message.context === undefined ? '' : `,"context":${message.context}`)
 
-/**
- * Formats the `properties`. They include the name of a page, and the category of a page or screen,
- * because the body has no separate keys for these texts.
- */
+/** The body has no separate keys for the name of a page, and the category of a page or screen. */
 const properties = (message: Message, name?: string, category?: string): string =>
   `,"properties":${fold(fold(message.properties ?? '{}', 'name', name), 'category', category)}`
 
@@ -78,9 +68,7 @@ const screenProperties = (message: Message): string =>
  */
 function fold(object: string, name: 'name' | 'category', value: string | undefined): string {
   if (value === undefined) return object
-  // Canonical JSON text writes a key in only one way. So if the text does not contain the key, the
-  // object does not have it. If the text contains the key, perhaps only a nested object has it. So
-  // the object is then parsed.
+  // Canonical JSON text writes a key in only one way. But perhaps only a nested object has the key.
   if (!object.includes(`"${name}":`)) return append(object, name, value)
   const { [name]: own, ...others } = JSON.parse(object) as Record<string, unknown>
   return own === undefined || own === null ? append(JSON.stringify(others), name, value) : object

@@ -2,10 +2,9 @@ import type { LogRecord } from '../ports.ts'
 import { type DeliveryState, parseDeliveryState } from './delivery-state.ts'
 
 /**
- * Reads the state of a delivery from a retry record with a malformed header. The result has the
- * destination, the message id and the origin, so that the dead letter of the record can be
- * replayed. The number of attempts and the outcomes are lost. `undefined` when the destination, the
- * message id or the origin is malformed.
+ * Reads the state of a delivery from a retry record with a malformed header, so that its dead
+ * letter can be replayed. `undefined` when the destination, the message id or the origin is
+ * malformed.
  */
 export function recoveredState({ headers, timestamp }: LogRecord): DeliveryState | undefined {
   const at = String(Math.max(0, timestamp))

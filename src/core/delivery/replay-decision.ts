@@ -41,32 +41,24 @@ export type ReplayTarget =
    */
   | { readonly kind: 'delivery'; readonly topic: string; readonly copy: OutgoingRecord }
   /**
-   * Writes the unchanged event to the events topic again. The event was dead-lettered before it
-   * became a delivery.
+   * Writes the unchanged event, which was dead-lettered before it became a delivery, to the events
+   * topic again.
    */
   | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
   /**
-   * Asks the audience (a synced list of users) to send its current value for the user again. The
-   * value in the dead letter may be outdated.
+   * Makes the audience (a synced list of users) send its current value for the user again, because
+   * the value in the dead letter may be outdated.
    */
   | { readonly kind: 'resend'; readonly input: ResendInput }
-  /**
-   * The dead letter is not replayed, for one of four reasons:
-   * - Its copy would be dead-lettered or dropped again.
-   * - The source is no longer connected to the destination.
-   * - The suppression of a delete message could expire before the delivery ends.
-   * - The dead letter is incomplete or unreadable.
-   */
   | { readonly kind: 'refused'; readonly reason: (typeof decidedRefusals)[number] }
 
-/** The configuration on which the decision about a replay depends. */
 export interface ReplayContext {
   readonly topics: TopicNames
   readonly routing: Routing
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
   /**
    * Whether a delivery is replayed even if its source is no longer connected to its destination, or
-   * is not known. The source is not known when the event cannot be decoded.
+   * is not known because the event cannot be decoded.
    */
   readonly evenDisconnected?: boolean
 }
@@ -81,9 +73,8 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
 ])
 
 /**
- * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when the
- * event cannot be decoded. Its source is then not known, so the replay is refused, except with
- * `evenDisconnected`.
+ * Decides how a dead letter is replayed. `event` is `undefined` when it cannot be decoded. The
+ * replay is then refused, except with `evenDisconnected`.
  */
 export function replayTargetOf(
   record: LogRecord,
@@ -102,11 +93,10 @@ export function replayTargetOf(
   const given = parseDeliveryState(record.headers)
   if (given !== undefined) {
     const { origin, destination, messageId } = given
-    // Since the event was dead-lettered, up to 30 days ago, the id of its destination may have been
-    // given to another customer. So the source of the event must still be connected to the
-    // destination. If the event cannot be decoded, its source is not known, and the replay is
-    // refused. The dispatcher could decode the copy later, when the schema is registered, and send
-    // it to the other customer.
+    // Since the event was dead-lettered, the id of its destination may have been given to another
+    // customer. So the source of the event must still be connected to the destination. If the
+    // source is not known, the dispatcher could later decode the copy and send it to the other
+    // customer.
     if (!evenDisconnected) {
       if (event === undefined) return { kind: 'refused', reason: 'unreadable' }
       const isKnown = routing.destinations.has(destination) && !mayHaveUnknownSources(destination, routing)
@@ -121,28 +111,27 @@ export function replayTargetOf(
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter
-  // The origin is a retry topic if another program wrote a record without a valid destination to a
-  // retry topic. A replay of this record would be dead-lettered again.
+  // Another program wrote a record without a valid destination to a retry topic. A replay of this
+  // record would be dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
-  // An event that was replayed before keeps its first `replay-of` header. The message id and time
-  // of the event may be derived from this header (see `firstOrigin`).
+  // An event that was replayed before keeps its first `replay-of` header, from which its message id
+  // and time may be derived (see `firstOrigin`).
   const headers = { [replayOfHeader]: toReplayOf(origin), ...original.headers }
   return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
 }
 
 /**
  * Whether the suppression of a delete message may expire before the end of a delivery that is
- * replayed now. The dispatcher accepts no delete message without a suppression
- * (`isConfirmedDelete`): it would dead-letter the message as a forged one. A suppression is kept
- * for at least `defaultSuppressionRetention`, and longer if topics have a longer retention.
+ * replayed now. The dispatcher would dead-letter a delete message without a suppression as a forged
+ * one.
  */
 const isDeletionExpired = (event: Event | undefined, now: EpochMs, window: DurationMs): boolean =>
   event?.message.type === 'delete' &&
   now + window + flowLimits.deferral.maxPausedTime > event.receivedAt + defaultSuppressionRetention
 
 /**
- * The input that asks an audience to send a user's value again. `undefined` for an event that no
+ * The input that makes an audience send a user's value again. `undefined` for an event that no
  * audience sent.
  */
 function resendOf(event: Event | undefined): ResendInput | undefined {
@@ -161,10 +150,7 @@ export const replayedTombstone = ({ key, partition }: LogRecord): OutgoingRecord
   partition,
 })
 
-/**
- * Header of a replayed event. It has the topic, partition, offset and timestamp of the event's
- * original record, from before the first replay.
- */
+/** Header of a replayed event with its position and timestamp before the first replay. */
 const replayOfHeader = 'replay-of'
 const replayOfPattern = /^([\w.-]{1,249})\/(\d{1,10})\/(\d{1,15})\/(-1|\d{1,15})$/
 
@@ -172,9 +158,9 @@ const toReplayOf = ({ topic, partition, offset, timestamp }: Origin): string =>
   `${topic}/${partition}/${offset}/${timestamp}`
 
 /**
- * The topic, partition, offset and timestamp of an event's original record, before any replay. If
- * the producer wrote no message id or time, Hookline derives them from this origin. So all replayed
- * copies of the event have the same id and time, even if an interrupted replay wrote two copies.
+ * The position and timestamp of an event's original record, before any replay. If the producer
+ * wrote no message id or time, Hookline derives them from this origin, so that all replayed copies
+ * have the same ones.
  */
 export function firstOrigin(record: LogRecord): Origin {
   const header = record.headers[replayOfHeader]

@@ -6,16 +6,13 @@ import type { WebhookCall } from '../webhook-ports.ts'
 import { requestsOf } from './build-and-sign-requests.ts'
 import { bodyOf } from './payload.ts'
 
-/** The requests that send a message to a destination: one for each webhook, with the same body. */
+/** The requests that send a message to a destination, one for each webhook. */
 export interface MessageRequests {
   readonly body: JsonText
   readonly requests: readonly { readonly webhook: Webhook; readonly call: WebhookCall }[]
 }
 
-/**
- * Makes the requests that an attempt at the time `at` would send. They have no access token,
- * because Hookline requests a token only for a real attempt.
- */
+/** Makes the requests that an attempt at the time `at` would send, but without an access token. */
 export function messageRequestsOf(
   destination: Destination,
   message: Message,

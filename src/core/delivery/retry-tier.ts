@@ -8,12 +8,9 @@ export interface RetryPolicy {
   readonly schedule: readonly DurationMs[]
   /** Duration of the retry window. It starts when the dispatcher first admits an event. */
   readonly window: DurationMs
-  /** The tiers that have a retry topic, shortest first: the result of `tiersOf(schedule)`. */
+  /** The tiers that have a retry topic, shortest first (`tiersOf`). */
   readonly tiers: readonly DurationMs[]
-  /**
-   * Whether the retry window excludes the time for which the destination is paused: the window then
-   * ends later. Absent means no.
-   */
+  /** Whether the retry window excludes the time for which the destination is paused. */
   readonly pauseKeepsWindow?: boolean | undefined
 }
 
@@ -24,8 +21,8 @@ export const retryPolicyOf = ({ schedule, window }: Pick<DeliverySettings, 'sche
 })
 
 /**
- * Returns the longest tier (wait of a retry topic) that is at most `wait`. Returns the shortest
- * tier when all tiers are longer than `wait`.
+ * Returns the longest tier (wait of a retry topic) that is at most `wait`, or the shortest tier
+ * when all are longer.
  */
 export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): DurationMs {
   const tier = tiers.findLast(candidate => candidate <= wait) ?? tiers[0]
@@ -35,12 +32,9 @@ export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): Duratio
 
 /**
  * Returns the tier (wait of a retry topic) for a delivery that was deferred `deferrals` times
- * before. The tier grows with the deferrals, up to five minutes, so that records circulate less
- * through Kafka during a long outage. Two arguments change this tier:
- * - `minWait` is the minimum wait of the delivery, for example during a long pause of its
- *   destination. If `minWait` is longer than the tier, the tier for `minWait` is used.
- * - `remaining` is the rest of the retry window. The result is not longer than this rest, unless
- *   all tiers are longer. A negative `remaining` means that the window is over, and has no effect.
+ * before. The tier grows with the deferrals, up to five minutes. It is at least the tier for
+ * `minWait`. It is not longer than `remaining`, the rest of the retry window, unless all tiers are
+ * longer, or the window is over (`remaining` is negative).
  */
 export function deferralTier(
   deferrals: number,

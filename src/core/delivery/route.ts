@@ -7,25 +7,19 @@ import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'
 import { FilterFields } from './filter-field-values.ts'
 import type { DropReason } from './outcomes-reasons-and-classification.ts'
 
-/** The decision not to deliver an event to a destination. */
 export interface Drop {
   readonly reason: DropReason
   /** `undefined` when the event names no destination and its source is connected to none. */
   readonly destination: string | undefined
-  /**
-   * The rule of the destination's filter that excludes the event. Set for the reason `filtered`.
-   */
+  /** Set for the reason `filtered`. */
   readonly rule?: FilterRule
 }
 
-/**
- * The routes of a configuration: which source sends to which destinations. A reload of the
- * configuration replaces the whole object.
- */
+/** The routes of a configuration. A reload of the configuration replaces the whole object. */
 export interface Routing {
   /**
-   * A new object for each routing. To see later whether the routing has changed, keep this object
-   * instead of the routing, which needs much memory.
+   * A new object for each routing, to see later whether the routing has changed. The routing itself
+   * needs much memory.
    */
   readonly version: object
   readonly sources: ReadonlyMap<string, Source>
@@ -33,9 +27,8 @@ export interface Routing {
   /** Every destination of each source, including disabled ones, in configuration order. */
   readonly bySource: ReadonlyMap<string, readonly Destination[]>
   /**
-   * Whether a file of `destinationsFrom` (files with further destinations) cannot be read. A
-   * destination with an unknown id may be in that file, so messages that name an unknown
-   * destination wait.
+   * Whether a file of `destinationsFrom` (files with further destinations) cannot be read. Messages
+   * for an unknown destination wait, because it may be in that file.
    */
   readonly isIncomplete?: boolean
 }
@@ -45,12 +38,9 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /**
-       * One drop for each of these destinations:
-       * - a destination that is connected to the event's source, but does not get the event
-       * - a destination that is no longer connected to the source, although a deletion still waits
-       *   for its result (`dropsOfDisconnected`)
-       *
-       * If the event has no destination at all, the list has one drop with `no_destination`.
+       * One drop for each destination that is connected to the event's source, but does not get the
+       * event, and for each disconnected one (`dropsOfDisconnected`). If the event has no
+       * destination at all, one drop with `no_destination`.
        */
       readonly drops: readonly Drop[]
     }
@@ -63,8 +53,8 @@ export type RetryRoute =
 
 export function createRouting(settings: Pick<Settings, 'sources' | 'destinations' | 'excluded'>): Routing {
   const bySource = new Map<string, Destination[]>(settings.sources.map(source => [source.id, []]))
-  // This function runs after many changes of configuration objects, so it must be fast. It makes no
-  // intermediate lists.
+  // This function runs after many changes of configuration objects, so it makes no intermediate
+  // lists.
   const destinations = new Map<string, Destination>()
   for (const destination of settings.destinations) {
     const { id, sources } = destination
@@ -81,8 +71,8 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
 }
 
 /**
- * Returns the routing with new versions of some of its destinations, which have the same sources as
- * before. With 10,000 destinations, this is many times faster than `createRouting`.
+ * Returns the routing with new versions of some of its destinations, which must have the same
+ * sources as before. It is many times faster than `createRouting`.
  */
 export function withChangedDestinations(routing: Routing, changed: ReadonlyMap<string, Destination>): Routing {
   const newVersion = (destination: Destination): Destination => changed.get(destination.id) ?? destination
@@ -101,9 +91,8 @@ export function withChangedDestinations(routing: Routing, changed: ReadonlyMap<s
 }
 
 /**
- * Returns a placeholder for a destination whose configuration cannot be read: only its id, and
- * perhaps its sources, are known. The placeholder is paused, so messages for the destination wait
- * in retry topics.
+ * Returns a placeholder for a destination whose configuration cannot be read. It is paused, so
+ * messages for the destination wait in retry topics.
  */
 export const placeholderDestination = (id: string, sources: readonly string[] = []): Destination => ({
   id,
@@ -116,13 +105,10 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 })
 
 /**
- * Returns the placeholder of a destination that cannot be used, for example because its
- * configuration has a problem. The placeholder of a disabled destination is disabled too, so that
- * no messages wait for it. Each placeholder keeps two settings:
- * - The filter: a message that waits is not filtered again, so without the filter, the destination
- *   would later get messages that its filter excludes.
- * - The lifecycle: it decides whether the retry window of a message continues while the message
- *   waits (`pauseKeepsWindow`).
+ * Returns the placeholder of a destination that cannot be used. A disabled destination stays
+ * disabled, so that no messages wait for it. The placeholder keeps the filter, because a message
+ * that waits is not filtered again, and the lifecycle, because `pauseKeepsWindow` applies to
+ * waiting messages.
  */
 export const placeholderOf = ({
   id,
@@ -143,13 +129,12 @@ export const placeholderOf = ({
 })
 
 /**
- * Finds a destination by its id. Returns a placeholder instead of `undefined` when the destination
- * may be in a file that cannot be read.
+ * Finds a destination by its id. Returns a placeholder when it may be in a file that cannot be
+ * read.
  */
 const destinationOf = (id: string, { destinations, isIncomplete }: Routing): Destination | undefined =>
   destinations.get(id) ?? (isIncomplete === true ? placeholderDestination(id) : undefined)
 
-/** Whether attempts for a destination may start: it is configured, enabled and not paused. */
 export function getsAttempts(id: string, { destinations }: Pick<Routing, 'destinations'>): boolean {
   const destination = destinations.get(id)
   return destination?.enabled === true && !destination.paused
@@ -166,19 +151,15 @@ export function route(event: Event, routing: Routing): Route {
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // `destinationId` selects one destination, which must be connected to the event's source. In two
-  // cases, this is not checked:
-  // - Hookline's own sources: the keys `audiences.list`, `canary` and `notices` connect them.
-  // - A destination in an unreadable file: its sources are not known.
+  // `destinationId` selects one destination, which must be connected to the event's source. Other
+  // keys connect Hookline's own sources. A destination in an unreadable file has unknown sources.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
 
 /**
- * Routes a record from a retry topic. The record goes to its destination, even when the event's
- * source was removed or disconnected after the event was received. The filter is not applied again:
- * the event passed it when `route` first routed the event, and a later change of the filter affects
- * only later events.
+ * Routes a record from a retry topic to its destination, even when the event's source was removed
+ * or disconnected. The filter is not applied again.
  */
 export function routeRetry(destinationId: string, routing: Routing): RetryRoute {
   const destination = destinationOf(destinationId, routing)
@@ -190,36 +171,28 @@ export function routeRetry(destinationId: string, routing: Routing): RetryRoute 
 export const hasUnknownSources = ({ isHeld, enabled, sources }: Destination): boolean =>
   isHeld === true && enabled && sources.length === 0
 
-/**
- * Whether the sources of the destination with this id may be unknown. If a file cannot be read,
- * this applies to every id that the routing does not have, because it may be in that file.
- */
+/** Like `hasUnknownSources`. An id that the routing does not have may be in an unreadable file. */
 export function mayHaveUnknownSources(id: string, { destinations, isIncomplete }: Routing): boolean {
   const destination = destinations.get(id)
   return destination === undefined ? isIncomplete === true : hasUnknownSources(destination)
 }
 
 /**
- * Whether a source is connected to a destination. Always true for Hookline's own sources: the
- * `sources` of a destination do not list them. The keys `audiences.list`, `canary` and `notices` of
- * the configuration connect them to destinations, and this function does not check these keys.
+ * Whether a source is connected to a destination. Always true for Hookline's own sources, which
+ * other configuration keys connect.
  */
 export const isConnected = (sourceId: string, destinationId: string, routing: Routing): boolean =>
   isOwnSource(sourceId) || (routing.bySource.get(sourceId)?.some(({ id }) => id === destinationId) ?? false)
 
 const none: readonly never[] = []
 
-/**
- * The ids of the destinations whose results are reported back, for example to the audience or the
- * deletion that created the event. If the event names a destination, the list has only this id.
- * Otherwise it has the destinations that a deletion waits for.
- */
+/** The ids of the destinations whose results are reported back, for example to a deletion. */
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
 /**
  * Returns a drop for each destination that is no longer connected to the event's source, although a
- * deletion waits for its result. The drop tells the deletion that the destination gets no message.
+ * deletion waits for its result.
  */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)
@@ -249,9 +222,9 @@ function select(connected: readonly Destination[], event: Event, gone: readonly 
 const getsAll = ({ enabled, filter }: Destination): boolean => enabled && filter === undefined
 
 /**
- * Returns why a destination does not get an event; `undefined` when it gets the event. `selected`
- * is whether the event's `integrations` allow the delivery. `fields` is `undefined` for an event to
- * which filters do not apply.
+ * Returns why a destination does not get an event; `undefined` when it gets the event. `selected`:
+ * the event's `integrations` allow the delivery. `fields` is `undefined` for an event to which
+ * filters do not apply.
  */
 function dropOf(destination: Destination, selected: boolean, fields: FilterFields | undefined): Drop | undefined {
   const { id, enabled } = destination
@@ -269,8 +242,8 @@ function isSelected(integrations: JsonText | undefined): boolean {
   if (typeof map !== 'object' || map === null) return true
   const own: unknown = Object.hasOwn(map, 'Webhooks') ? (map as Record<string, unknown>)['Webhooks'] : undefined
   if (typeof own === 'boolean') return own
-  // The member `Webhooks` may be an object with settings. It then allows the delivery. An empty
-  // list does so too, because PHP writes an empty object as `[]`.
+  // An object with settings allows the delivery. An empty list does so too, because PHP writes an
+  // empty object as `[]`.
   if (Array.isArray(own) ? own.length === 0 : typeof own === 'object' && own !== null) return true
   const all = ['All', 'all', 'ALL'].find(name => Object.hasOwn(map, name))
   return all === undefined || (map as Record<string, unknown>)[all] !== false

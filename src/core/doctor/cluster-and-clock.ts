@@ -60,7 +60,7 @@ function judgeVersions({ address, unsupported }: ConnectionResult): readonly Jud
 
 /**
  * The append time of a test record by the clock of the partition's leader, and this machine's time
- * before and after the request. All times are in milliseconds.
+ * before and after the request, all in milliseconds.
  */
 export interface ClockReading {
   readonly before: number
@@ -70,10 +70,8 @@ export interface ClockReading {
 }
 
 /**
- * The check warns when this machine's clock and the broker's clock differ by at least
- * `warnBeyondMs`, and fails when they differ by at least `failBeyondMs` (both in milliseconds). A
- * small difference is only a warning, because services and commands use the machine's time only
- * until a broker responds. Then they use the brokers' time.
+ * Differences between the clocks of this machine and the broker, in milliseconds. A small one is
+ * only a warning, because Hookline uses the brokers' time once a broker has responded.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
@@ -86,8 +84,7 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
         'the clocks of this machine and of the broker cannot be compared, because message.timestamp.type of the dead-letter topic is not LogAppendTime, so its records do not have the time of the broker',
       remedy: 'set message.timestamp.type of the dead-letter topic to LogAppendTime',
     }
-  // The broker appended the record between the two readings of the local clock. So the clocks
-  // differ only if the append time is outside this interval.
+  // The broker appended the record between the two readings of the local clock.
   const skewMs = appended < before ? appended - before : Math.max(0, appended - after)
   const size = Math.abs(skewMs)
   const detail =

@@ -5,7 +5,7 @@ import type { EpochMs } from '../time.ts'
 import type { CallResult } from '../webhook-ports.ts'
 import type { Judgement } from './finding.ts'
 
-/** The result of connecting to an endpoint. No HTTP request is sent to the endpoint. */
+/** The result of connecting to an endpoint, without an HTTP request. */
 export type Dialled =
   | {
       readonly kind: 'connected'
@@ -21,8 +21,7 @@ export type Dialled =
 const dayMs = 86_400_000
 /**
  * A certificate that is valid for fewer than this number of days gets a warning. Automatic renewal
- * usually happens a month before the expiry. So when fewer days are left, the renewal has probably
- * failed.
+ * usually happens a month before the expiry, so it has probably failed.
  */
 const warnWithinDays = 14
 
@@ -59,13 +58,12 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
 }
 
 /**
- * CPU time per delivery in µs, by HTTP client, with endpoints that respond after 20 ms. The figures
- * are rounded and come from an earlier measurement on another processor. So they differ from the
- * figures in docs/performance.
+ * CPU time per delivery in µs, by HTTP client, measured on another processor than the figures in
+ * docs/performance.
  */
 const costs: Readonly<Record<DeliverySettings['transport'], number>> = { got: 170, undici: 60 }
 
-/** Reports the CPU cost of the configured HTTP client, for capacity planning. The level is `ok`. */
+/** Reports the CPU cost of the configured HTTP client, for capacity planning. */
 export function describeTransport(chosen: DeliverySettings['transport']): Judgement {
   const other = chosen === 'got' ? 'undici' : 'got'
   return {

@@ -32,10 +32,7 @@ export interface Finding {
 /** A finding without its kind of check. */
 export type Judgement = Omit<Finding, 'of'>
 
-/**
- * Sorts findings by their kind, in the order of `checkKinds`. Findings of one kind keep their
- * order.
- */
+/** Sorts findings in the order of `checkKinds`. */
 export function inOrder(findings: readonly Finding[]): readonly Finding[] {
   return findings.toSorted((a, b) => checkKinds.indexOf(a.of) - checkKinds.indexOf(b.of))
 }

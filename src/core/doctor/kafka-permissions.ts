@@ -7,7 +7,6 @@ import type { Judgement } from './finding.ts'
 /** A permission that a service needs. */
 export interface Access {
   readonly to: 'read' | 'write' | 'join'
-  /** The name of a topic, or of a consumer group to `join`. */
   readonly name: string
 }
 
@@ -24,9 +23,6 @@ export interface AccessNeeds {
   readonly hasNotices?: boolean
   /** Whether the installation has a config topic. */
   readonly hasConfigTopic?: boolean
-  /**
-   * Whether the installation has a jobs topic, which stores the jobs that replay or resend events.
-   */
   readonly hasJobs?: boolean
 }
 
@@ -51,19 +47,14 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
     write: [events, audienceInput, suppressions, deletions],
     join: [],
   }
-  /**
-   * Permissions of the operator service to show data of Kafka. For the status and the ledger, it
-   * reads the committed offsets of all groups and the records in retry topics. For the ledger, it
-   * also reads the ledger topic. For timelines and dead letters, it also reads the events, attempts
-   * and dead-letter topics, and for the list of audiences the memberships topic.
-   */
+  /** To show the status, the ledger, timelines, dead letters and audiences. */
   const status: Pick<Needs, 'read' | 'join'> = {
     read: [...retries, ledger, events, deadLetter, memberships, ...(has.hasAttempts ? [attempts] : [])],
     join: [topics.dispatcherGroup, topics.retriesGroup, topics.audiencesGroup],
   }
   /**
-   * Permissions of the operator service to run jobs. A replay reads dead letters and writes their
-   * tombstones. A resend reads events. Both write retry records.
+   * A replay reads dead letters and writes their tombstones. A resend reads events. Both write
+   * retry records.
    */
   const jobs: Pick<Needs, 'read' | 'write'> =
     has.hasJobs === true
@@ -81,9 +72,8 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
         ...[...retries, deadLetter, audienceInput, deletions, suppressions, statusTopic, ledger],
         ...(has.hasAttempts ? [attempts] : []),
         ...(has.hasCanary || has.hasNotices === true ? [events] : []),
-        // For each destination with `lifecycle`, the dispatcher writes two facts to the config
-        // topic: the time since which all attempts have failed, and whether Hookline has disabled
-        // the destination.
+        // For each destination with `lifecycle`, the dispatcher writes the failure state to the
+        // config topic.
         ...config,
       ],
       join: [topics.dispatcherGroup, topics.retriesGroup],

@@ -4,8 +4,6 @@ import type { Judgement } from './finding.ts'
 export interface SchemaSeen {
   readonly subject: string
   /**
-   * - `registered`: the schema is ready for use.
-   * - `absent`: the subject has no schema.
    * - `outdated`: the subject has only earlier schemas. The current one is compatible with them.
    * - `incompatible`: the current schema is not compatible with the latest one in the registry.
    * - `unprotected`: the schema is registered, but the compatibility level of the subject permits
@@ -15,7 +13,7 @@ export interface SchemaSeen {
   readonly detail: string
 }
 
-/** One line for each schema with a problem, or one line when there is none. */
+/** One line for each schema with a problem, or one line without problems. */
 export function judgeSchemas(schemas: readonly SchemaSeen[]): readonly Judgement[] {
   const unready = schemas.filter(({ state }) => state !== 'registered')
   if (unready.length === 0) return [{ level: 'ok', detail: `${countWithNoun(schemas.length, 'schema')} registered` }]

@@ -26,8 +26,8 @@ export interface TopicDrift {
 }
 
 /**
- * Compares the topics of a cluster with the specs of the services. `window` is the retry window: a
- * topic with a shorter retention can delete records before they are delivered.
+ * Compares the topics of a cluster with the specs of the services. A topic with a shorter retention
+ * than the retry window (`window`) can delete records before they are delivered.
  */
 export function topicDrift(
   specs: readonly TopicSpec[],
@@ -71,9 +71,8 @@ const drift = (
 
 /**
  * Compares the number of partitions of a topic with the number that `spec.partitionsAs` requires:
- * - If it names another topic that exists, the topic must have as many partitions as that topic.
- * - If it names a missing topic, or this topic itself, the topic must have `topics.partitions`.
- * - If it is absent, the topic may have any number of partitions.
+ * that of the named topic or, if it is missing or is this topic, `topics.partitions`. Without
+ * `partitionsAs`, any number is right.
  */
 function partitionDrift(
   spec: TopicSpec,
@@ -88,8 +87,7 @@ function partitionDrift(
   }
   if (spec.partitionsAs === undefined || topic.partitions === spec.partitions) return []
   const isShort = topic.partitions < spec.partitions
-  // Kafka can add partitions to a topic, but cannot remove any. So the detail suggests adding
-  // partitions only if the topic has too few.
+  // Kafka can add partitions to a topic, but cannot remove any.
   const alternative = isShort ? ', or add partitions as docs/how-to/scale.md says' : ''
   const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but topics.partitions is ${spec.partitions}: set topics.partitions to ${topic.partitions}${alternative}`
   return [drift(spec, 'partitions', isShort ? 'error' : 'note', detail)]
@@ -166,15 +164,13 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
 }
 
 /**
- * Bytes that are reserved for the headers that Hookline adds to an event in a retry topic or in the
- * dead-letter topic.
+ * Bytes for the headers that Hookline adds to an event in a retry topic or the dead-letter topic.
  */
 const copyOverheadBytes = 64 * 1024
 
 /**
  * Returns a note if the maximum record size of a retry topic or of the dead-letter topic is too
- * small for the largest event with Hookline's headers. If a retry topic is too small for an event,
- * the event is dead-lettered. If the dead-letter topic is too small, the dead letter is truncated.
+ * small for the largest event with Hookline's headers.
  */
 function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
   const is = config['max.message.bytes']
@@ -199,9 +195,6 @@ function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDri
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 
-/**
- * Returns a finding for each difference. If none of them is an error, an `ok` finding comes first.
- */
 export function judgeTopics(drift: readonly TopicDrift[], count: number): readonly Judgement[] {
   const told = drift.map(
     ({ topic, kind, severity, detail }): Judgement => ({

@@ -1,9 +1,8 @@
 import { flowLimits } from './limits.ts'
 
 /*
- * Attempts are counted in a window of one minute, which has twelve steps of 5 s. Counters for each
- * step, instead of a list of attempts, take little memory. So every destination can have a circuit
- * breaker.
+ * Attempts are counted in a window of one minute, with a counter for each of its twelve steps. This
+ * takes less memory than a list of attempts for every destination.
  */
 const { stepMs, steps, minDeliveries, openAtShare, openForMs } = flowLimits.circuitBreaker
 
@@ -12,9 +11,8 @@ interface EndedAttempt {
   readonly failed: boolean
   readonly wasProbe: boolean
   /**
-   * Whether the attempt is conclusive: it shows that the endpoints work, or that they fail (see
-   * `isConclusive` in `attempt-conclusive-for-breaker.ts`). The circuit breaker ignores all other
-   * attempts.
+   * Whether the attempt shows that the endpoints work, or that they fail (see `isConclusive` in
+   * `attempt-conclusive-for-breaker.ts`). The circuit breaker ignores other attempts.
    */
   readonly isConclusive: boolean
 }
@@ -31,21 +29,16 @@ interface EndedAttempt {
  */
 
 /**
- * Stops the attempts at one destination while at least 70 % of them fail. It counts attempts, not
- * requests: an attempt with one success and four failed webhooks is a success. Times are monotonic
- * milliseconds.
+ * Stops the attempts at one destination while at least 70 % of them fail. An attempt with one
+ * success and four failed webhooks is a success. Times are monotonic milliseconds.
  */
 export class CircuitBreaker {
   /**
-   * Two counters for each step of 5 s: attempts that did not fail, and attempts that failed. All
-   * counters share one array: with 1,000 destinations, two arrays for each circuit breaker would
-   * cost more cache misses.
+   * For each step, the attempts that did not fail and those that failed. With 1,000 destinations,
+   * two arrays for each circuit breaker would cost more cache misses.
    */
   readonly #counts = new Uint32Array(2 * steps)
-  /**
-   * The number of the step in which the last counted attempt ended: the end time of the attempt,
-   * divided by the length of a step.
-   */
+  /** The number of the step in which the last counted attempt ended. */
   #step = 0
   #openUntil: number | undefined
   #hasOpened = false
@@ -55,7 +48,6 @@ export class CircuitBreaker {
     return this.#openUntil !== undefined
   }
 
-  /** Whether the circuit breaker has opened since the process started. */
   get hasOpened(): boolean {
     return this.#hasOpened
   }
@@ -71,14 +63,13 @@ export class CircuitBreaker {
     return this.#isProbing
   }
 
-  /** Whether the circuit breaker forbids the start of an attempt now. */
   refuses(now: number): boolean {
     return this.#openUntil !== undefined && (now < this.#openUntil || this.#isProbing)
   }
 
   /**
-   * Notes that an attempt begins. Returns whether the attempt is the probe of an open circuit
-   * breaker. The caller passes the result to `ended` as `wasProbe`.
+   * Notes that an attempt begins. Returns whether it is the probe; the caller passes the result to
+   * `ended`.
    */
   begins(now: number): boolean {
     const isProbe = this.#openUntil !== undefined && !this.refuses(now)
@@ -87,9 +78,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Notes that an attempt has ended. An attempt that is not conclusive (does not show whether the
-   * endpoints work) is not counted. After a probe that is not conclusive, the circuit breaker stays
-   * open, and the next attempt is the probe.
+   * Notes that an attempt has ended. After a probe that is not conclusive, the next attempt is the
+   * probe.
    */
   ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false
@@ -123,7 +113,6 @@ export class CircuitBreaker {
     this.#counts.fill(0)
   }
 
-  /** Moves the window to this step: clears the counters of steps that are older than one minute. */
   #moveTo(step: number): void {
     for (let passed = Math.max(this.#step + 1, step - steps + 1); passed <= step; passed++) {
       this.#counts.fill(0, slotOf(passed), slotOf(passed) + 2)

@@ -6,39 +6,31 @@ import { type CallTime, CallTimes } from './permit-holding-times.ts'
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 
 /**
- * What the limiter counts for a destination. Callers keep one object for each destination, so that
- * no request needs a look-up by name.
+ * What the limiter counts for a destination. Callers keep one object for each destination, to save
+ * look-ups.
  */
 export interface DestinationCalls {
   /** Number of requests in progress. */
   calls: number
   /**
-   * For a destination with several webhooks: the number of calls of `callable` that found a permit.
-   * It determines which webhook the next call checks first, so that the webhooks take turns.
+   * The number of calls of `callable` that found a permit. It determines which webhook the next
+   * call checks first, so that several webhooks take turns.
    */
   turns: number
 }
 
 /**
- * Two shares of one destination: its share of the limit of one webhook, and its share of the limit
- * of the webhook's host. Each request to the webhook needs a permit (a slot for a concurrent
- * request) from both shares. The caller keeps this object, so that no request needs a look-up by
- * URL.
+ * Two shares of one destination: of the limit of one webhook, and of the limit of the webhook's
+ * host. Each request to the webhook needs a permit (a slot for a concurrent request) from both.
  */
 export interface PermitShares {
   readonly ofWebhook: FairShare
   readonly ofHost: FairShare
 }
 
-/**
- * The result of `callable`: the webhooks that one attempt may call now, and why it may not call the
- * others.
- */
 interface Callable<W> {
   readonly webhooks: readonly W[]
-  /**
-   * The number of webhooks that the attempt may not call now, because no permit is free for them.
-   */
+  /** The number of webhooks for which no permit is free. */
   readonly leftOut: number
   /** Whether other destinations hold the permits that one of the left-out webhooks needs. */
   readonly isHeldUpByOthers: boolean
@@ -70,8 +62,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Whether the process has enough free permits for one more request of this destination, so that
-   * the other destinations still get their share.
+   * Whether this destination may use one more permit of the process without taking the share of
+   * others.
    */
   hasFairShare({ calls: own }: DestinationCalls): boolean {
     const others = this.#busyDestinations - (own > 0 ? 1 : 0)
@@ -80,9 +72,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Returns the shares from which a destination's requests to a webhook need permits. The shares
-   * are found by the URL of the webhook and not by the `Webhook` object, because a reload of the
-   * configuration creates new objects.
+   * Returns the shares from which a destination's requests to a webhook need permits. They are
+   * found by URL, because a reload of the configuration creates new `Webhook` objects.
    */
   permitsOf(webhook: Pick<Webhook, 'url'>, destination: string): PermitShares {
     const url = revealed(webhook.url)
@@ -95,24 +86,22 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Whether the webhook and its host each have a free permit for one more request. */
   hasPermit({ ofWebhook, ofHost }: PermitShares): boolean {
     return ofWebhook.hasPermit && ofHost.hasPermit
   }
 
   /**
-   * Whether other destinations hold permits that this destination needs: the webhook or its host
-   * has no free permit for this destination, although the destination has less than its fair share.
+   * Whether the webhook or its host has no free permit, although this destination has less than its
+   * fair share.
    */
   isHeldByOthers({ ofWebhook, ofHost }: PermitShares): boolean {
     return (!ofWebhook.hasPermit && ofWebhook.isBelowShare) || (!ofHost.hasPermit && ofHost.isBelowShare)
   }
 
   /**
-   * Returns the webhooks of one attempt that can all be called now, because enough permits are free
-   * for them together. Each webhook needs a permit of its host, so two webhooks of one host need
-   * two. Successive calls of this function begin with different webhooks, so that no webhook is
-   * always left out. The function only checks: it holds no permit after it returns.
+   * Returns the webhooks of one attempt for which enough permits are free together: two webhooks of
+   * one host need two permits of the host. Successive calls begin with different webhooks, so that
+   * no webhook is always left out. The function holds no permit.
    */
   callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     const count = webhooks.length
@@ -130,8 +119,6 @@ export class ConcurrencyLimiter {
       }
     }
     for (const { permits } of callable) this.release(share, permits)
-    // The next call of this function begins with the next webhook, unless this call found no
-    // permit.
     if (count > 1 && callable.length > 0) share.turns++
     return {
       webhooks: first === 0 ? callable : webhooks.filter(webhook => callable.includes(webhook)),
@@ -175,8 +162,7 @@ class SharedLimit {
   slowCalls = 0
   readonly callTimes = new CallTimes()
   /**
-   * The shares by destination id. Entries are never removed: destinations come only from the
-   * configuration, so there are few.
+   * By destination id. Entries are never removed: destinations come only from the configuration.
    */
   readonly #shares = new Map<string, FairShare>()
 
@@ -193,8 +179,8 @@ class SharedLimit {
   }
 
   /**
-   * Whether the number of destinations that use this limit is at least the number of its permits.
-   * Slow destinations may then have to leave the last permit to quick ones (see `FairShare`).
+   * Whether at least as many destinations use this limit as it has permits. Slow destinations may
+   * then have to leave the last permit to quick ones (see `FairShare`).
    */
   get mayBeCrowded(): boolean {
     return this.#shares.size > 1 && this.#shares.size >= this.limit
@@ -213,13 +199,12 @@ class SharedLimit {
 /**
  * One destination's share of a limit (the maximum concurrent requests to one webhook or host) that
  * several destinations may use.
- * - The destinations with requests in progress share the limit equally, and one more share stays
- *   free for the next destination. So n destinations use n/(n + 1) of the limit.
+ * - The n destinations with requests in progress share n/(n + 1) of the limit equally, so that a
+ *   share stays free for the next destination.
  * - While only one destination has requests in progress, it uses seven eighths of the limit. If the
  *   limit applies to no other destination, it uses the whole limit.
- * - While one destination still exceeds its share, few permits are free. Each other destination may
- *   then start requests only while it holds fewer permits than are free. So some permits stay free
- *   for further destinations.
+ * - While one destination still exceeds its share, each other destination may start requests only
+ *   while it holds fewer permits than are free.
  * - With at least as many destinations as permits (a crowded limit), each destination has one
  *   request at a time. Destinations whose requests take long (`CallTime.isSlow`) leave the last
  *   permit to quick ones.
@@ -239,10 +224,6 @@ class FairShare {
     return this.#calls
   }
 
-  /**
-   * Whether this destination may start one more request under this limit: a permit is free, and the
-   * other destinations still get their share.
-   */
   get hasPermit(): boolean {
     const { free, isShared } = this.#limit
     if (free <= 0) return false
@@ -252,11 +233,9 @@ class FairShare {
   }
 
   /**
-   * Whether the rule for a crowded limit (at least as many destinations as permits) allows one more
-   * request of this destination. The rule allows every request of a quick destination. A slow
-   * destination must leave the last free permit to quick ones if both conditions are true:
-   * - Slow destinations hold at least half of the permits.
-   * - A request of a quick destination has ended recently (`CallTimes.hasQuick`).
+   * Whether the rule for a crowded limit allows one more request of this destination. A slow
+   * destination must leave the last free permit to quick ones if slow destinations hold at least
+   * half of the permits, and a request of a quick destination has ended recently.
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
@@ -297,9 +276,8 @@ class FairShare {
   }
 
   /**
-   * Notes that a request has ended, and updates whether its destination is slow. Ignores the
-   * request while the limit has more permits than destinations: slow destinations leave a permit to
-   * quick ones only at a crowded limit.
+   * Notes that a request has ended. Whether its destination is slow matters only at a crowded
+   * limit.
    */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return
@@ -313,7 +291,6 @@ class FairShare {
     return this.#unanswered
   }
 
-  /** Notes whether a request that has ended got a response. */
   noteResponse(hasResponse: boolean): void {
     this.#unanswered = hasResponse ? 0 : this.#unanswered + 1
   }

@@ -3,9 +3,9 @@ import { flowLimits } from './limits.ts'
 const { saturatedShare, lateMs } = flowLimits.cpuSaturation
 
 /**
- * Finds out when the process last lacked CPU, from samples of the event loop. A sample shows a lack
- * of CPU in two cases: the event loop was busy for nearly the whole time since the previous sample,
- * or the sample is late. Times are monotonic milliseconds.
+ * Finds out when the process last lacked CPU. A sample of the event loop shows this in two cases:
+ * the event loop was busy for nearly the whole time since the previous sample, or the sample is
+ * late. Times are monotonic milliseconds.
  */
 export class CpuSaturation {
   #sampledAt: number
@@ -15,7 +15,7 @@ export class CpuSaturation {
     this.#sampledAt = now
   }
 
-  /** Adds a sample. `busyShare` is the busy part of the time since the previous sample, 0 to 1. */
+  /** `busyShare` is the busy part of the time since the previous sample, 0 to 1. */
   sample(now: number, busyShare: number): void {
     if (busyShare >= saturatedShare || this.#isLate(now)) this.#until = now
     this.#sampledAt = now
@@ -23,7 +23,7 @@ export class CpuSaturation {
 
   /**
    * The last time at which the process lacked CPU: `now` if the next sample is late already;
-   * -Infinity when the process never lacked CPU.
+   * -Infinity for never.
    */
   until(now: number): number {
     return this.#isLate(now) ? now : this.#until

@@ -7,16 +7,14 @@ interface Waiting<Item> {
 
 /**
  * The deliveries of one destination that wait for an attempt, in order of arrival. The key of a
- * delivery is its user. Only the first waiting delivery of a key is ready to start. The next one
- * becomes ready when the previous one has ended, so that the first attempts for one user keep their
- * order. Some deliveries have no key, and do not wait for others: retries, and all deliveries with
- * `ordering: none`.
+ * delivery is its user. The next delivery of a key becomes ready when the previous one has ended.
+ * Retries, and all deliveries with `ordering: none`, have no key.
  */
 export class DestinationQueue<Item> {
   #ready = new Fifo<Waiting<Item>>()
   /**
    * Keys with a delivery that is ready or in progress. The value is the queue of later deliveries
-   * of the key. It is `undefined` until there is a later delivery.
+   * of the key, if any.
    */
   readonly #busy = new Map<string, Fifo<Item> | undefined>()
   #queued = 0
@@ -45,9 +43,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes and returns the next ready item; `undefined` when no item is ready. The item is in
-   * progress until the caller calls `ended` with its key; until then, no other item of the key
-   * becomes ready.
+   * Removes and returns the next ready item. No other item of its key becomes ready until the
+   * caller calls `ended` with the key.
    */
   take(): Item | undefined {
     const next = this.#ready.shift()
@@ -73,8 +70,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * The first ready item, which `take` returns next. If no item is ready, this is the first waiting
-   * item of a key that has an item in progress. `undefined` when no item waits.
+   * The item that `take` returns next or, if no item is ready, the first waiting item of a key with
+   * an item in progress.
    */
   get oldest(): Item | undefined {
     const next = this.#ready.peek()
@@ -84,10 +81,9 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes and returns the queued items for which `matches` is true, in order within each key. The
-   * function stops when it has removed about `max` items. But if it removes one item of a key, it
-   * removes all items of the key that match. An item that stays in the queue becomes ready when all
-   * earlier items of its key have left the queue and none is in progress.
+   * Removes and returns the queued items for which `matches` is true, in order within each key.
+   * Stops after about `max` items, but never between the matching items of a key. An item that
+   * stays becomes ready when no earlier item of its key is queued or in progress.
    */
   drainMatching(matches: (item: Item) => boolean, max: number): readonly Item[] {
     const out: Item[] = []
@@ -108,10 +104,7 @@ export class DestinationQueue<Item> {
     return out
   }
 
-  /**
-   * Makes the next item of a key ready, after `drainMatching` has removed the key's ready item. The
-   * next item is the first one that stays in the queue (`keeps`).
-   */
+  /** Makes the next item of a key ready, after `drainMatching` has removed the key's ready item. */
   #succeed(key: string | undefined, keeps: (item: Item) => boolean): void {
     if (key === undefined) return
     const behind = kept(this.#busy.get(key) ?? new Fifo<Item>(), keeps)

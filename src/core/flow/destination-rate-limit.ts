@@ -2,21 +2,16 @@ import type { PartitionShare } from './limit-share-by-partitions.ts'
 import { PacedBucket } from './paced-token-bucket.ts'
 
 /**
- * Limits the attempts per second that this process starts at one destination. `ratePerSecond` of
- * the destination applies to the whole installation; each process may use a part of it. Times are
- * monotonic milliseconds.
+ * Limits the attempts per second that this process starts at one destination: its part of
+ * `ratePerSecond`, which applies to the whole installation. Times are monotonic milliseconds.
  */
 export class DestinationRateLimit {
   readonly #bucket = new PacedBucket()
-  /**
-   * The value of `PartitionShare.secondsUntil` at the last call of `msToWait`. The next call adds
-   * tokens to the bucket for the increase of this value.
-   */
+  /** The value of `PartitionShare.secondsUntil` at the last call of `msToWait`. */
   #filledTo = 0
 
   /**
-   * Milliseconds until an attempt may start; 0 when it may start now, `Infinity` while this process
-   * has no part in the rate.
+   * Milliseconds until an attempt may start; `Infinity` while this process has no part in the rate.
    */
   msToWait(share: PartitionShare, perSecond: number, now: number): number {
     const seconds = share.secondsUntil(now)

@@ -5,44 +5,36 @@ const { handoverMs } = flowLimits.share
 interface OwnedPartition {
   /** When the partition was assigned to this process. */
   readonly since: number
-  /**
-   * Whether this process has to give the partition to another process. Before the revocation ends,
-   * this process finishes the records in progress.
-   */
+  /** Whether this process has to give the partition to another process. */
   isLeaving: boolean
 }
 
 /*
  * The partitions of the events topic divide a limit that holds for the whole installation. Each
  * partition has one owner, so the parts of all processes never add up to more than the limit. When
- * a partition moves to another process, the partition's part of a rate and the partition's permits
- * move too, but at different times:
+ * a partition moves to another process, its part of a rate and its permits move at different times:
  *
- * Rate: the previous owner keeps the rate of the partition after the revocation. Then all members
- * join the consumer group again, and the partition is assigned to its next owner. All members get
- * the result of this join at nearly the same time. The previous owner then stops using the rate,
- * and the next owner begins 250 ms later. So the rate of the partition is nearly always in use, and
- * two processes never use it at the same time.
+ * Rate: the previous owner keeps the rate of the partition after the revocation, until the next
+ * join of the consumer group. All members get the result of this join at nearly the same time. The
+ * previous owner then stops using the rate, and the next owner begins 250 ms later.
  *
  * Permits: the previous owner releases the permits when the revocation begins. Requests that it has
  * started may continue for the timeout of a request. The next owner waits for that time.
  *
- * A process without partitions keeps no rate of earlier partitions. The group may have removed this
- * process, and other processes may own these partitions already.
+ * A process without partitions keeps no rate of earlier partitions, because other processes may own
+ * them already.
  */
 
 /**
- * Computes which part of the limits of the whole installation this process may use. The part
- * depends on the partitions of the events topic that the process owns. Times are monotonic
- * milliseconds.
+ * Computes which part of the limits of the whole installation this process may use. Times are
+ * monotonic milliseconds.
  */
 export class PartitionShare {
-  /** The number of partitions of the events topic; `undefined` until it is known. */
   #count: number | undefined
   readonly #owned = new Map<number, OwnedPartition>()
   /**
    * Revoked partitions whose rate this process still uses, until the next join of the consumer
-   * group assigns them to another process.
+   * group.
    */
   readonly #lent = new Set<number>()
   /**
@@ -52,7 +44,7 @@ export class PartitionShare {
   #counted = 0
   /**
    * Owned partitions that do not add to the rate yet, because they were assigned less than
-   * `handoverMs` ago. They are in order of assignment.
+   * `handoverMs` ago, in order of assignment.
    */
   #fresh: number[] = []
   /** The result of `secondsUntil` for the time `#advancedTo`, in seconds. */
@@ -76,8 +68,8 @@ export class PartitionShare {
   }
 
   /**
-   * Notes that this process has joined the consumer group again, in a rebalance. `leaving` are the
-   * partitions that this process has to give to other processes.
+   * Notes that this process has joined the consumer group again, and has to give the partitions in
+   * `leaving` to other processes.
    */
   joined(leaving: ReadonlySet<number>, now: number): void {
     this.#advance(now)
@@ -108,10 +100,9 @@ export class PartitionShare {
   }
 
   /**
-   * The integral of `rateAt` over time, in seconds: for example, a part of 0.5 adds 1 s in 2 s.
-   * Multiply the increase between two times by the attempts per second of a limit: the product is
-   * the number of attempts that this process may start between these times, even if partitions have
-   * moved.
+   * The integral of `rateAt` over time, in seconds: for example, a part of 0.5 adds 1 s in 2 s. The
+   * increase between two times, multiplied by a rate, is the number of attempts that this process
+   * may start between them.
    */
   secondsUntil(now: number): number {
     this.#advance(now)
@@ -120,13 +111,11 @@ export class PartitionShare {
 
   /**
    * The number of permits that this process may use, of the `total` permits of the installation.
-   * Partition `p` of `n` has the permits `p`, `p + n`, and so on. For example, partition 0 of 3 has
-   * the permits 0 and 3 of 5. A destination with fewer permits than partitions would have all of
-   * them in the first partitions, so `rotateBy` shifts them by another number for each destination.
-   * The permits of a partition count when this process has owned it for `settleMs` milliseconds,
-   * and until this process has to give it to another process. `isPending` is true while permits do
-   * not count yet: `settleMs` milliseconds have not passed since an assignment, or the number of
-   * partitions is unknown.
+   * Partition `p` of `n` has the permits `p`, `p + n`, and so on. `rotateBy` shifts them, so that
+   * not all destinations with few permits have them in the first partitions. The permits of a
+   * partition count from `settleMs` milliseconds after its assignment until this process has to
+   * give it to another process. `isPending` is true while permits do not count yet, or the number
+   * of partitions is unknown.
    */
   permitsAt(now: number, total: number, rotateBy: number, settleMs: number): { permits: number; isPending: boolean } {
     const count = this.#count
@@ -146,10 +135,6 @@ export class PartitionShare {
     return this.#count === undefined ? 0 : Math.min(1, this.#counted / this.#count)
   }
 
-  /**
-   * Extends the integral of `secondsUntil` to `now`. A partition adds to the rate only when
-   * `handoverMs` have passed since its assignment.
-   */
   #advance(now: number): void {
     for (let next = this.#fresh[0]; next !== undefined; next = this.#fresh[0]) {
       const from = (this.#owned.get(next)?.since ?? 0) + handoverMs

@@ -3,10 +3,9 @@ import { flowLimits } from './limits.ts'
 const { burstMs, minBurst } = flowLimits.share
 
 /**
- * A token bucket that spreads attempts evenly over time. An attempt spends one token. The bucket
- * holds at most the tokens that the rate adds in 100 ms, or two tokens at a low rate. So a timer
- * that is a few milliseconds late loses no attempts, and after a time without attempts only a few
- * start together. The caller says how many tokens are added, so the rate may change at any time.
+ * A token bucket that spreads attempts evenly over time. It holds at most the tokens that the rate
+ * adds in 100 ms, or two tokens at a low rate. So a timer that is a few milliseconds late loses no
+ * attempts, and after a time without attempts only a few start together.
  */
 export class PacedBucket {
   #tokens = 0
@@ -18,9 +17,7 @@ export class PacedBucket {
     this.#tokens = Math.min(this.#tokens + tokens, Math.max(minBurst, (perSecond * burstMs) / 1_000))
   }
 
-  /**
-   * Milliseconds until the bucket has a token; 0 when it has one, `Infinity` when the rate is 0.
-   */
+  /** Milliseconds until the bucket has a token; `Infinity` when the rate is 0. */
   msToWait(perSecond: number): number {
     return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) * 1_000) / perSecond
   }

@@ -4,10 +4,7 @@ const { neverSlowMs, quickPart, callTimeWindowMs, lastCallWeight } = flowLimits.
 
 /** Sums over the requests that ended in one time window (`callTimeWindowMs`). */
 interface Sums {
-  /**
-   * The sum of the durations of these requests, in milliseconds. A request holds its permits for
-   * its duration.
-   */
+  /** The sum of the durations of these requests, in milliseconds. */
   held: number
   /** The sum of the squares of these durations, for the mean in `typicalMs`. */
   squares: number
@@ -25,10 +22,8 @@ export interface CallTime {
    */
   meanMs: number | undefined
   /**
-   * Whether the destination's requests take long compared with those of other destinations. It is
-   * used only while the limit is crowded, which means that the limit has at least as many
-   * destinations as permits. Slow destinations then leave the last permit to quick ones
-   * (`FairShare`).
+   * Whether the destination's requests take long compared with those of other destinations. Used
+   * only while the limit has at least as many destinations as permits (`FairShare`).
    */
   isSlow: boolean
 }
@@ -43,7 +38,6 @@ export class CallTimes {
   #now = noSums()
   #before = noSums()
 
-  /** Notes that a request has ended, and updates `time`, the call time of its destination. */
   ended(time: CallTime, tookMs: number, now: number): void {
     this.#moveTo(Math.floor(now / callTimeWindowMs))
     this.#now.held += tookMs
@@ -53,19 +47,11 @@ export class CallTimes {
     if (!time.isSlow) this.#now.hasQuick = true
   }
 
-  /**
-   * Whether a request of a quick destination has ended in the current or the previous window. If
-   * none has, slow destinations need not leave a permit to quick ones.
-   */
   get hasQuick(): boolean {
     return this.#now.hasQuick || this.#before.hasQuick
   }
 
-  /**
-   * The mean duration of the requests in the current and the previous window, each weighted with
-   * its duration. A destination is slow if its `meanMs` exceeds both 100 ms and an eighth
-   * (`quickPart`) of `typicalMs`.
-   */
+  /** The mean duration of the requests in both windows, each weighted with its duration. */
   get typicalMs(): number {
     const held = this.#now.held + this.#before.held
     return held === 0 ? 0 : (this.#now.squares + this.#before.squares) / held

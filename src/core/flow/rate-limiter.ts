@@ -1,11 +1,10 @@
 /**
  * A token bucket that stores a time instead of a number of tokens. Each spent amount moves this
  * time, `#paidUntil`, forward by the time that the rate needs for the amount.
- * - If `#paidUntil` is in the past, the difference to now is credit. The credit is at most the
- *   burst.
+ * - If `#paidUntil` is in the past, the difference to now is credit, at most the burst.
  * - If `#paidUntil` is in the future, the difference to now is debt. A caller may spend more than
  *   the credit, so a batch larger than the burst passes. The next callers then wait until the debt
- *   is paid, which keeps the mean rate.
+ *   is paid.
  *
  * The rate may change between two calls. Times are milliseconds of one monotonic clock.
  */
@@ -14,9 +13,9 @@ export class RateLimiter {
   #paidUntil: number
 
   /**
-   * @param burstMs the maximum credit in milliseconds. After a pause, callers can immediately spend
-   *   the amount that the rate allows in `burstMs`.
-   * @param since the time at which the credit begins to grow.
+   * @param burstMs the maximum credit in milliseconds: after a pause, callers can immediately spend
+   *   what the rate allows in this time
+   * @param since the time at which the credit begins to grow
    */
   constructor(burstMs: number, since: number) {
     this.#burstMs = burstMs
@@ -28,16 +27,13 @@ export class RateLimiter {
     return Math.max(0, this.#debtMs(now))
   }
 
-  /**
-   * Whole seconds until there is credit again, as a value for the header `Retry-After`; 0 when
-   * there is credit now.
-   */
+  /** Whole seconds until credit exists again, as a value for the header `Retry-After`. */
   secondsToWait(now: number): number {
     const debt = this.#debtMs(now)
     return debt < 0 ? 0 : Math.floor(debt / 1_000) + 1
   }
 
-  /** Whole seconds until `count` can be spent without debt; 0 when it can be spent now. */
+  /** Whole seconds until `count` can be spent without debt. */
   secondsToWaitFor(count: number, perSecond: number, now: number): number {
     return Math.ceil(Math.max(0, this.#debtMs(now) / 1_000 + count / perSecond))
   }

@@ -3,8 +3,7 @@ import { flowLimits } from './limits.ts'
 const { neverSlowMs } = flowLimits.concurrency
 
 /**
- * Measures how long attempts at one destination take. To save memory, it measures one attempt at a
- * time: when the measured attempt has ended, it measures the next one that starts. Times are
+ * Measures how long attempts at one destination take, only one at a time to save memory. Times are
  * monotonic milliseconds.
  */
 export class AttemptSample {
@@ -27,8 +26,8 @@ export class AttemptSample {
   }
 
   /**
-   * Whether the last measured attempt took at most `neverSlowMs`, and the attempt that is measured
-   * now has not taken longer. Before the first attempt, the answer is true.
+   * Whether the last measured attempt, and the one that is measured now, took at most
+   * `neverSlowMs`.
    */
   isQuick(now: number): boolean {
     const takesMs = this.#measured === undefined ? 0 : now - this.#startedAt

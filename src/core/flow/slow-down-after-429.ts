@@ -25,11 +25,9 @@ const {
  * slowed:    Attempts start at the pace, evenly spread.
  *            - A 429 lowers the pace, at most once a second: to the measured rate of delivered
  *              attempts, but by at least 5 % and at most by half.
- *            - A 429 for an attempt that started before the last 429 changes nothing, because it
- *              does not show what the endpoint accepts now.
  *            - After a decrease, the pace is constant until it has made deliveries wait for 20 s in
- *              total. Then the pace grows, slowly at first. It grows only while it makes deliveries
- *              wait. At other times, no attempt tests whether the endpoint accepts the pace.
+ *              total. Then the pace grows, slowly at first, while it makes deliveries wait.
+ *              Otherwise no attempt would test whether the endpoint accepts the pace.
  *            - After ten minutes without a 429: `unlimited`.
  *
  * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivered attempt
@@ -38,58 +36,51 @@ const {
  */
 
 /**
- * Adapts the rate of one destination to an endpoint that responds with 429. It limits the rate,
- * because a limit of the concurrency is not enough: with one request at a time, an endpoint that
- * responds after 1 ms still gets 1,000 requests per second. Times are monotonic milliseconds.
+ * Adapts the rate of one destination to an endpoint that responds with 429. A limit of the
+ * concurrency is not enough: with one request at a time, an endpoint that responds after 1 ms still
+ * gets 1,000 requests per second. Times are monotonic milliseconds.
  */
 export class SlowDown {
   readonly #mean = new DeliveredRate()
   readonly #bucket = new PacedBucket()
   #filledAt = 0
-  /** The pace in attempts per second; `undefined` while the destination is unlimited. */
   #pace: number | undefined
   /** When the first 429 gave the unlimited destination a pace. */
   #begunAt = 0
   /** When the pace was last lowered, or set by the first 429. */
   #loweredAt = 0
-  /** When the last 429 arrived. An ignored 429 (see `refused`) does not change it. */
+  /** When the last 429 arrived, except an ignored one (see `refused`). */
   #refusedAt = Number.NEGATIVE_INFINITY
   /** The length of the pause after the next 429, in milliseconds. */
   #backOffMs: number = backOffMs.first
-  /**
-   * The last accepted pace, in attempts per second: one that had no 429 for `holdMs`. 0 when there
-   * is none.
-   */
+  /** The last pace, in attempts per second, that had no 429 for `holdMs`. 0 for none. */
   #heldPace = 0
   /**
-   * Milliseconds for which deliveries have waited because of the pace since `#loweredAt`. When this
-   * time exceeds `holdMs`, the pace begins to grow.
+   * Milliseconds for which deliveries have waited because of the pace since `#loweredAt`. Above
+   * `holdMs`, the pace grows.
    */
   #limitedMs = 0
   /**
-   * When deliveries began to wait because of the pace. `undefined` if the pace has made no delivery
-   * wait since the last delivered attempt or the last decrease of the pace.
+   * When deliveries began to wait because of the pace; `undefined` if none has waited since the
+   * last delivered attempt or the last decrease of the pace.
    */
   #limitedSince: number | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
-  /**
-   * When an attempt was last delivered. Before the first delivered attempt, it is the time when the
-   * first pause began, because the endpoint may have worked until then.
-   */
+  /** When an attempt was last delivered or, before the first one, when the first pause began. */
   #deliveredAt: number | undefined
   /**
-   * The part of the attempts at the destination that this process makes, 0 to 1 (see `setPart`).
-   * `#pace` is the pace for this part. When the part becomes 0, its previous value is kept.
+   * The part of the attempts at the destination that this process makes. A part of 0 does not
+   * replace an earlier one.
    */
   #part = 0
   /**
-   * The total length of all pauses in milliseconds, including the rest of the current one. The
-   * delivered rate is measured without these pauses (see `#active`).
+   * The total length of all pauses in milliseconds, including the rest of the current one (see
+   * `#active`).
    */
   #pausedMs = 0
 
   /**
-   * Whether the destination has a pace or a pause. After they have ended, the result stays true
+   * Whether the destination has a pace or a pause. After the end of both, the result stays true
    * until `msToWait` is called.
    */
   get isActive(): boolean {
@@ -110,21 +101,19 @@ export class SlowDown {
     return this.#mean.at(this.#active(now))
   }
 
-  /** Milliseconds until the pause after a 429 or of a Retry-After ends; 0 when there is none. */
+  /** Milliseconds until the pause after a 429 or of a Retry-After ends. */
   msPaused(now: number): number {
     return Math.max(0, this.#pausedUntil - now)
   }
 
   /**
-   * Whether the endpoint may work although it requests a pause: an attempt was delivered in the
-   * last five minutes, the maximum length of a pause. If this process has delivered no attempt, the
-   * result is true until five minutes after the first pause began.
+   * Whether the endpoint may work although it requests a pause: an attempt was delivered, or the
+   * first pause began, in the last five minutes.
    */
   mayWork(now: number): boolean {
     return this.#deliveredAt !== undefined && now - this.#deliveredAt < maxPauseMs
   }
 
-  /** Milliseconds until the next attempt may start; 0 when it may start now. */
   msToWait(now: number): number {
     const paused = this.msPaused(now)
     if (paused === 0) this.#pausedUntil = Number.NEGATIVE_INFINITY
@@ -147,17 +136,15 @@ export class SlowDown {
     this.#backOffMs = backOffMs.first
     const mean = this.#mean.add(this.#active(now))
     if (this.#pace === undefined) return
-    // In the first second (`lowerEveryMs`) after the first 429, attempts that started before it are
-    // still delivered. If the measured rate then exceeds the pace, the endpoint accepts more, and
-    // the pace rises to this rate. Afterwards, the pace grows slowly.
+    // In the first second after the first 429, attempts that started before it are still delivered.
+    // If the measured rate then exceeds the pace, the endpoint accepts this rate.
     if (now - this.#begunAt >= lowerEveryMs) this.#grow(this.#pace, now)
     else if (mean > this.#pace) this.#setPace(mean, now)
   }
 
   /**
-   * Notes that an attempt that started at `startedAt` ended with a 429. The 429 is ignored if the
-   * attempt started before the last 429 arrived, because it does not show what the endpoint accepts
-   * now.
+   * Notes that an attempt that started at `startedAt` ended with a 429. If it started before the
+   * last 429 arrived, it does not show what the endpoint accepts now.
    */
   refused(startedAt: number, now: number): void {
     if (startedAt < this.#refusedAt) return
@@ -168,10 +155,7 @@ export class SlowDown {
     this.#backOffMs = Math.min(this.#backOffMs * 2, backOffMs.max)
   }
 
-  /**
-   * Pauses all attempts, for at most five minutes. If the current pause ends later than the new one
-   * would, the current pause stays unchanged.
-   */
+  /** Pauses all attempts, for at most five minutes. Does not shorten a current pause. */
   pause(forMs: number, now: number): void {
     this.#deliveredAt ??= now
     const until = now + Math.min(forMs, maxPauseMs)
@@ -181,9 +165,8 @@ export class SlowDown {
 
   /**
    * Notes which part of a rate this process may use, 0 to 1 (`PartitionShare.rateAt`). The pace
-   * changes in proportion to the part: if the part doubles, this process makes twice as many of the
-   * attempts at the destination. A part of 0 leaves the pace unchanged: a process without this part
-   * makes attempts only for retry records, and these still need a pace.
+   * changes in proportion. With a part of 0, the process makes attempts only for retry records,
+   * which still need a pace.
    */
   setPart(part: number, now: number): void {
     if (part === this.#part || part === 0) return
@@ -212,10 +195,6 @@ export class SlowDown {
     this.#hold(now)
   }
 
-  /**
-   * Begins the time in which the pace stays constant. It ends when deliveries have waited because
-   * of the pace for `holdMs` milliseconds.
-   */
   #hold(now: number): void {
     this.#loweredAt = now
     this.#limitedMs = 0
@@ -245,19 +224,13 @@ export class SlowDown {
     this.#filledAt = now
   }
 
-  /**
-   * Returns the time that counts for the delivered rate: `now` minus the total length of all pauses
-   * until now. So pauses do not lower the rate.
-   */
+  /** Returns the time that counts for the delivered rate: `now` without all pauses. */
   #active(now: number): number {
     return now - this.#pausedMs + this.msPaused(now)
   }
 }
 
-/**
- * The growth of the pace per second, as a part of the pace (0.1 is 10 %). `ms` is the time, in
- * milliseconds, for which the pace has already grown.
- */
+/** The growth of the pace per second, as a part of the pace, after it has grown for `ms`. */
 const slopeAfter = (ms: number): number => growthPerSecond * Math.min(1, ms / growthRampMs)
 
 /** The moving mean of delivered attempts per second. */
@@ -267,8 +240,8 @@ class DeliveredRate {
   #overMs: number = meanOverMs
 
   /**
-   * Sets the time constant of the mean. At a low pace the time constant is longer, so that the mean
-   * includes enough attempts. Without a pace (`Infinity`), the time constant is `meanOverMs`.
+   * At a low pace, the time constant is longer, so that the mean includes enough attempts.
+   * `Infinity` means no pace.
    */
   overAttempts(pace: number): void {
     this.#overMs = Math.max(meanOverMs, (meanOverAttempts * 1_000) / pace)

@@ -5,10 +5,8 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  *
  * Each change of a job has a version: that of the previous change plus 1. Kafka has no conditional
  * write, so two processes may write the same version. All processes read the records in the same
- * order, and each process applies the first record of a version. So at most one process takes over
- * a job. The previous owner of the job may not know this yet, and write another record for the job.
- * All processes ignore that record, because its version is not the next one. The previous owner
- * stops when it reads the record of the takeover. The rules are:
+ * order, and each applies the first record of a version. So at most one process takes over a job,
+ * and the previous owner stops when it reads the record of the takeover. The rules are:
  * - A record is applied if its version is the current version of the job plus 1, and the job has
  *   not ended.
  * - A record by which a process starts a job is applied only while no conflicting job runs.
@@ -17,32 +15,25 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  *   earlier records.
  *
  * All other records are ignored. Compaction could keep an ignored record as the last one of its
- * key. So after an ignored record, a process writes a copy of the current version, which is the
- * last applied record.
+ * key. So after an ignored record, a process writes a copy of the current version.
  */
 
 export type JobFold =
   /** The record is now the current version of the job. */
   | 'applied'
-  /**
-   * The record has no effect, because it repeats the current version: it is a copy, or a producer
-   * wrote the record of this version twice.
-   */
+  /** The record repeats the current version: it is a copy, or a producer wrote the record twice. */
   | 'repeated'
   /**
-   * The record is a copy of a version that this process does not have. The process had applied a
-   * record that the other processes ignored, for example because this process started after
-   * compaction had removed the earlier records of the job. The copy replaces that record.
+   * The record is a copy of a version that this process does not have. It replaces a record that
+   * the other processes ignored. This process had applied that record, for example because it
+   * started after compaction.
    */
   | 'restored'
   | 'ignored'
 
 /** Maximum number of ended jobs that a process keeps in memory. */
 const maxEnded = 1_000
-/**
- * Time in ms for which the operator API lists a job after it has ended. It is the retention of the
- * jobs topic.
- */
+/** Time in ms for which the operator API lists an ended job: the retention of the jobs topic. */
 const keptMs = 30 * 24 * 3_600_000
 
 /** Computes the jobs from the records of the jobs topic, in offset order. */
@@ -63,7 +54,6 @@ export class JobLog {
         break
       case 'repeated':
         // The copy number is stored, because the next copy of this version needs a higher number.
-        // Otherwise a process that has another record of this version would ignore the next copy.
         if (job.copy > this.get(key)!.copy) this.#keep(key, job)
         break
       case 'ignored':
@@ -75,18 +65,12 @@ export class JobLog {
   }
 
   /**
-   * Notes that the last record of a job in the topic is ignored. Compaction would remove all
-   * earlier records, and with them the current version. So the caller must write the current
-   * version again, as a copy (see `copies`).
+   * Notes that the last record of a job in the topic is ignored, so that a copy must be written.
    */
   ignore(key: string): void {
     if (this.get(key) !== undefined) this.#needCopy.add(key)
   }
 
-  /**
-   * Notes that this process has read the jobs topic to its end for the first time. From then on,
-   * the first record of a job must have the version 1.
-   */
   read(): void {
     this.#isRead = true
   }
@@ -100,17 +84,14 @@ export class JobLog {
     return { size: this.#jobs.size, [Symbol.iterator]: () => this.#jobs.values() }
   }
 
-  /**
-   * The newest ended jobs, at most 1,000, in the order in which they ended. Jobs that ended more
-   * than 30 days ago are not returned.
-   */
+  /** The newest ended jobs, at most 1,000, in the order in which they ended. */
   ended(now: number): readonly Job[] {
     return [...this.#ended.values()].filter(({ endedAt = 0 }) => endedAt > now - keptMs)
   }
 
   /**
-   * Returns a copy of the current version of each job whose last record in the topic is ignored.
-   * The caller must write the copies to the topic.
+   * Returns the copies that the caller must write to the topic, because the last record of a job in
+   * the topic is ignored.
    */
   copies(): readonly Job[] {
     return [...this.#needCopy].flatMap(key => {

@@ -61,10 +61,7 @@ const resendBody = (now: EpochMs) =>
     dryRun,
   })
 
-/**
- * The schema of a time in a request: ISO 8601, or a duration such as `2h`, which means this long
- * before now.
- */
+/** The schema of a time in a request: ISO 8601, or a duration before now, for example `2h`. */
 const timeBefore = (now: EpochMs) =>
   z.string().transform((value, context): EpochMs => {
     const ago = parseDuration(value)
@@ -91,7 +88,6 @@ const meanings: Readonly<Record<string, string>> = {
   userIds: `a list of 1 to ${maxJobUserIds} user ids, together at most ${maxJobUserIdBytes / 1024} KiB`,
 }
 
-/** Reads the body of a request to create a job. Returns the request, or the body's problems. */
 export function readJobRequest(kind: JobKind, body: JsonObject, routing: Routing, now: EpochMs): ReadJobRequest {
   const parsed = kind === 'replay' ? replayBody(now).safeParse(body) : resendBody(now).safeParse(body)
   if (!parsed.success)
@@ -169,10 +165,9 @@ function problemsOf(issue: z.core.$ZodIssue, body: JsonObject): readonly ShownPr
 }
 
 /**
- * Returns the id of a job that is created with an idempotency key. Every process computes the same
- * id, so a repeated request creates no second job. For a resend, the hash includes the kind of the
- * job, so that a resend and a replay with the same key have different ids. For a replay, it does
- * not: earlier versions of Hookline, which know only replays, compute the id without the kind.
+ * Returns the id of a job with an idempotency key. Every process computes the same id, so a
+ * repeated request creates no second job. Earlier versions of Hookline, which know only replays,
+ * compute the id without the kind.
  */
 export const jobIdOf = (kind: JobKind, by: string, idempotencyKey: string): string =>
   hash('sha256', JSON.stringify([by, idempotencyKey, ...(kind === 'replay' ? [] : [kind])])).slice(0, 32)

@@ -2,8 +2,7 @@ import { type DurationMs, durationMs, type EpochMs } from '../time.ts'
 import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
 
 /*
- * The steps of a job: each function returns the next record of a job, or says which job a process
- * may start. Of several concurrent records, `job-log.ts` decides which one is applied.
+ * The steps of a job. Of several concurrent records, `job-log.ts` decides which one is applied.
  *
  *   waiting --claim--> running --finish--> done, failed, cancelled
  *      ^                  |  \--claim (by another process, after 10 s without a record)--> running
@@ -11,39 +10,37 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  */
 
 /**
- * Maximum time between two records of a running job. Each record shows the other processes that the
- * job's owner still runs the job.
+ * Maximum time between two records of a running job, which show the other processes that the owner
+ * still runs it.
  */
 export const checkpointEvery = durationMs(1_000)
 /**
- * Duration of the lease of a job's owner (the process that runs the job). The owner gets a new
- * lease with each record that it writes for the job. The lease begins when the owner sends the
- * record, but it is valid only after the owner has read the record from the topic: if another
- * process has written a record first, all processes ignore the owner's record, and it gives no
- * lease. Without a valid lease, the owner copies no events or dead letters.
+ * Duration of the lease of a job's owner (the process that runs the job). Each record that the
+ * owner writes for the job gives a lease, which begins when the owner sends the record. It is valid
+ * only after the owner has read the record from the topic: if another process has written a record
+ * first, the owner's record is ignored. Without a valid lease, the owner copies no events or dead
+ * letters.
  */
 export const ownerLease = durationMs(5_000)
 /**
- * Time without a record of a job after which another process takes over the job. The time is longer
- * than the lease, so the earlier owner has already stopped its work on the job.
+ * Time without a record of a job after which another process takes over the job. It is longer than
+ * the lease.
  */
 export const takeOverAfter = durationMs(10_000)
 /**
- * Maximum number of jobs that one process runs concurrently. Dry runs are counted separately, with
- * the same maximum. A job with an `error` (the last try to continue it failed) does not count until
- * it makes progress: it may wait for a long time, and must not block other jobs.
+ * Maximum number of jobs, and also of dry runs, that one process runs concurrently. A job with an
+ * `error` (the last try to continue it failed) does not count until it makes progress.
  */
 const maxRunning = 4
 /** Maximum number of jobs that one process runs, including dry runs and jobs with an `error`. */
 const maxOwned = 16
 
-/** Makes the next record of a job from the current one. `writeId` identifies the new record. */
+/** Makes the next record of a job. `writeId` identifies it. */
 export type NextRecord = (job: Job, writeId: string) => Job
 
 type Changed = JobWork & Partial<Pick<Job, 'state' | 'owner' | 'startedAt' | 'endedAt' | 'isCancelRequested'>>
 
-// The type assertion is safe: a caller changes only fields that a job of this kind (replay or
-// resend) has.
+// Safe, because a caller changes only fields that a job of this kind (replay or resend) has.
 const next = (job: Job, writeId: string, changed: Changed): Job =>
   ({ ...job, version: job.version + 1, writeId, copy: 0, ...changed }) as Job
 
@@ -54,8 +51,8 @@ export const claimed =
     next(job, writeId, { state: 'running', owner, startedAt: job.startedAt ?? now })
 
 /**
- * The record that a process writes when it stops before its job has ended. The state of the job is
- * then `waiting`, so that another process can run it.
+ * The record that a process writes when it stops before its job has ended, so that another process
+ * can run the job.
  */
 export const released =
   (changed: JobWork): NextRecord =>
@@ -70,19 +67,15 @@ export const advanced =
   (job, writeId) =>
     next(job, writeId, changed)
 
-/**
- * Makes the last record of a job. A job that failed has its `error` in `changed`; all other jobs
- * end without `error`.
- */
+/** Makes the last record of a job. A job that failed has its `error` in `changed`. */
 export const ended =
   (state: 'done' | 'failed' | 'cancelled', now: EpochMs, changed: JobWork = {}): NextRecord =>
   (job, writeId) =>
     next(job, writeId, { error: undefined, ...changed, state, endedAt: now })
 
 /**
- * Returns the record that a request to cancel a job writes. `undefined` when the job has ended or
- * is already being cancelled. A waiting job ends with this record. A running job ends after the
- * process that runs it has read the record.
+ * Returns the record that a request to cancel a job writes; `undefined` when the job has ended or
+ * is already being cancelled. A running job ends only after its owner has read the record.
  */
 export function cancelOf(job: Job, now: EpochMs): NextRecord | undefined {
   if (hasEnded(job) || job.isCancelRequested === true) return undefined
@@ -98,9 +91,8 @@ export interface ClaimContext {
 }
 
 /**
- * Returns the job that this process should start or take over next. `undefined` when there is none
- * for which this process has room (see `maxRunning` and `maxOwned`). Of waiting jobs that conflict,
- * the one that was created first starts first.
+ * Returns the job that this process should start or take over next, if it has room for one. Of
+ * waiting jobs that conflict, the one that was created first starts first.
  */
 export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimContext): Job | undefined {
   if (own.size >= maxOwned) return undefined
@@ -117,16 +109,12 @@ export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimCo
   })
 }
 
-/**
- * Compares two jobs by creation time. If the times are equal, the keys decide, so that every
- * process has the same order.
- */
+/** If the times are equal, the keys decide, so that every process has the same order. */
 export const byCreation = (a: Job, b: Job): number => a.createdAt - b.createdAt || (jobKeyOf(a) < jobKeyOf(b) ? -1 : 1)
 
 /**
  * Whether a process still owns a job after it has read a record of the job. `cancelled`: it must
- * stop and write that the job has ended. `lost`: the job no longer runs, or another process runs
- * it. The process must stop and write nothing.
+ * stop and write that the job has ended. `lost`: it must stop and write nothing.
  */
 export type Ownership = 'owned' | 'cancelled' | 'lost'
 

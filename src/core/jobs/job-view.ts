@@ -2,10 +2,7 @@ import { toIsoTimestamp } from '../message/timestamp.ts'
 import type { EpochMs } from '../time.ts'
 import type { Job } from './job.ts'
 
-/**
- * A job as the operator API shows it. Times are ISO 8601, UTC. `isFull`: whether the reader may see
- * user ids.
- */
+/** A job as the operator API shows it. `isFull`: whether the reader may see user ids. */
 export function jobViewOf(job: Job, isFull: boolean): object {
   const { id, kind, state, createdAt, createdBy, startedAt, endedAt, rate, isDryRun, isCancelRequested, error } = job
   return {

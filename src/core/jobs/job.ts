@@ -6,9 +6,8 @@ import { callTypes } from '../message/message.ts'
 import type { EpochMs } from '../time.ts'
 
 /*
- * A job is a replay or a resend that the operator API starts. Its document is the value of a record
- * of the jobs topic, with the key `<kind>/<id>`. Of several records with the same version,
- * `job-log.ts` decides which one is applied.
+ * A job is a replay or a resend that the operator API starts. It is the value of a record of the
+ * jobs topic, with the key `<kind>/<id>`.
  */
 
 export const jobKinds = ['replay', 'resend'] as const
@@ -22,12 +21,10 @@ export const jobStates = ['waiting', 'running', 'done', 'failed', 'cancelled'] a
 
 /** Maximum number of user ids of a resend. */
 export const maxJobUserIds = 1_000
-/** Maximum bytes of the user ids of a resend. Each record of the job contains all of them. */
+/** Maximum bytes of the user ids of a resend, which each record of the job contains. */
 export const maxJobUserIdBytes = 64 * 1024
 /**
- * Maximum number of rows in the `counts` of a replay. A row counts the dead letters with one
- * combination of destination, reason, and target topic or refusal. The rows with the highest counts
- * are kept.
+ * Maximum number of rows in the `counts` of a replay. The rows with the highest counts are kept.
  */
 export const maxCountRows = 200
 
@@ -47,10 +44,7 @@ const countRow = z.object({
   destination: z.string(),
   reason: z.string(),
   count,
-  /**
-   * The topic to which the replay copies the dead letters that this row counts. Absent when the
-   * replay refuses them.
-   */
+  /** Absent when the replay refuses these dead letters. */
   topic: z.string().optional(),
   refusal: z.string().optional(),
 })
@@ -61,7 +55,7 @@ const countRow = z.object({
 export type CountRow = z.infer<typeof countRow>
 
 const shared = z.object({
-  /** The version of the document's format. Another version of Hookline may write another format. */
+  /** The version of the document's format. */
   format: z.literal(1),
   id: z.string().min(1),
   /** Increases by 1 with each record that changes the job. */
@@ -69,8 +63,8 @@ const shared = z.object({
   /** Identifies the record, because two processes may write the same version. */
   writeId: z.string().min(1),
   /**
-   * 0 in a record that changes the job. When a record is ignored, a process writes the current
-   * version again as a copy (`job-log.ts`). The copy has the number of the previous copy plus 1.
+   * 0 in a record that changes the job. A copy of the current version (`job-log.ts`) has the number
+   * of the previous copy plus 1.
    */
   copy: count,
   state: z.enum(jobStates),
@@ -80,11 +74,11 @@ const shared = z.object({
   startedAt: time.optional(),
   endedAt: time.optional(),
   /**
-   * A hash of the body of the request that created the job. It is present if the request had an
-   * `Idempotency-Key`. If a second request has the same key, its body is compared with this hash.
+   * A hash of the request body. A second request with the same `Idempotency-Key` must have the same
+   * hash.
    */
   requestHash: z.string().optional(),
-  /** The process that runs the job. Absent while no process runs it. */
+  /** The process that runs the job, if any. */
   owner: z.string().optional(),
   /** Set by a request to cancel the running job. The field remains when the job has ended. */
   isCancelRequested: z.literal(true).optional(),
@@ -95,13 +89,13 @@ const shared = z.object({
    */
   rate: z.int().positive().optional(),
   /**
-   * For each partition that the job reads, the end offset at the creation of the job. The job reads
-   * only records before this offset.
+   * For each partition, the end offset at the creation of the job. The job reads only records
+   * before it.
    */
   ends: z.array(count),
   /**
-   * Why the job failed. In a job that has not ended, the error is that of the last try to continue
-   * the job; it is removed when the job makes progress again.
+   * Why the job failed or, in a job that has not ended, why the last try to continue it failed.
+   * Removed when the job makes progress again.
    */
   error: z.string().optional(),
 })
@@ -111,25 +105,19 @@ const replayJob = shared.extend({
   filters: replayFilters,
   evenDisconnected: z.literal(true).optional(),
   progress: z.object({
-    /**
-     * Number of dead letters that the job has read so far, whether its filters select them or not.
-     */
+    /** Number of dead letters that the job has read so far, selected or not. */
     seen: count,
     /**
-     * Number of dead letters that existed when the job was created. When a process begins or
-     * continues the job, it adds the dead letters that it finds to those that the job has already
-     * replayed. At the end of the job, `seen` has the same value.
+     * Number of dead letters that existed when the job was created. A process that begins or
+     * continues the job adds those that it finds to those that the job has already replayed.
      */
     total: count.optional(),
     /**
-     * Number of replayed dead letters. Each time a process is killed while it runs the job, up to
-     * 256 dead letters that it has replayed are not counted.
+     * Number of replayed dead letters. Up to 256 are not counted each time a process is killed
+     * while it runs the job.
      */
     replayed: count,
-    /**
-     * Only of a dry run: number of selected dead letters that can be replayed. Absent if an earlier
-     * version of Hookline ran the job.
-     */
+    /** Only of a dry run: number of selected dead letters that can be replayed. */
     replayable: count.optional(),
     refused: count,
   }),
@@ -145,10 +133,7 @@ const resendJob = shared.extend({
   userIds: z.array(z.string()).optional(),
   /** The next offset to read in each partition. */
   next: z.array(count),
-  /**
-   * For each partition, the offset from which the job has read every record up to `next`. Absent
-   * until the job has read a record.
-   */
+  /** For each partition, the offset from which the job has read every record up to `next`. */
   readFrom: z.array(count).optional(),
   progress: z.object({
     ...{ read: count, total: count, sent: count, skipped: count },
@@ -156,8 +141,8 @@ const resendJob = shared.extend({
     tooLarge: count.optional(),
   }),
   /**
-   * The partitions of the events topic in which the job could not read all records, because Kafka's
-   * retention had removed some. These records may have been in the time span of the resend.
+   * The partitions in which Kafka's retention had removed records before the job could read them,
+   * perhaps of the time span of the resend.
    */
   missing: z.array(z.object({ partition: count, firstOffset: count })).optional(),
 })
@@ -178,8 +163,8 @@ export type JobWork = Partial<
 >
 
 /**
- * The partition of all records of the jobs topic. All processes must read them in the same order,
- * and Kafka keeps an order only within a partition.
+ * The partition of all records of the jobs topic, because Kafka keeps an order only within a
+ * partition.
  */
 export const jobsPartition = 0
 
@@ -198,9 +183,9 @@ export const destinationOf = (job: Job): string | undefined =>
   job.kind === 'resend' ? job.destination : job.filters.destination
 
 /**
- * Whether two jobs must not run concurrently. Two replays always conflict, also dry runs, because
- * each keeps up to 500,000 keys of dead letters in memory. Other jobs conflict if they have a
- * destination in common, and neither is a dry run, which writes no messages.
+ * Whether two jobs must not run concurrently. Two replays always conflict, because each keeps up to
+ * 500,000 keys of dead letters in memory. Other jobs conflict if they have a destination in common,
+ * and neither is a dry run.
  */
 export function conflicts(a: Job, b: Job): boolean {
   if (a.kind === 'replay' && b.kind === 'replay') return true

@@ -9,9 +9,8 @@ export interface NewJob {
   /** The name of the operator key with which the job is requested. */
   readonly by: string
   /**
-   * The header `Idempotency-Key` of the request. If requests with one operator key have the same
-   * value of this header and the same body, they create only one job of each kind. A request with
-   * the same value and a different body is refused.
+   * The header `Idempotency-Key`. Requests with the same operator key, header and body create only
+   * one job of each kind. A different body is refused.
    */
   readonly idempotencyKey?: string | undefined
 }
@@ -23,8 +22,7 @@ export interface JobsApi {
   list(kind: JobKind): readonly Job[]
   get(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
   /**
-   * Requests the cancellation of a job. The returned job may still be running: its owner stops only
-   * when it reads the request from the jobs topic.
+   * Requests the cancellation of a job. A running job ends only when its owner reads the request.
    */
   cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
 }

@@ -4,8 +4,7 @@ interface Sums {
 }
 
 /**
- * A row of the `counts` of a replay: the number of dead letters of one kind. `refusal` says why the
- * replay refuses these dead letters; it is absent if the replay can copy them.
+ * A row of the `counts` of a replay. `refusal` is absent if the replay can copy the dead letters.
  */
 interface CountRow {
   readonly count: number
@@ -14,8 +13,8 @@ interface CountRow {
 
 /**
  * Returns how many dead letters a replay would copy, and how many it would refuse, according to its
- * dry run. If an earlier version of Hookline ran the dry run, its progress lacks these numbers. The
- * function then adds up `counts`, which has at most 200 rows, so the sums can be too low.
+ * dry run. Earlier versions of Hookline did not store these numbers. The sums of `counts`, which
+ * has at most 200 rows, can then be too low.
  */
 export function dryRunSums(
   { replayable, refused = 0 }: { readonly [key in keyof Sums]?: number | undefined },

@@ -24,8 +24,8 @@ export type ResendSkip =
   /** The user was deleted or is suppressed. */
   | 'stopped_user'
   /**
-   * The event's source is not connected to the destination, or the event is excluded by the
-   * destination's filter or by its own `integrations`.
+   * The source is not connected to the destination, or the destination's filter or the event's own
+   * `integrations` exclude the event.
    */
   | 'not_routed'
   | 'invalid_message'
@@ -46,18 +46,15 @@ export type Resend =
   | { readonly kind: 'skip'; readonly reason: ResendSkip }
 
 /**
- * Returns the routing with only this destination. With the routing of all destinations, `route`
- * would apply the filter of every other destination to each event, which is not needed.
+ * Returns the routing with only this destination, so that `route` applies only its filter to each
+ * event.
  */
 export const routingOf = (destination: Destination, { sources }: Routing): Routing =>
   createRouting({ sources: [...sources.values()], destinations: [destination] })
 
 /**
- * Whether a record is a copy that a replay wrote, and the job has also read the original in the
- * same partition. For example, an event was dead-lettered because its source was unknown, and a
- * replay later wrote a copy of the event to the events topic. The topic then contains the event
- * twice, and the job sends only the original. If the original is before the time span, or retention
- * has removed it, the job has not read it, and sends the copy.
+ * Whether a record is a copy that a replay wrote to the events topic, and the job has also read the
+ * original in the same partition. The job then sends only the original.
  *
  * @param readFrom for each partition, the offset from which the job has read every record
  */
@@ -68,9 +65,8 @@ export function isCopyOfRead(record: LogRecord, readFrom: readonly number[]): bo
 }
 
 /**
- * Decides whether an event of the events topic is resent to a destination. If it is, a copy is
- * written to the retry topic with the shortest wait, as in a replay. The copy has the same message
- * id and a new retry window.
+ * Decides whether an event is resent to a destination. The copy has the same message id and a new
+ * retry window, and is written to the retry topic with the shortest wait.
  */
 export function resendOf(
   record: LogRecord,
@@ -100,8 +96,7 @@ export function resendOf(
   return {
     kind: 'copy',
     topic: topics.retry(tierFor(durationMs(0), policy.tiers)),
-    // With `round` 1, the metric `hookline_first_attempt_delay_seconds` does not include this copy.
-    // It includes only deliveries with `round` 0, which are neither replays nor resends.
+    // The metric `hookline_first_attempt_delay_seconds` includes only deliveries with `round` 0.
     copy: retryRecord(record, { ...state, round: 1 }),
   }
 }
@@ -109,9 +104,8 @@ export function resendOf(
 const skip = (reason: ResendSkip): Resend => ({ kind: 'skip', reason })
 
 /**
- * Normalises an event that another program wrote to the events topic; `undefined` when the event is
- * invalid. If the event has no message id, it gets `messageId`. This must be the id that the
- * dispatcher computes for the same record.
+ * Normalises an event that another program wrote; `undefined` when it is invalid. `messageId`, for
+ * an event without one, must be the id that the dispatcher computes for the same record.
  */
 function normalised(event: Event, messageId: string): Event | undefined {
   const outcome = normaliseEvent(event, () => messageId)

@@ -1,7 +1,4 @@
-/**
- * Returns the end of a text about the progress of a resend, which says that `count` events are too
- * large to be resent. The result is empty when `count` is 0.
- */
+/** Returns the end of a text about the progress of a resend. Empty when `count` is 0. */
 export function tooLargeText(count = 0): string {
   if (count === 0) return ''
   return `, ${count} not resent because ${count === 1 ? 'it is' : 'they are'} too large for the retry topic`

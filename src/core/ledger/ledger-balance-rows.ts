@@ -3,18 +3,14 @@ import { epochMs } from '../time.ts'
 import { emptyCell, hourMs, type LedgerCell, type LedgerCounts } from './ledger-counts.ts'
 
 /**
- * A row of the ledger: the counts of one destination and one hour. They include the deliveries of
- * the events that were appended to Kafka in this hour.
+ * A row of the ledger: the counts of one destination for the events that were appended to Kafka in
+ * one hour.
  */
 export interface LedgerRow {
   /** The start of the hour; ISO 8601, UTC. */
   readonly hour: string
   readonly destination: string
   readonly admitted: number
-  /**
-   * Deliveries that an operator started again with a replay (of dead letters) or a resend (of
-   * events).
-   */
   readonly replayed: number
   /**
    * Deliveries that a crash has doubled: a process appended a copy to a retry topic, and was killed
@@ -27,9 +23,8 @@ export interface LedgerRow {
   /** Deliveries that wait in a retry topic. */
   readonly waiting: number
   /**
-   * Number of deliveries whose result is unknown; 0 if none is lost. It is admitted + replayed +
-   * repeated - delivered - deadLettered - dropped - waiting. Absent when the counts of the hour are
-   * incomplete.
+   * Number of deliveries whose result is unknown: admitted + replayed + repeated - delivered -
+   * deadLettered - dropped - waiting. Absent when the counts of the hour are incomplete.
    */
   readonly difference?: number | undefined
 }
@@ -40,13 +35,12 @@ export interface LedgerParts {
   /** The sum of the counts in the commits of all partitions and in the ledger records. */
   readonly counts: LedgerCounts
   /**
-   * The records that wait in retry topics: those that are not done according to the commits.
-   * `replayed` counts the records that a replay or resend wrote, `moved` all others.
+   * The records that wait in retry topics, because the commits do not mark them as done. `replayed`
+   * counts the records that a replay or resend wrote, `moved` all others.
    */
   readonly waiting: LedgerCounts
   /**
-   * Whether all ledger records and all retry topics were read. It is false when a ledger record was
-   * missing, or when the reading ended at a limit of time or records. The rows then have no
+   * Whether all ledger records and all retry topics were read. If not, the rows have no
    * `difference`.
    */
   readonly isComplete: boolean
@@ -61,7 +55,6 @@ export interface LedgerFilter {
   readonly destination?: string | undefined
 }
 
-/** Whether a filter includes the counts of a destination and hour. */
 export const isInFilter = (filter: LedgerFilter, destination: string, hour: number): boolean =>
   hour >= filter.since &&
   hour < filter.until &&
@@ -93,16 +86,13 @@ function rowOf(
  * `inTopics` the records that wait in retry topics.
  *
  * `repeated` is the number of retry records that no commit counts as `moved` and that no replay or
- * resend wrote: a process appended them, and was killed before its commit. A record is lost if it
- * was counted as `moved`, but neither waits in a retry topic nor was read from one. The difference
- * is then positive.
+ * resend wrote. The difference is positive if a record was counted as `moved`, but neither waits in
+ * a retry topic nor was read from one: it is lost.
  *
  * An event whose source or destination is unknown is counted for the destination `-`. If it is
- * routed later, it is counted again, for its destinations. `routed` is the number of events that
- * were routed later. So that no event is counted twice, this number is subtracted from the counts
- * in the row of `-`: first from `admitted`. If `routed` is larger than `admitted`, some of the
- * routed events were copies from a replay or a crash. So the rest is subtracted from `replayed`,
- * and then from `repeated`.
+ * routed later (`routed`), it is counted again, for its destinations. So `routed` is subtracted
+ * from the counts in the row of `-`: first from `admitted`. The rest comes from copies of a replay
+ * or a crash, so it is subtracted from `replayed`, and then from `repeated`.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed
@@ -117,8 +107,8 @@ function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { 
 type Triple = readonly [number, number, number]
 
 /**
- * Subtracts `count` from three numbers, in their order: from the first number until it is 0, then
- * from the second, and then from the third. No number becomes negative.
+ * Subtracts `count` from three numbers: from the first until it is 0, then from the second, and
+ * then from the third.
  */
 function subtract(count: number, [first, second, third]: Triple): Triple {
   const left = Math.max(0, count - first)

@@ -3,8 +3,8 @@ import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 
 /**
  * The possible results of a record at one destination. With `moved`, the delivery continues with a
- * copy of the record in a retry topic. The other results are final. Commits store the position of a
- * result in this list (`core/progress/ledger-in-commit-metadata.ts`), so do not change the order.
+ * copy of the record in a retry topic. Do not change the order: commits store the position of a
+ * result in this list (`core/progress/ledger-in-commit-metadata.ts`).
  */
 export const ledgerResults = ['delivered', 'dead_lettered', 'dropped', 'moved'] as const
 export type LedgerResult = (typeof ledgerResults)[number]
@@ -17,11 +17,10 @@ export type LedgerResult = (typeof ledgerResults)[number]
  *   topic, or an event that a replay has written to the events topic.
  * - `replayed`: the part of `taken` that comes from a replay or resend by an operator.
  * - `routed`: events whose source or destination was unknown at first. `admitted` counts them
- *   twice, for the destination `-` and for their destinations, so the balance subtracts `routed`.
+ *   twice, for the destination `-` and for their destinations.
  *
- * Commits and ledger records store the position of a field in this list: add a field only at the
- * end. One byte says which fields follow, so the list can have eight fields. A ninth needs another
- * format.
+ * Add a field only at the end: commits and ledger records store its position. One byte says which
+ * fields follow, so a ninth field needs another format.
  */
 export const ledgerFields = ['admitted', ...ledgerResults, 'taken', 'replayed', 'routed'] as const
 export type LedgerField = (typeof ledgerFields)[number]
@@ -29,7 +28,7 @@ export type LedgerField = (typeof ledgerFields)[number]
 /** The counts of one destination and hour. */
 export type LedgerCell = Readonly<Record<LedgerField, number>>
 
-/** One increment of a count of the ledger: adds 1 to the count `field` of `destination`. */
+/** Adds 1 to the count `field` of `destination`. */
 export interface LedgerEntry {
   readonly destination: string
   readonly field: LedgerField
@@ -38,8 +37,8 @@ export interface LedgerEntry {
 export const hourMs = 3_600_000
 
 /**
- * The hour of a time, in hours since 1970. It is 0 for a record without a timestamp, for which
- * Kafka uses -1.
+ * The hour of a time, in hours since 1970; 0 for a record without a timestamp, for which Kafka uses
+ * -1.
  */
 export const hourOf = (time: EpochMs): number => Math.max(0, Math.floor(time / hourMs))
 
@@ -51,8 +50,8 @@ const toCell = (counts: readonly number[]): LedgerCell =>
 const fieldBit = new Map(ledgerFields.map((field, bit) => [field, bit]))
 
 /**
- * Estimated lengths of the binary form of the counts: `idBytes` for each destination, in addition
- * to the length of its id, and `cellBytes` for each hour of a destination.
+ * Estimated bytes of the binary form of the counts: `idBytes` for each destination, plus the length
+ * of its id, and `cellBytes` for each hour of a destination.
  */
 const idBytes = 3
 const cellBytes = 12
@@ -80,9 +79,7 @@ export class LedgerCounts {
     cell[bit] = (cell[bit] as number) + by
   }
 
-  /**
-   * Adds the counts of `other`. With `isWanted`, adds only the counts for which it returns true.
-   */
+  /** Adds the counts of `other` for which `isWanted` returns true. */
   merge(other: LedgerCounts, isWanted: (destination: string, hour: number) => boolean = () => true): void {
     for (const [destination, hours] of other.#cells)
       for (const [hour, counts] of hours) {
@@ -92,7 +89,6 @@ export class LedgerCounts {
       }
   }
 
-  /** Subtracts the counts of `other`, which must have been added before. */
   subtract(other: LedgerCounts): void {
     for (const [destination, hours] of other.#cells)
       for (const [hour, counts] of hours) {
@@ -103,8 +99,8 @@ export class LedgerCounts {
   }
 
   /**
-   * Returns a copy with a part of the counts, for a ledger record of limited size. Counts are
-   * copied until the copy has about `maxBytes` bytes, as estimated by `roughBytes`.
+   * Returns a copy with a part of the counts, of about `maxBytes` bytes as estimated by
+   * `roughBytes`.
    */
   copy(maxBytes: number): LedgerCounts {
     const copy = new LedgerCounts()
@@ -112,14 +108,13 @@ export class LedgerCounts {
     return copy
   }
 
-  /** The newest hour with counts; 0 when there are none. */
+  /** The newest hour with counts; 0 without counts. */
   get newestHour(): number {
     let newest = 0
     for (const hours of this.#cells.values()) for (const hour of hours.keys()) newest = Math.max(newest, hour)
     return newest
   }
 
-  /** The counts of a destination and hour; `undefined` when there are none. */
   at(destination: string, hour: number): LedgerCell | undefined {
     const cell = this.#cells.get(destination)?.get(hour)
     return cell && toCell(cell)
@@ -132,8 +127,7 @@ export class LedgerCounts {
 
   /**
    * Appends the counts in binary form: the number of destinations, then for each destination its id
-   * and its hours. Each hour has one byte that says which fields have a count, followed by these
-   * counts.
+   * and its hours. One byte of each hour says which of the following fields have a count.
    */
   write(bytes: number[]): void {
     writeVarint(bytes, this.#cells.size)

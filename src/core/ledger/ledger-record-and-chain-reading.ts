@@ -4,16 +4,14 @@ import type { LedgerTail } from './partition-ledger.ts'
 import type { PendingRecord } from './write-ledger-record-chain.ts'
 
 /**
- * A decoded record of the ledger topic. It has counts of one partition of the events topic or of a
- * retry topic.
+ * A record of the ledger topic: counts of one partition of the events topic or of a retry topic.
  */
 export interface LedgerRecord {
   /** The offset of the previous ledger record of this partition; `undefined` for the first one. */
   readonly previousOffset: number | undefined
   /**
    * The newest hour, in hours since 1970, for which any earlier ledger record of the partition has
-   * counts; 0 for the first record. A reader that needs only later hours does not read the earlier
-   * records.
+   * counts; 0 for the first record.
    */
   readonly hourBefore: number
   readonly counts: LedgerCounts
@@ -25,10 +23,7 @@ export const ledgerHeaders = ({ previousOffset, hourBefore }: PendingRecord): Re
 
 const isWhole = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
 
-/**
- * Parses a record of the ledger topic; `undefined` when it is malformed, because another program
- * wrote it.
- */
+/** Parses a record of the ledger topic; `undefined` when it is malformed. */
 export function parseLedgerRecord({ value, headers }: Pick<LogRecord, 'value' | 'headers'>): LedgerRecord | undefined {
   const { 'previous-offset': previous, 'hour-before': hourBefore } = headers
   const counts = value === null ? undefined : readLedgerCounts({ bytes: value, at: 0 })
@@ -40,10 +35,7 @@ export function parseLedgerRecord({ value, headers }: Pick<LogRecord, 'value' | 
 }
 
 export interface ChainReading {
-  /**
-   * The first hour that is needed, in hours since 1970. Reading ends when all unread ledger records
-   * count only earlier hours.
-   */
+  /** The first hour that is needed, in hours since 1970. */
   readonly since: number
   /**
    * Reads the ledger record of the partition at an offset. Resolves with `expired` if Kafka's
@@ -58,8 +50,8 @@ export interface ChainReading {
  * names the previous one. A record that is not in this chain is not counted: its writer was killed
  * before the commit, or did not own the partition.
  *
- * Resolves with false when a record of the chain cannot be read: its counts are then missing. A
- * record that Kafka's retention has deleted does not count as missing.
+ * Resolves with false when a record of the chain cannot be read, except after its deletion by
+ * Kafka's retention.
  */
 export async function readChain(
   tail: Omit<LedgerTail, 'counts'>,
@@ -72,9 +64,8 @@ export async function readChain(
     if (record === 'expired') return true
     if (record === undefined) return false
     onCounts(record.counts)
-    // In one topic, the previous ledger record has a lower offset than `record`. If its offset is
-    // not lower, the previous ledger record was in a deleted topic with the same name. It cannot be
-    // read, so its counts are missing.
+    // In one topic, the previous ledger record has a lower offset. Otherwise it was in a deleted
+    // topic with the same name, and its counts are missing.
     if (record.hourBefore >= since && (record.previousOffset ?? -1) >= at) return false
     at = record.previousOffset
     newestHour = record.hourBefore

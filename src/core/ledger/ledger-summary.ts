@@ -4,7 +4,7 @@ const summed = ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered',
 
 /**
  * Adds up rows of the ledger, and keeps at most `maxRows` of them: first the rows whose difference
- * is not 0, then the newest ones. The totals include the rows that are not kept.
+ * is not 0, then the newest ones. The totals include all rows.
  */
 export class LedgerSummary {
   readonly #maxRows: number
@@ -27,8 +27,8 @@ export class LedgerSummary {
   }
 
   /**
-   * The sums of all rows. `difference` is the sum of the absolute values of the rows' differences.
-   * It is absent if any row lacks this field, because the counts of the row are incomplete.
+   * The sums of all rows. `difference` is the sum of the absolute values. It is absent if any row
+   * lacks it.
    */
   get totals(): LedgerTotals {
     return { ...this.#sums, ...(this.#difference !== undefined && { difference: this.#difference }) }
@@ -40,7 +40,6 @@ export class LedgerSummary {
     return this.#kept.toSorted((a, b) => compare(a.hour, b.hour) || compare(a.destination, b.destination))
   }
 
-  /** Whether rows were left out, because there were more than `maxRows`. */
   get isCut(): boolean {
     this.#cut()
     return this.#isCut

@@ -2,20 +2,17 @@ import { LedgerCounts, type LedgerEntry } from './ledger-counts.ts'
 import { type PendingRecord, RecordChain } from './write-ledger-record-chain.ts'
 
 /**
- * The part of a partition's ledger that is in the metadata of an offset commit. Together, this part
- * and the ledger records count exactly the records that are done according to the commit.
+ * The part of a partition's ledger in the metadata of an offset commit. With the ledger records, it
+ * counts exactly the records that are done according to the commit.
  */
 export interface LedgerTail {
   /** The first hour whose counts are complete, in hours since 1970. */
   readonly exactSince: number
-  /**
-   * The offset of the newest ledger record of the partition; `undefined` when there is none. Each
-   * ledger record names the one before it.
-   */
+  /** The offset of the newest ledger record of the partition. */
   readonly last: number | undefined
   /**
    * The newest hour, in hours since 1970, for which a ledger record of the partition has counts; 0
-   * when there are no ledger records.
+   * without ledger records.
    */
   readonly newestHour: number
   /** The counts that are in no ledger record yet. */
@@ -23,18 +20,16 @@ export interface LedgerTail {
 }
 
 /**
- * Maximum bytes of the counts that move from the commits to one ledger record, as estimated by
- * `LedgerCounts.roughBytes`. The ledger topic accepts records of 1 MiB, and large counts take up to
- * three times the estimate.
+ * Maximum bytes of the counts in one ledger record, as estimated by `LedgerCounts.roughBytes`. The
+ * ledger topic accepts records of 1 MiB, and large counts take up to three times the estimate.
  */
 const recordLimit = 256 * 1_024
 
 /**
  * The ledger of one partition while this process owns it. Each commit contains the counts that are
- * in no ledger record, and the offset of the newest ledger record. So one commit makes both valid:
- * the results of the records, and their counts. When the counts need too many bytes in the commit,
- * they move to a new ledger record, and the next commit names this record. A ledger record that no
- * commit names is not counted.
+ * in no ledger record, and the offset of the newest ledger record. When the counts need too many
+ * bytes in the commit, they move to a new ledger record, and the next commit names this record. A
+ * ledger record that no commit names is not counted.
  *
  *   adding --start--> storing --stored--> adding (the next commit names the record)
  *                             --failed--> adding (the next commit still has all counts)
@@ -42,22 +37,16 @@ const recordLimit = 256 * 1_024
 export class PartitionLedger {
   #exactSince: number
   readonly #records: RecordChain
-  /**
-   * The counts for the next commit. They include the counts of a record that is being stored, until
-   * `stored` is called.
-   */
+  /** The counts for the next commit, including those of a record that is being stored. */
   #counts: LedgerCounts
-  /**
-   * The ledger record that is being appended to the ledger topic, and its counts. `hasAll` is true
-   * if the record has all counts that `#counts` had when the append began.
-   */
+  /** `hasAll`: the record has all counts that `#counts` had when the append began. */
   #storing: { readonly record: PendingRecord; readonly counts: LedgerCounts; readonly hasAll: boolean } | undefined
   readonly #maxRecordBytes: number
 
   /**
-   * @param tail the ledger in the last commit; `undefined` when the commit has none.
+   * @param tail the ledger in the last commit, if any
    * @param exactSince the first hour whose counts are complete if the ledger begins at this commit.
-   *   If `tail.exactSince` is later than this hour, it comes from a wrong clock, and is not used.
+   *   A later `tail.exactSince` comes from a wrong clock.
    */
   constructor(tail: LedgerTail | undefined, exactSince: number, maxRecordBytes = recordLimit) {
     this.#maxRecordBytes = maxRecordBytes
@@ -71,15 +60,10 @@ export class PartitionLedger {
     return { exactSince: this.#exactSince, last, newestHour, counts: this.#counts }
   }
 
-  /** Whether the given ledger record is being stored; without an argument, whether any is. */
   isStoring(record = this.#storing?.record): boolean {
     return record !== undefined && this.#storing?.record === record
   }
 
-  /**
-   * Whether the ledger record that is being stored has all counts that were in no ledger record
-   * when `start` was called. If not, the next ledger record has the rest.
-   */
   get storesAll(): boolean {
     return this.#storing?.hasAll === true
   }
@@ -89,8 +73,8 @@ export class PartitionLedger {
   }
 
   /**
-   * Returns the next ledger record. The caller must append it to the ledger topic, and then call
-   * `stored` or `failed`.
+   * The caller must append the returned record to the ledger topic, and then call `stored` or
+   * `failed`.
    */
   start(): PendingRecord {
     const counts = this.#counts.copy(this.#maxRecordBytes)
@@ -101,9 +85,8 @@ export class PartitionLedger {
   }
 
   /**
-   * Notes that a ledger record is stored at `offset`, so that the next commit names it. Returns
-   * false, and changes nothing, if `discard` was called after `start`: no commit names the record
-   * then.
+   * Notes that a ledger record is stored at `offset`. Returns false, and changes nothing, if
+   * `discard` was called after `start`.
    */
   stored(record: PendingRecord, offset: number): boolean {
     if (this.#storing?.record !== record) return false
@@ -114,7 +97,7 @@ export class PartitionLedger {
   }
 
   /**
-   * Notes that a ledger record could not be appended. Its counts remain in the commits. Returns
+   * Notes that a ledger record could not be appended, so its counts remain in the commits. Returns
    * false, and changes nothing, if `discard` was called after `start`.
    */
   failed(record: PendingRecord): boolean {
@@ -125,9 +108,9 @@ export class PartitionLedger {
   }
 
   /**
-   * Discards the counts that are in no ledger record: they do not fit into the commit, and could
-   * not be stored in time. After that, all hours before `exactSince` are incomplete, and so are all
-   * hours up to the newest hour of the discarded counts.
+   * Discards the counts that are in no ledger record, because they do not fit into the commit, and
+   * could not be stored in time. All hours before `exactSince`, and up to the newest hour of these
+   * counts, are then incomplete.
    */
   discard(exactSince: number): void {
     this.#exactSince = Math.max(this.#exactSince, exactSince, this.#counts.newestHour + 1)

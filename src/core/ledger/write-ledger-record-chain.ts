@@ -10,40 +10,33 @@ export interface PendingRecord {
    */
   readonly hourBefore: number
   readonly value: Buffer
-  /**
-   * The newest hour, in hours since 1970, for which this ledger record or any earlier one of the
-   * partition has counts.
-   */
+  /** Like `hourBefore`, but including this ledger record. */
   readonly newestHour: number
   /** The number of earlier ledger records whose counts this record contains and replaces. */
   readonly absorbed: number
 }
 
 /**
- * Number of ledger records of about the same size that become one: a new record absorbs the seven
- * before it, which means that it repeats their counts and replaces them. With a lower number, each
- * count would be written more often. With a higher number, there would be more records to read.
+ * Number of ledger records of about the same size that become one: a new record absorbs (repeats
+ * and replaces) the seven before it. A lower number causes more writes, a higher number more reads.
  */
 const mergedRecords = 8
 /**
- * Maximum bytes of the counts in a ledger record that absorbs (repeats and replaces) earlier ones,
- * as estimated by `LedgerCounts.roughBytes`: enough for about 15,000 pairs of destination and hour.
+ * Maximum bytes of the counts in a ledger record that absorbs earlier ones, as estimated by
+ * `LedgerCounts.roughBytes`.
  */
 const maxRoughBytes = 512 * 1024
 
 /**
  * The ledger records of one partition. Each record names the one before it, and a commit names the
- * newest one. A new record can absorb the newest records that this process has written: it contains
- * their counts, and names the record before them. So a reader needs to read fewer records. The
- * absorbed records stay in the topic, because an earlier commit may still name them.
+ * newest one. To save reads, a new record can absorb the newest records of this process: it
+ * contains their counts, and names the record before them. The absorbed records stay in the topic,
+ * because an earlier commit may still name them.
  */
 export class RecordChain {
   #last: number | undefined
   #newestHour: number
-  /**
-   * The stored records of this process that a new record may absorb (repeat and replace), oldest
-   * first. A new record absorbs none of them, or one or more of the newest ones.
-   */
+  /** The stored records of this process that a new record may absorb, oldest first. */
   #recent: PendingRecord[] = []
 
   /** The arguments are fields of the last commit's `LedgerTail`. */
@@ -57,15 +50,10 @@ export class RecordChain {
     return this.#last
   }
 
-  /** The newest hour for which a stored ledger record has counts; 0 when there are no records. */
   get newestHour(): number {
     return this.#newestHour
   }
 
-  /**
-   * Returns the next record to append. It has these counts, and the counts of the earlier records
-   * that it replaces (absorbs).
-   */
   next(counts: LedgerCounts): PendingRecord {
     let sum = counts
     let absorbed = 0
@@ -88,8 +76,8 @@ export class RecordChain {
   }
 
   /**
-   * Returns the index in `#recent` of the oldest record that the next record should absorb (repeat
-   * and replace). If it should absorb none, returns the length of `#recent`.
+   * Returns the index in `#recent` of the oldest record that the next record should absorb, or the
+   * length of `#recent`.
    */
   #firstDue(counts: LedgerCounts): number {
     let first = this.#recent.length
@@ -109,8 +97,8 @@ export class RecordChain {
   }
 
   /**
-   * Notes that a record could not be appended to the ledger topic. The next record does not repeat
-   * the counts of earlier ones, because the broker may have refused this record for its size.
+   * Notes that a record could not be appended. The next record absorbs none, because the broker may
+   * have refused this record for its size.
    */
   failed(): void {
     this.#recent = []

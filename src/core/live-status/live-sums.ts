@@ -19,10 +19,7 @@ import {
 export const staleAfter = durationMs(30_000)
 const hour = durationMs(3_600_000)
 const day = durationMs(24 * hour)
-/**
- * Maximum age of results that are kept. It is a day and one period of 15 minutes, because the sum
- * of the last day consists of whole periods.
- */
+/** Maximum age of results that are kept. The sum of the last day consists of whole periods. */
 export const resultsAge = durationMs(day + periodMs)
 
 export interface LiveProcess extends ProcessFacts {
@@ -30,10 +27,7 @@ export interface LiveProcess extends ProcessFacts {
   readonly seenAt: EpochMs
 }
 
-/**
- * The sum of the results from `since` until now. `since` is the beginning of one of the periods of
- * 15 minutes.
- */
+/** The sum of the results from `since`, the beginning of a period of 15 minutes, until now. */
 export interface SummedResults extends Readonly<Counts> {
   readonly since: EpochMs
 }
@@ -42,25 +36,18 @@ type Shards = Map<number, ReadonlyMap<string, DestinationActivity>>
 
 interface Results {
   readonly start: EpochMs
-  /**
-   * The encoded results. They are decoded only for a request for the status of a destination,
-   * because the results of many destinations in a day are large.
-   */
+  /** The encoded results, which are large, and are decoded only on request. */
   readonly value: Buffer
 }
 
 /**
  * The sums of the records that all processes wrote to the status topic. The results of a process
- * remain in the sums after the process has ended. Its facts and activity are in the sums only until
- * the process is stale.
+ * stay after it has ended. Its facts and activity count only until it is stale.
  */
 export class LiveSums {
   readonly #processes = new Map<string, LiveProcess>()
   readonly #activity = new Map<string, Shards>()
-  /**
-   * Results by shard (a group of destinations, see `shardOf`), then by the key of the record that
-   * has them.
-   */
+  /** By shard (a group of destinations, see `shardOf`), then by the key of the record. */
   readonly #results = new Map<number, Map<string, Results>>()
 
   /**
@@ -95,10 +82,8 @@ export class LiveSums {
 
   /**
    * Removes outdated records. Call it only when the topic was read to its end: before that, the
-   * newest record of a process may be unread, and the process would seem outdated. The facts and
-   * the activity of a stale process are kept for a day, because the process may write again. A
-   * process writes unchanged activity again only once an hour, so its earlier activity is needed
-   * until then.
+   * newest record of a process may be unread. The facts and the activity of a stale process are
+   * kept for a day, because it may write again, and repeats unchanged activity only once an hour.
    */
   prune(now: EpochMs): void {
     for (const { instance, seenAt } of this.#processes.values())
@@ -124,7 +109,7 @@ export class LiveSums {
 
   /**
    * The destinations whose circuit breaker is open or probing in at least one process that is not
-   * stale, in the order of their ids.
+   * stale.
    */
   openBreakers(now: EpochMs): readonly string[] {
     const found = new Set<string>()
@@ -134,10 +119,7 @@ export class LiveSums {
     return [...found].sort()
   }
 
-  /**
-   * The results of a destination in the last hour and the last day. Each is a sum of whole periods
-   * of 15 minutes, so it may include up to 15 minutes more.
-   */
+  /** Each sum may include up to 15 minutes more, because it consists of whole periods. */
   resultsOf(destination: string, now: EpochMs): { readonly lastHour: SummedResults; readonly lastDay: SummedResults } {
     const records = [...(this.#results.get(shardOf(destination))?.values() ?? [])]
     const since = (age: DurationMs): SummedResults => {
@@ -154,11 +136,6 @@ export class LiveSums {
   }
 }
 
-/**
- * Combines the activity of a destination in two processes. The circuit breaker is `probing` if it
- * is probing in one of them, otherwise `open` if it is open in one of them. The time of the next
- * probe is the earlier of the two times, and the end of the pause is the later one.
- */
 function sumOf(one: DestinationActivity, other: DestinationActivity): DestinationActivity {
   const probes = [one.nextProbeAt, other.nextProbeAt].filter(at => at !== undefined)
   const paces = [one.pace, other.pace].filter(pace => pace !== undefined)

@@ -2,8 +2,7 @@ import { murmur2 } from '../message/murmur2.ts'
 
 /**
  * The results at one destination in this process since the start of the current period of 15
- * minutes. After each period, the status writer subtracts the numbers that it has written for this
- * period.
+ * minutes.
  */
 export interface Counts {
   /** Deliveries that a webhook accepted. */
@@ -24,18 +23,14 @@ export interface Totals {
 
 /**
  * Number of shards. A shard is a group of destinations, chosen by a hash of their ids, whose status
- * is in one record. If one record had the status of all destinations, each change would write the
- * status of all of them again. With 100,000 destinations, a shard has about 1,600 destinations.
+ * is in one record. One record for all destinations would be written again at each change.
  */
 export const shardCount = 64
 
 /** The number of the shard to which a destination belongs, the same in every process. */
 export const shardOf = (destination: string): number => (murmur2(Buffer.from(destination)) >>> 0) % shardCount
 
-/**
- * Counts the results of this process for each destination. The counters of a destination stay in
- * memory until the process ends.
- */
+/** Counts the results of this process for each destination. */
 export class ResultCounts {
   readonly totals: Totals = { admitted: 0, delivered: 0, failed: 0 }
   readonly #shards = Array.from({ length: shardCount }, () => new Map<string, Counts>())
@@ -50,7 +45,6 @@ export class ResultCounts {
     return counts
   }
 
-  /** The counters of the group of destinations (shard) with a number from 0 to `shardCount` - 1. */
   shard(index: number): ReadonlyMap<string, Counts> {
     return this.#shards[index] as Map<string, Counts>
   }

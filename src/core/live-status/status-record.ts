@@ -17,7 +17,6 @@ import type { Counts } from './result-counts.ts'
  * pause.
  */
 
-/** The facts about a process, which the process itself writes. */
 export interface ProcessFacts {
   readonly services: readonly string[]
   readonly version: string
@@ -40,7 +39,7 @@ export type BreakerState = 'closed' | 'open' | 'probing'
 /** The activity of a destination in one process. */
 export interface DestinationActivity {
   readonly breaker: BreakerState
-  /** When the next attempt may be made as a probe. Set only while the circuit breaker is open. */
+  /** When the next attempt may be made as a probe, while the circuit breaker is open. */
   readonly nextProbeAt?: EpochMs | undefined
   readonly requestsInProgress: number
   /** Deliveries that wait in the destination queue. */
@@ -56,7 +55,6 @@ export const atRest: DestinationActivity = { breaker: 'closed', requestsInProgre
 export type StatusKey =
   | { readonly kind: 'process'; readonly instance: string }
   | { readonly kind: 'activity'; readonly instance: string; readonly shard: number }
-  /** The results of one period. `start` is the beginning of the period. */
   | { readonly kind: 'results'; readonly instance: string; readonly start: EpochMs; readonly shard: number }
 
 /** Length of the period of a results record in ms: 15 minutes, so 96 periods a day. */
@@ -93,8 +91,8 @@ export const encodeProcess = (facts: ProcessFacts & { readonly services: readonl
   JSON.stringify(facts)
 
 /**
- * Decodes the facts about a process. `undefined` when the value is not a JSON object: any program
- * with access to the topic can write there.
+ * `undefined` when the value is not a JSON object: any program with access to the topic can write
+ * there.
  */
 export function decodeProcess(value: Buffer): ProcessFacts | undefined {
   const given = objectIn(value.toString())
@@ -115,9 +113,8 @@ export function decodeProcess(value: Buffer): ProcessFacts | undefined {
 }
 
 /**
- * Encodes the activity of a shard (a group of destinations), without the destinations at rest. It
- * omits each field whose value is that of a destination at rest, for example 0 requests in
- * progress.
+ * Encodes the activity of a shard. Destinations at rest are left out, and so is each value that a
+ * destination at rest has.
  */
 export function encodeActivity(all: Iterable<readonly [destination: string, DestinationActivity]>): string {
   const shown = [...all].map(([id, { breaker, nextProbeAt, requestsInProgress, inMemory, pace, pausedUntil }]) => [
@@ -150,10 +147,9 @@ export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationAc
 }
 
 /**
- * Encodes the results of the destinations in a shard (see `shardOf`). Destinations without results
- * are left out. There are 96 records of each shard a day. To keep them short, the results of a
- * destination are an array of four numbers. The text is built directly, without objects for
- * `JSON.stringify`, because a shard can have thousands of destinations.
+ * Encodes the results of the destinations in a shard: for each with results, an array of four
+ * numbers. The text is built without objects for `JSON.stringify`, because a shard can have
+ * thousands of destinations.
  */
 export function encodeResults(all: Iterable<readonly [destination: string, Counts]>): string {
   let text = ''
@@ -165,10 +161,8 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
 }
 
 /**
- * Adds the results of a destination in the record `value` to `sum`. Searches the text of the record
- * for the destination, and does not decode the rest. A day has a record for each process and
- * period. With 100,000 destinations and two processes, decoding all these records would block this
- * process for a third of a second.
+ * Adds the results of a destination in the record `value` to `sum`. Searches the text of the
+ * record, because decoding all records of a day could block this process for a third of a second.
  */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
   const field = `${JSON.stringify(destination)}:[`
@@ -192,7 +186,7 @@ const isShortText = (value: unknown): value is string => typeof value === 'strin
 const numberIn = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 const countIn = (value: unknown): number => (Number.isSafeInteger(value) ? (numberIn(value) ?? 0) : 0)
-/** The maximum time in ms that a `Date` can have. A later time cannot be converted to text. */
+/** The maximum time in ms that a `Date` can have. */
 const maxTime = 8.64e15
 const timeIn = (value: unknown): EpochMs | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxTime

@@ -1,9 +1,8 @@
 import type { Logger } from '../ports.ts'
 
 /**
- * Returns a function to call after each write of one kind. `error` is the error of the write, or
- * `undefined` when the write succeeded. The function logs only the first of several consecutive
- * failures, as a warning with `text`.
+ * Returns a function to call after each write of one kind, with its `error`, if any. It logs only
+ * the first of several consecutive failures, as a warning with `text`.
  */
 export function createFirstFailureLog(logger: Pick<Logger, 'warn'>, text: string) {
   let isFailing = false

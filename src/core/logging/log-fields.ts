@@ -1,10 +1,8 @@
 /**
  * Names of the fields that log lines may contain. Fields that could hold data of senders and
- * customers (users, message content, URLs, headers, record keys) have no name here, so that they
- * cannot be logged by mistake.
+ * customers have no name here, so that they cannot be logged by mistake.
  */
 const names = [
-  // Fields that say where something happened, and to which object.
   ...[
     'part',
     'group',
@@ -94,7 +92,6 @@ const names = [
 
 const allowed: ReadonlySet<string> = new Set(names)
 
-/** The name of a field whose value may be logged. */
 export type LogField = (typeof names)[number]
 
 /** Replaces a value that may not be logged. */
@@ -102,8 +99,7 @@ export const redacted = '***'
 
 /**
  * Returns the fields of a log line in the form that may be logged. Values of unknown fields are
- * replaced, and URLs are reduced to their origin. Most lines need no change: they are returned
- * without a copy, which saves time while a failing endpoint causes a log line for each attempt.
+ * replaced, and URLs are reduced to their origin.
  */
 export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (Object.keys(facts).every(name => allowed.has(name) && isLoggable(facts[name]))) return facts
@@ -129,8 +125,8 @@ function withOrigins(value: unknown): unknown {
 }
 
 /**
- * Matches a URL from its `://` to its end. A pattern that also matched the scheme (such as `https`)
- * would take quadratic time on a text like `a+a+a+…`.
+ * Matches a URL from its `://` to its end. A pattern that also matched the scheme would take
+ * quadratic time on a text like `a+a+a+…`.
  */
 const urls = /:\/\/(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/g
 

@@ -9,33 +9,30 @@ import { type Members, membersIn, splitJson } from './split-json.ts'
 export const maxMessages = 2_500
 /**
  * Maximum number of messages of one batch, including those above `maxMessages`. A larger batch is
- * refused as a whole: a response that lists each rejected message could be larger than the request.
+ * refused as a whole, because a response that lists each rejected message could be larger than the
+ * request.
  */
 export const maxElements = 4 * maxMessages
 /**
  * Maximum size of the batch's `context` and `integrations` together, in bytes of compact UTF-8
- * JSON. They are merged into each message.
+ * JSON.
  */
 const maxDefaultsBytes = maxMessageBytes
 /**
- * Maximum bytes that `context` and `integrations` may add to all messages of the batch together.
- * Without the limit, a body of 100 KB could become 80 MB of records.
+ * Maximum bytes that `context` and `integrations`, which are merged into each message, may add to a
+ * batch. Otherwise, a body of 100 KB could become 80 MB of records.
  */
 const maxMergedBytes = 8 * 1_048_576
 
 /**
- * The body of a request, split into its messages. The messages of a batch stay unparsed text, so
- * that no parsed values are in memory while the request waits for CPU time or for Kafka. Only the
- * members that all messages share, such as `context`, are parsed here.
+ * The body of a request, split into its messages. They stay unparsed text, to save memory while the
+ * request waits for CPU time or for Kafka.
  */
 export interface MessageBatch {
   readonly kind: 'batch'
-  /**
-   * The type in the path of the request, if there is one. It overrides the `type` of the message.
-   */
+  /** The type in the path of the request, if any. It overrides the `type` of the message. */
   readonly type: CallType | undefined
   readonly sentAt: string | number | undefined
-  /** The `context` of the batch as canonical JSON; `undefined` when the batch has none. */
   readonly context: JsonText | undefined
   readonly integrations: JsonText | undefined
   /** Number of `__proto__` members that were removed from `context` and `integrations`. */
@@ -43,16 +40,12 @@ export interface MessageBatch {
   readonly elements: Elements
 }
 
-/** The elements of the batch. Each of them should be a message. */
 interface Elements {
   readonly size: number
   /**
    * Returns the element at an index as a parsed value, or a rejection if its text is too long or
-   * not JSON. Numeric ids keep their digits.
-   * - If the body is a list or a batch, each call parses the element again.
-   * - If the body is one message, `readBatch` has already parsed it, and `read` may be called only
-   *   once. Call it in the same tick of the event loop as `readBatch`, so that the parsed message
-   *   does not stay in memory.
+   * not JSON. If the body is one message, `readBatch` has already parsed it, and `read` may be
+   * called only once, in the same tick of the event loop.
    */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */
@@ -60,10 +53,9 @@ interface Elements {
 }
 
 /**
- * Reads the body of a request: a batch, a list of messages, or one message. If the path names a
- * `type`, the body is exactly one message of that type. The elements of a list are parsed one at a
- * time by `normaliseSome`, so that a broken element does not affect the others. Unknown members are
- * ignored. Refusal codes: `invalid_json`, `invalid_body`, `payload_too_large`.
+ * Reads the body of a request: a batch, a list of messages, or one message. The elements of a list
+ * are not parsed here, so that a broken element does not affect the others. Refusal codes:
+ * `invalid_json`, `invalid_body`, `payload_too_large`.
  */
 export function readBatch(body: string, type: CallType | undefined): MessageBatch | Refusal {
   if (type !== undefined) return readSingle(body, type)
@@ -81,9 +73,9 @@ export function readBatch(body: string, type: CallType | undefined): MessageBatc
 }
 
 /**
- * Finds the top-level `writeKey` of a body in one linear scan without parsing the rest. The body
- * may be truncated or broken. Of several members with this name, the last counts. `undefined` when
- * there is none, or when it is not a complete, non-empty string.
+ * Finds the top-level `writeKey` of a body, which may be truncated or broken, in one linear scan.
+ * Of several members with this name, the last counts. `undefined` when it is not a complete,
+ * non-empty string.
  */
 export function writeKeyIn(body: string): string | undefined {
   const text = membersIn(body, ['writeKey']).get('writeKey')
@@ -138,8 +130,8 @@ const single = (type: CallType | undefined, elements: Elements): MessageBatch =>
 })
 
 /**
- * Judges a body in which `splitJson` has found no complete list or object. Returns the refusal of a
- * body that is not JSON; `undefined` for a JSON string, number, boolean or null.
+ * Judges a body in which `splitJson` has found no complete list or object: returns the refusal of a
+ * body that is not JSON.
  */
 function brokenBody(body: string): Refusal | undefined {
   if (body.length > maxTextLength && /^\s*[[{]/.test(body)) return refusal('invalid_json', unmatched)

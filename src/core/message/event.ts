@@ -14,9 +14,8 @@ export interface EventOrigin {
   /** For an audience: the version of the user's membership, which each change raises. */
   readonly version: number | undefined
   /**
-   * Only for a deletion: the destinations whose results the deletion request waits for. The
-   * dispatcher reports the result of each of them, even if the destination no longer receives
-   * messages of the source.
+   * Only for a deletion: the destinations whose results the deletion request waits for, even if
+   * they no longer receive messages of the source.
    */
   readonly destinations?: readonly string[] | undefined
 }
@@ -24,16 +23,10 @@ export interface EventOrigin {
 /** A message in the form of a record of the events topic. */
 export interface Event {
   readonly sourceId: string
-  /**
-   * The id of the destination, set when the event is for a single destination, as a membership
-   * update is.
-   */
+  /** Set when the event is for a single destination, as a membership update is. */
   readonly destinationId: string | undefined
   readonly receivedAt: EpochMs
-  /**
-   * True when Hookline itself wrote the event, so its message is already normalised. The dispatcher
-   * normalises all other events.
-   */
+  /** True when Hookline itself wrote the event, so its message is already normalised. */
   readonly canonical: boolean
   readonly origin: EventOrigin | undefined
   readonly message: Message
@@ -46,8 +39,7 @@ export interface EventHead extends Pick<Event, 'sourceId' | 'receivedAt' | 'orig
 
 /**
  * Keeps only the message fields that the dispatcher reports with the result of a membership update
- * or deletion. Thousands of deliveries may wait, and the full message would be in memory twice:
- * here and in the request body.
+ * or deletion. While thousands of deliveries wait, this saves memory.
  */
 export function headOf({ sourceId, receivedAt, origin, message }: Event): EventHead {
   const { type, userId } = message
@@ -67,16 +59,12 @@ export const partitionFor = (key: Buffer, partitions: number): number => (murmur
 export interface NormalisedEvent {
   readonly kind: 'event'
   readonly event: Event
-  /**
-   * Number of `__proto__` members that were removed from the message, for
-   * `hookline_dropped_keys_total`.
-   */
+  /** Number of `__proto__` members that were removed, for `hookline_dropped_keys_total`. */
   readonly droppedKeys: number
 }
 
 /**
- * Normalises an event that another application wrote to the events topic (`canonical` is false).
- * Its free-form parts may be text that is not JSON. Its times are numbers of milliseconds. A
+ * Normalises an event that another application wrote to the events topic (`canonical` is false). A
  * `delete` is rejected as `unknown_type`, because only deletion requests create delete messages.
  * `newId` must return the same id whenever the same record is read, so derive it from topic,
  * partition and offset.

@@ -18,11 +18,10 @@ const maxOriginIdLength = 1_000
 const knownTypes: ReadonlySet<string> = new Set(messageTypes)
 
 /**
- * Returns why an event with `canonical: true` cannot be from Hookline; `undefined` when it can.
- * Every client with write access to the topic can set the field `canonical`. A full check would
- * cost as much as the delivery. So this function checks the lengths and first characters of the
- * texts, and parses only those that later steps parse. After this check, none of the later steps
- * can throw.
+ * Returns why an event with `canonical: true`, which every client with write access to the topic
+ * can set, cannot be from Hookline. A full check would cost as much as the delivery, so only the
+ * texts that later steps parse are parsed here. After this check, none of the later steps can
+ * throw.
  */
 export function forgedCanonicalFault(event: Event): string | undefined {
   const { message, receivedAt, sourceId } = event
@@ -39,8 +38,8 @@ export function forgedCanonicalFault(event: Event): string | undefined {
 }
 
 /**
- * Returns why the field `origin` is wrong, or why it must not be missing; `undefined` when it is
- * right. Events of deletions and audiences must have an origin; all other events must have none.
+ * Returns why the field `origin` is wrong or missing. Events of deletions and audiences must have
+ * an origin; all other events must have none.
  */
 function originFault({ sourceId, destinationId, origin, message }: Event): string | undefined {
   const { type, userId } = message
@@ -74,9 +73,8 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
 }
 
 /**
- * Ids of the sources under which Hookline itself creates track messages, each with a description
- * for error texts. A canary message and a notice each name one destination. A message with
- * destination facts names none, because it is not delivered.
+ * The sources of track messages that Hookline itself creates, each with a description for error
+ * texts.
  */
 const ownTrackMessages: ReadonlyMap<string, string> = new Map([
   [canarySource, 'a canary message'],
@@ -113,8 +111,8 @@ function isParsedLater(
 }
 
 /**
- * Whether a text is a JSON object that can be serialised again. A value that is nested too deeply
- * for `JSON.stringify` fails here and not in a later step.
+ * Whether a text is a JSON object that can be serialised again: a value that is nested too deeply
+ * for `JSON.stringify` fails here.
  */
 function isJsonObject(text: string): boolean {
   try {

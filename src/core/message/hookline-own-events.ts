@@ -11,7 +11,7 @@ interface OwnEvent {
   readonly sourceId: string
   readonly destinationId?: string
   readonly origin?: EventOrigin
-  /** The time that the message gets as its receive time and as its timestamp. */
+  /** The receive time and the timestamp of the message. */
   readonly at: EpochMs
   readonly properties?: JsonText
   readonly traits?: JsonText
@@ -47,19 +47,18 @@ export function ownEvent(own: OwnEvent): Event {
 /** Source id of audience events. It is reserved and cannot be configured. */
 export const audiencesSource = 'hookline.audiences'
 
-/** Source id of canary messages. It is reserved and cannot be configured. */
+/** Source id of canary messages. It is reserved. */
 export const canarySource = 'hookline.canary'
 
 /** Source id of notices about destinations and the configuration. It is reserved. */
 export const operationsSource = 'hookline.operations'
 
 /**
- * Source id of destination facts, which are Hookline's internal events about failures and
- * recoveries of a destination. Notices are made from them. The id is reserved.
+ * Source id of destination facts, internal events about failures and recoveries of a destination,
+ * from which notices are made. It is reserved.
  */
 export const factsSource = 'hookline.facts'
 
 const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource, operationsSource, factsSource])
 
-/** Whether the source id is reserved for events that Hookline creates. */
 export const isOwnSource = (sourceId: string): boolean => ownSources.has(sourceId)

@@ -12,18 +12,15 @@ export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.toWellFormed() : undefined
 
 /**
- * Returns an id as text; `undefined` when the value is not an id. A number becomes its digits. A
- * number that a double cannot hold is already text here, because `parseJson` has converted it.
+ * Returns an id as text; `undefined` when the value is not an id. `parseJson` has already converted
+ * a number that a double cannot hold.
  */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 
 /** Maximum bytes of a user id: as many as a whole message may have. */
 export const maxUserIdBytes = 32 * 1024
 
-/**
- * Returns the error when a user id is too long, as a text that follows the name of the field.
- * `undefined` when the length is allowed.
- */
+/** Returns the error when a user id is too long, as a text that follows the name of the field. */
 export function tooLongUserId(userId: string): string | undefined {
   const bytes = Buffer.byteLength(userId)
   return bytes <= maxUserIdBytes ? undefined : `has ${bytes} bytes; the limit is ${maxUserIdBytes} bytes`
@@ -37,18 +34,16 @@ const headerSafe = /^[\x21-\x7e]+$/
 export const isMessageId = (text: string): boolean => text.length <= maxMessageIdLength && headerSafe.test(text)
 
 /**
- * Matches ids that only Hookline assigns: to membership updates, delete messages, notices, canary
- * messages, and events without an id, which get their topic, partition and offset as the id. If a
- * sender used one of these ids first, receivers would drop Hookline's message as a duplicate.
+ * Matches ids that only Hookline assigns. If a sender used one of these ids first, receivers would
+ * drop Hookline's message as a duplicate.
  */
 const reserved = /^(?:(?:audience|delete|notice)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 
-/** Matches the message ids of Hookline's canary messages: the prefix and a UUID. */
 const ownCanary = /^canary-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
  * Returns the sender's message id. An id that is too long, unsafe in a header or reserved is
- * replaced by its hash. A message without an id gets a new one.
+ * replaced by its hash.
  */
 export function messageIdOf(value: unknown, newId: () => string): string {
   const id = idOf(value)
@@ -58,18 +53,16 @@ export function messageIdOf(value: unknown, newId: () => string): string {
 }
 
 /**
- * Converts the message id that an operator searches for to the id that the message has in Kafka.
- * The collector replaces some ids by a hash (`messageIdOf`), so this function replaces them too. It
- * does not replace an id that only Hookline assigns, so that operators find the messages of
- * Hookline. A sender's message with an id of this form can therefore be found only by its hash. An
- * id with the prefix `canary-` but without a UUID cannot be from Hookline, so it is replaced.
+ * Converts the message id that an operator searches for to the id that the message has in Kafka:
+ * the collector replaces some ids by a hash (`messageIdOf`). An id that only Hookline assigns
+ * stays, so that operators find the messages of Hookline. An id with the prefix `canary-` but
+ * without a UUID cannot be from Hookline.
  */
 export function storedMessageId(id: string): string {
   const isStored = isMessageId(id) && (!id.startsWith('canary-') || ownCanary.test(id))
   return isStored ? id : `sha256:${hash('sha256', id)}`
 }
 
-/** The fields that identify the user or subject of a message. */
 export type Identifiers = Pick<Message, 'userId' | 'anonymousId' | 'groupId' | 'previousId' | 'event'>
 
 interface Requirement {
@@ -104,7 +97,6 @@ const requirements: Readonly<Record<CallType, readonly Requirement[]>> = {
   alias: [userId, previousId],
 }
 
-/** Returns the rejection for the first required identifier that is missing. */
 export function missingIdentifier(type: CallType, identifiers: Identifiers): Rejection | undefined {
   const unmet = requirements[type].find(({ anyOf }) => anyOf.every(field => identifiers[field] === undefined))
   return unmet && rejection(unmet.code, unmet.message)
@@ -112,8 +104,7 @@ export function missingIdentifier(type: CallType, identifiers: Identifiers): Rej
 
 /**
  * Whether a value can be the sync id of an audience or the version of a membership. The limit of
- * 2^52 leaves room for later versions, which are higher. The Avro library rejects integers above
- * 2^53.
+ * 2^52 leaves room for later versions: the Avro library rejects integers above 2^53.
  */
 export const isIdOrVersion = (value: unknown): boolean =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 52

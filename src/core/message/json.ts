@@ -20,7 +20,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** The JSON object in a text; `undefined` when the text is anything else. */
+/** The JSON object in a text; `undefined` for anything else. */
 export function objectIn(text: string): JsonObject | undefined {
   const value = parsedJson(text)
   return isObject(value) ? value : undefined
@@ -30,13 +30,13 @@ export interface Parsed {
   readonly kind: 'parsed'
   readonly value: unknown
   /**
-   * Bytes by which the compact JSON of `value` is longer than that of the text: two quotation marks
-   * for each numeric id that `parseJson` has converted. Absent without numeric ids.
+   * Two bytes, for quotation marks, for each numeric id that `parseJson` has converted to text: the
+   * compact JSON of `value` is this much longer.
    */
   readonly addedBytes?: number
 }
 
-/** Parses JSON text. The rejection `invalid_json` names the `field` that contained the text. */
+/** The rejection `invalid_json` names the `field` that contained the text. */
 export function parseField(text: string, field: string): Parsed | Rejection {
   try {
     return { kind: 'parsed', value: JSON.parse(text) }
@@ -46,7 +46,7 @@ export function parseField(text: string, field: string): Parsed | Rejection {
 }
 
 /**
- * Returns the message of the parser's error without the text that V8 may quote: that text must not
+ * Returns the message of the parser's error without the text that V8 may quote, which must not
  * appear in log lines or responses.
  */
 const reasonOf = (error: SyntaxError): string =>
@@ -54,19 +54,17 @@ const reasonOf = (error: SyntaxError): string =>
 
 /**
  * Parses one message. Numbers in its top-level ids (`userId`, `messageId`, …) become their digits
- * as written, even if a double cannot hold them. Text that is not JSON is rejected with
- * `invalid_json`.
+ * as written, even if a double cannot hold them.
  */
 export function parseJson(text: string): Parsed | Rejection {
   const parsed = parseField(text, 'The message')
   if (parsed.kind === 'rejected' || !isObject(parsed.value)) return parsed
-  // Mutating the value is safe: the parser has just created it.
+  // Safe, because the parser has just created the value.
   const value = parsed.value as Record<string, unknown>
   const numbers = idFields.filter(field => typeof value[field] === 'number')
   if (numbers.length === 0) return parsed
-  // The digits of numeric ids are read from the text again, because `JSON.parse` rounds large
-  // numbers. A reviver of `JSON.parse` could also read the digits. But the reviver would be called
-  // for every value, and take a hundred times as long as the parser.
+  // `JSON.parse` rounds large numbers. A reviver could read the digits, but would be called for
+  // every value, and take a hundred times as long as the parser.
   const written = membersIn(text, numbers)
   for (const field of numbers) value[field] = written.get(field)?.trim()
   return { kind: 'parsed', value, addedBytes: 2 * numbers.length }
@@ -74,7 +72,7 @@ export function parseJson(text: string): Parsed | Rejection {
 
 /**
  * Finds a top-level id in the text of a message, even if the text is broken or too long to be
- * parsed. `undefined` when the text has no id with this name, or when the id cannot be read.
+ * parsed. `undefined` when the id is missing or cannot be read.
  */
 export function idIn(text: string, name: (typeof idFields)[number]): string | undefined {
   const member = membersIn(text, [name]).get(name)
@@ -86,10 +84,7 @@ export function idIn(text: string, name: (typeof idFields)[number]): string | un
 export interface Canonical {
   readonly kind: 'canonical'
   readonly text: JsonText
-  /**
-   * Number of `__proto__` members that were removed from the value, for
-   * `hookline_dropped_keys_total`.
-   */
+  /** Number of `__proto__` members that were removed, for `hookline_dropped_keys_total`. */
   readonly droppedKeys: number
 }
 
@@ -99,9 +94,9 @@ export const maxNesting = 100
 /**
  * Serialises a parsed value to compact text that `JSON.stringify(JSON.parse(text))` reproduces
  * exactly, so that receivers can check the signature after they have parsed the body. `__proto__`
- * members are removed at every depth, and lone surrogates become U+FFFD. Rejection codes:
- * `non_finite_number`, and `too_deep` for more than 100 levels. The message of a rejection begins
- * with `field`, which must not be a text of the sender.
+ * members are removed, and lone surrogates become U+FFFD. Rejection codes: `non_finite_number`,
+ * `too_deep`. The message of a rejection begins with `field`, which must not be a text of the
+ * sender.
  */
 export function canonicalJson(value: unknown, field = 'The value'): Canonical | Rejection {
   switch (inspect(value, 0)) {
@@ -122,8 +117,8 @@ export function canonicalJson(value: unknown, field = 'The value'): Canonical | 
 type Finding = 'as_is' | 'to_rewrite' | 'too_deep' | 'non_finite_number'
 
 /**
- * Checks whether `JSON.stringify` can write the value unchanged, as it can for nearly every
- * message. The check allocates no memory.
+ * Checks, without allocating memory, whether `JSON.stringify` can write the value unchanged, as it
+ * can for nearly every message.
  */
 function inspect(value: unknown, levels: number): Finding {
   switch (typeof value) {
@@ -167,9 +162,8 @@ function inspectMembers(object: JsonObject, levels: number): Finding {
 }
 
 /**
- * Copies a value into a form that canonical JSON can have, without `__proto__` members and lone
- * surrogates. Values without a JSON form (undefined, functions, …) are handled as in
- * `JSON.stringify`, and a bigint is handled as undefined.
+ * Copies a value without `__proto__` members and lone surrogates. Values without a JSON form are
+ * handled as in `JSON.stringify`, and a bigint like undefined.
  */
 function rewrite(value: unknown, tally: { droppedKeys: number }): unknown {
   if (typeof value === 'string') return value.toWellFormed()

@@ -3,21 +3,18 @@ import type { JsonText } from './json-text.ts'
 import { type CallType, type Rejection, rejection } from './message.ts'
 
 /**
- * Maximum size of a message as sent, in bytes of compact UTF-8 JSON. Three things do not count: the
- * `context` and `integrations` of its batch, the type in the path of its request, and the quotation
- * marks that Hookline adds to numeric ids.
+ * Maximum size of a message in bytes of compact UTF-8 JSON. Members of its batch, the type in the
+ * path and the quotation marks that Hookline adds to numeric ids do not count.
  */
 export const maxMessageBytes = 32_768
 
 /**
  * Maximum length of the text of a message, in characters. A longer text is rejected without parsing
- * it. The limit is eight times `maxMessageBytes`, because compact JSON can be much shorter than the
- * text: `\u0041` has six characters for one byte, and white space is removed. The limit also bounds
- * the number of values in a message.
+ * it. The limit is eight times `maxMessageBytes`, because compact JSON can be much shorter:
+ * `\u0041` has six characters for one byte.
  */
 export const maxTextLength = 8 * maxMessageBytes
 
-/** The rejection of a text that is too long to be parsed. */
 export const textTooLong = rejection(
   'message_too_large',
   `The message is much too large, so Hookline does not parse it: send at most ${maxMessageBytes} bytes of compact JSON.`,
@@ -28,9 +25,7 @@ export interface BatchDefaults {
   readonly batchContext?: unknown
   readonly batchIntegrations?: unknown
   /**
-   * Caches the canonical forms of the batch's `context` and `integrations`. The `context` is
-   * converted only once for all messages without a `context`, and the `integrations` only once for
-   * all messages without `integrations`.
+   * Caches the canonical forms of the batch's `context` and `integrations` for all its messages.
    */
   readonly known?: Map<object, Canonical>
 }
@@ -52,23 +47,19 @@ const isPartName = (key: string): key is PartName => (partNames as readonly stri
 
 /**
  * The free-form parts of a message. Empty `context` and `integrations` are omitted. `context` never
- * contains `integrations`, because these are a separate part (`texts.integrations`).
+ * contains `integrations`.
  */
 export interface Parts {
   readonly kind: 'parts'
   readonly texts: { readonly [name in PartName]?: JsonText }
-  /**
-   * Number of `__proto__` members that were removed at any depth of the message, for
-   * `hookline_dropped_keys_total`.
-   */
+  /** Number of `__proto__` members that were removed at any depth of the message. */
   readonly droppedKeys: number
 }
 
 /**
  * Returns the parts as canonical text. For each key, the message overrides its batch, and
- * `integrations` overrides `context.integrations`. `addedBytes` are bytes of `input` that do not
- * count for its maximum size. Rejection codes: `too_deep`, `non_finite_number`,
- * `message_too_large`.
+ * `integrations` overrides `context.integrations`. `addedBytes` of `input` do not count for its
+ * maximum size. Rejection codes: `too_deep`, `non_finite_number`, `message_too_large`.
  */
 export function partsOf(type: CallType, input: JsonObject, batch: BatchDefaults, addedBytes = 0): Parts | Rejection {
   const members = readMembers(input, addedBytes)
@@ -105,8 +96,7 @@ function objectsOf(type: CallType, input: JsonObject, batch: BatchDefaults): Rec
 }
 
 /**
- * Returns the value if it is an object. An empty list becomes an empty object, because PHP writes
- * an empty object as `[]`. Other values are ignored.
+ * Returns the value if it is an object. PHP writes an empty object as `[]`, so `[]` becomes `{}`.
  */
 function objectOf(value: unknown): JsonObject | undefined {
   if (isObject(value)) return value
@@ -114,8 +104,7 @@ function objectOf(value: unknown): JsonObject | undefined {
 }
 
 /**
- * Merges objects; a later one overrides an earlier one for each key. A single object is returned
- * uncopied.
+ * Merges objects: for each key, the last object that has it wins. A single object is not copied.
  */
 function merged(layers: readonly (JsonObject | undefined)[]): JsonObject | undefined {
   let all: JsonObject | undefined
@@ -137,16 +126,14 @@ interface Members {
 }
 
 /**
- * Checks that `canonicalJson` accepts every member, including unknown ones, and that the message is
- * not too large. Keeps the resulting texts, so that they are not computed again.
+ * Checks the size of the message, and that `canonicalJson` accepts every member, even unknown ones.
  */
 function readMembers(input: JsonObject, addedBytes: number): Members | Rejection {
   const canonical = new Map<object, Canonical>()
   let droppedKeys = 0
-  // An upper bound of the message's size in bytes, which is cheap to compute. The exact size is
-  // computed only if this bound exceeds the limit, which is rare. In the bound, each character of a
-  // key or of a string counts 6 bytes, because JSON may have to escape it. Each character of a text
-  // that is already JSON counts 3 bytes.
+  // A cheap upper bound of the size. The exact size is computed only if the bound exceeds the
+  // limit. Each character of a key or string counts 6 bytes, because JSON may have to escape it.
+  // Each character of a text that is already JSON counts 3 bytes.
   let maxBytes = 2
   for (const key in input) {
     const value = input[key]
@@ -168,7 +155,7 @@ function readMembers(input: JsonObject, addedBytes: number): Members | Rejection
 }
 
 function compactBytes(input: JsonObject): number {
-  // 2 bytes for the braces, minus 1 for the comma that the last member does not need.
+  // 2 bytes for the braces, minus 1 because the last member needs no comma.
   let bytes = 1
   for (const key in input) {
     const value = input[key]

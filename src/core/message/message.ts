@@ -6,7 +6,7 @@ import type { JsonText } from './json-text.ts'
 /** The message types that SDKs send. */
 export const callTypes = ['identify', 'track', 'page', 'screen', 'group', 'alias'] as const
 /**
- * All message types that are delivered. Only deletion requests create `delete`; an SDK cannot send
+ * All message types that are delivered. SDKs cannot send `delete`; only deletion requests create
  * it.
  */
 export const messageTypes = [...callTypes, 'delete'] as const
@@ -16,8 +16,8 @@ export type MessageType = (typeof messageTypes)[number]
 
 /**
  * A message after `normalise`. Its free-form parts are canonical JSON text, so that a request body
- * is built by concatenation. Every field is always there, possibly as `undefined`, because V8
- * handles objects of one shape faster.
+ * is built by concatenation. Every field is present, possibly as `undefined`, because V8 handles
+ * objects of one shape faster.
  */
 export interface Message {
   readonly type: MessageType
@@ -36,14 +36,15 @@ export interface Message {
   readonly traits: JsonText | undefined
   readonly context: JsonText | undefined
   /**
-   * Selects destinations: the merged `integrations` of the message, its batch and their contexts.
+   * The merged `integrations` of the message, its batch and their contexts, which select
+   * destinations.
    */
   readonly integrations: JsonText | undefined
 }
 
 /**
- * Why a message is rejected. The collector's response and dead letters with the reason
- * `invalid_message` use these codes.
+ * Why a message is rejected: a code in the collector's response, and in dead letters with the
+ * reason `invalid_message`.
  */
 export const rejectionCodes = [
   'invalid_json',
@@ -63,7 +64,7 @@ export const rejectionCodes = [
 
 export type RejectionCode = (typeof rejectionCodes)[number]
 
-/** The rejection of a message. `message` names the wrong field and says what to do. */
+/** `message` names the wrong field and says what to do. */
 export interface Rejection {
   readonly kind: 'rejected'
   readonly code: RejectionCode

@@ -8,14 +8,11 @@ import { type Normalised, normalise, type Reception } from './normalise.ts'
 import type { RejectedMessage } from './request-refusal.ts'
 
 /**
- * Maximum work of one call of `normaliseSome`. With this limit, a call blocks the event loop for
- * only some milliseconds. One unit of work is the time to parse one character of JSON text.
+ * Maximum work of one call of `normaliseSome`, so that it blocks the event loop for only some
+ * milliseconds. One unit is the time to parse one character of JSON text.
  */
 export const maxWorkPerCall = 2 * maxMessageBytes
-/**
- * Work for one message in addition to parsing its text, for example to create the object. It takes
- * about as long as parsing 64 characters.
- */
+/** Work for one message besides parsing its text, for example to create the object. */
 const workOfMessage = 64
 
 /** Result of normalising some messages of a batch. */
@@ -23,18 +20,15 @@ export interface NormalisedPart {
   /** The normalised messages, in the order of the batch. */
   readonly messages: readonly Message[]
   readonly rejected: readonly RejectedMessage[]
-  /**
-   * Number of `__proto__` members that were removed from the messages, for
-   * `hookline_dropped_keys_total`.
-   */
+  /** Number of `__proto__` members that were removed from the messages. */
   readonly droppedKeys: number
-  /** Index of the first element that was not read. Equal to `elements.size` when all were read. */
+  /** Index of the first element that was not read; `elements.size` when all were read. */
   readonly next: number
 }
 
 /**
- * Parses and normalises messages of a batch one by one, starting at element `from`, for some
- * milliseconds of work. The caller lets the event loop run before it continues at `next`
+ * Normalises messages of a batch from element `from` on, for some milliseconds of work. The caller
+ * lets the event loop run before it continues at `next`
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  */
 export function normaliseSome(
@@ -69,8 +63,7 @@ const normaliseParsed = (parsed: Parsed | Rejection, reception: Reception): Norm
   parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception, parsed.addedBytes)
 
 function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefined {
-  // A valid message has at most `maxTextLength` characters, but `text` can be as long as the whole
-  // request body. So the message id is searched for only in the first `maxTextLength` characters.
+  // Only the start is searched, because `text` can be as long as the whole request body.
   if (parsed === textTooLong) return idIn(text.slice(0, maxTextLength), 'messageId')
   return parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value['messageId']) : undefined
 }

@@ -5,12 +5,12 @@ import { type CallType, callTypes, type Message, type Rejection, rejection } fro
 import { type BatchDefaults, partsOf } from './message-parts-and-size-limits.ts'
 import { correctSkew, parseTimestamp } from './timestamp.ts'
 
-/** How a message was received: the type in the path, the times, and the members of its batch. */
+/** How a message was received. */
 export interface Reception extends BatchDefaults {
-  /** The type in the path of the request, which overrides the `type` of the message. */
+  /** The type in the path of the request. It overrides the `type` of the message. */
   readonly type?: CallType | undefined
   readonly receivedAt: EpochMs
-  /** `sentAt` of the batch, for messages without a `sentAt`. An invalid time is ignored. */
+  /** `sentAt` of the batch, for messages without a `sentAt`. */
   readonly sentAt: unknown
   /** Creates the id of a message that has none. */
   readonly newId: () => string
@@ -19,17 +19,14 @@ export interface Reception extends BatchDefaults {
 export interface Normalised {
   readonly kind: 'message'
   readonly message: Message
-  /**
-   * Number of `__proto__` members that were removed from the message, for
-   * `hookline_dropped_keys_total`.
-   */
+  /** Number of `__proto__` members that were removed from the message. */
   readonly droppedKeys: number
 }
 
 /**
  * Converts a message of any SDK to the form that is stored and delivered, or rejects it. `input`
- * must come from `parseJson`, because otherwise large numeric ids lose digits. `addedBytes` are the
- * bytes that `parseJson` added, which do not count for the maximum size.
+ * must come from `parseJson`, because otherwise large numeric ids lose digits. `parseJson` also
+ * returns `addedBytes`, which do not count for the maximum size.
  */
 export function normalise(input: unknown, reception: Reception, addedBytes = 0): Normalised | Rejection {
   if (!isObject(input)) return rejection('not_an_object', 'A message must be a JSON object: send { "type": …, … }.')

@@ -2,22 +2,21 @@ import type { RejectionCode } from './message.ts'
 
 /**
  * A rejected message of a batch. In strict mode, one rejected message makes the collector refuse
- * the whole batch. Otherwise the collector accepts the other messages.
+ * the whole batch.
  */
 export interface RejectedMessage {
   /** Index of the message in the batch, from 0. */
   readonly index: number
-  /** The sender's message id, `undefined` when it is missing or unreadable. */
+  /** The sender's message id; `undefined` when it is missing or unreadable. */
   readonly messageId: string | undefined
   readonly code: RejectionCode
-  /** A text for the client: it names the wrong field and says what to do. */
+  /** Names the wrong field and says what to do. */
   readonly message: string
 }
 
 /**
- * Upper bound of the memory, in bytes, for one rejected message: its object, and its JSON in the
- * response. A character of the message id takes at most 2 bytes in the object. In the JSON, it can
- * become an escape sequence of 6 bytes.
+ * Upper bound of the memory for one rejected message and its JSON in the response, in bytes. A
+ * character of the message id takes 2 bytes, and in JSON up to 6 as an escape sequence.
  */
 export const heldByRejected = ({ messageId = '', code, message }: RejectedMessage): number =>
   192 + 2 * (code.length + message.length) + 8 * messageId.length
@@ -44,7 +43,7 @@ export type RefusalCode = keyof typeof refusalStatus
 export interface Refusal {
   readonly kind: 'refused'
   readonly code: RefusalCode
-  /** A text for the client: what is wrong with the request and what to do. */
+  /** Says what is wrong with the request and what to do. */
   readonly message: string
   /** Seconds until the client may retry, for `rate_limited` and `unavailable`. */
   readonly retryAfter: number | undefined
@@ -64,7 +63,6 @@ export const kafkaUnavailable = refusal(
   'Kafka is unavailable: send the whole request again after the time in Retry-After.',
   { retryAfter: 5 },
 )
-/** The refusal of a request when the memory for requests is used up. */
 export const noMemory = refusal(
   'unavailable',
   'Too many requests are in progress: send this request again after the time in Retry-After.',

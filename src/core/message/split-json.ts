@@ -1,6 +1,4 @@
-/**
- * The result of `splitJson`. The parts of the text are not parsed, so a part can be invalid JSON.
- */
+/** The parts of the text are not parsed, so they can be invalid JSON. */
 export type SplitResult =
   /** A list, or an object whose member named by `SplitOptions.list` is a list. */
   | {
@@ -9,22 +7,22 @@ export type SplitResult =
       readonly elements: readonly number[]
       readonly members: Members
     }
-  /** An object whose member named by `SplitOptions.list` is missing or is not a list. */
+  /** An object. Its member named by `SplitOptions.list` is missing or is not a list. */
   | { readonly kind: 'object'; readonly members: Members }
   /** Another JSON value, or an empty text. */
   | { readonly kind: 'scalar' }
-  /** The text is broken: the start or the end of the list or object cannot be found. */
+  /** The start or the end of the list or object cannot be found. */
   | { readonly kind: 'broken' }
   | { readonly kind: 'too_many' }
 
 /**
- * The text of each requested member, possibly with trailing white space. Of several members with
- * one name the last counts, as in `JSON.parse`.
+ * The text of each requested member, possibly with trailing white space. Of equal names, the last
+ * counts.
  */
 export type Members = ReadonlyMap<string, string>
 
 export interface SplitOptions {
-  /** Name of the member that holds the list. Not needed for a text that is a list itself. */
+  /** Name of the member that holds the list, for a text that is an object. */
   readonly list?: string
   /** Names of the members to return, besides the list. */
   readonly members: readonly string[]
@@ -34,23 +32,19 @@ export interface SplitOptions {
 
 /**
  * Splits a JSON text into its top-level members or elements without parsing them. So a broken
- * element does not affect the others, and the length of each element is checked before it is
- * parsed. Valid JSON is always split exactly as a parser would split it. Time and memory are linear
- * in the length of any text.
+ * element does not affect the others, and its length is checked before it is parsed. Valid JSON is
+ * split exactly as a parser would split it. Time and memory are linear in the length of the text.
  *
  * In broken JSON, a closing bracket can be of another kind than the innermost open bracket. It then
- * closes the innermost open bracket of its own kind, and all brackets that were opened after that
- * one. Example: in `{"a":[1}`, the `}` closes the `[` too. If the opening bracket of an element is
- * never closed, the element extends to the end of the list.
+ * closes the innermost open bracket of its own kind, and all that were opened later. Example: in
+ * `{"a":[1}`, the `}` closes the `[` too. An element whose bracket is never closed extends to the
+ * end of the list.
  */
 export function splitJson(text: string, options: SplitOptions): SplitResult {
   return new Cutter(text, options).cut()
 }
 
-/**
- * Returns the top-level members of these names, as far as they can be found. The text may be broken
- * or truncated.
- */
+/** Returns the top-level members of these names that can be found in a text, even a broken one. */
 export function membersIn(text: string, names: readonly string[]): Members {
   const cutter = new Cutter(text, { members: names, maxElements: 0 })
   cutter.cut()
@@ -123,7 +117,7 @@ class Cutter {
   }
 
   /**
-   * Splits a list. Keeps one element more than the maximum, which shows that there are too many.
+   * Keeps one element more than the maximum, so that the caller notices a list that is too long.
    */
   #cutList(): SplitResult | undefined {
     const elements: number[] = []
@@ -146,10 +140,9 @@ class Cutter {
   }
 
   /**
-   * Reads a member name and sets the current position after it. Returns `undefined` when an escape
-   * sequence in the name is invalid. Returns `null` instead of a name that was not requested,
-   * because copies of hundreds of thousands of names would take much memory. But a name with escape
-   * sequences is always returned, because only its decoded copy can be compared.
+   * Reads a member name. Returns `undefined` when an escape sequence in it is invalid. Returns
+   * `null` for a name that was not requested, because copies of all names would take much memory. A
+   * name with escape sequences is always returned, because only its decoded copy can be compared.
    */
   #name(): string | null | undefined {
     const from = this.#at
@@ -194,9 +187,8 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // If the element has no open bracket of this kind, there are two cases. A closing bracket
-        // of the list or object around the element ends the element too. Any other closing bracket
-        // is superfluous, and is ignored.
+        // Without an open bracket of this kind, a closing bracket of the list or object around the
+        // element ends the element too. Any other closing bracket is ignored.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1
@@ -235,16 +227,12 @@ class Cutter {
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
-/**
- * Returns the position of the quote that closes the string at `from`, or the end of the text. The
- * time is linear in the length of the string.
- */
+/** Returns the position of the quote that closes the string at `from`, or the end of the text. */
 export function endOfString(text: string, from: number): number {
   const first = text.indexOf('"', from + 1)
   if (first === -1) return text.length
   if (text.charCodeAt(first - 1) !== backslash) return first
-  // `indexOf` is the fastest way to find the end of a string without an escaped quote. But it is
-  // slow in a string of many escaped quotes.
+  // `indexOf` is the fastest search, but it is slow in a string of many escaped quotes.
   for (let at = from + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (code === quote) return at

@@ -5,21 +5,17 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /**
  * One cycle of the Gregorian calendar, 400 years. `Date.UTC` reads the years 0 to 99 as 1900 to
- * 1999. So 400 years are added before a call of `Date.UTC`, and subtracted from the result.
+ * 1999, so it is called with 400 years more, and `ms` is subtracted from its result.
  */
 const cycle = { years: 400, ms: 146_097 * dayMs }
 const earliest = Date.UTC(1 + cycle.years, 0, 1) - cycle.ms
 const latest = Date.UTC(10_000, 0, 1) - 1
-/**
- * The smallest number that is read as milliseconds: a time in 1973. Smaller numbers are read as
- * seconds: times until the year 5138.
- */
+/** Smaller numbers are read as seconds. In milliseconds, this number is a time in 1973. */
 const minMilliseconds = 1e11
 
 /**
  * Parses the time of a message: ISO 8601, or a number of milliseconds (from 10^11 on) or seconds.
- * `undefined` for anything else: impossible dates, 24:00, :60, numbers in strings, and years
- * outside 0001 to 9999.
+ * `undefined` for anything else, for example 24:00, :60 and years outside 0001 to 9999.
  */
 export function parseTimestamp(value: unknown): EpochMs | undefined {
   if (typeof value === 'string') return parseUsual(value) ?? parseIso(value)
@@ -33,8 +29,8 @@ export const isTimestamp = (value: unknown): value is EpochMs =>
   typeof value === 'number' && Number.isInteger(value) && value >= earliest && value <= latest
 
 /**
- * Returns the time if it is in the years 0001 to 9999, otherwise `undefined`. NaN, the result of an
- * impossible date or time, also gives `undefined`. Adding 0 turns −0 into 0.
+ * Returns `undefined` for NaN and for times outside the years 0001 to 9999. Adding 0 turns −0 into
+ * 0.
  */
 const inRange = (ms: number): EpochMs | undefined => (isTimestamp(ms) ? epochMs(ms + 0) : undefined)
 
@@ -59,10 +55,7 @@ function parseUsual(text: string): EpochMs | undefined {
   )
 }
 
-/**
- * Parses the decimal digits from `from` to `to` (exclusive). NaN when another character is among
- * them.
- */
+/** Parses the decimal digits from `from` to `to` (exclusive). NaN for any other text. */
 function digits(text: string, from: number, to: number): number {
   let value = 0
   for (let index = from; index < to; index += 1) {
@@ -81,7 +74,7 @@ function parseIso(text: string): EpochMs | undefined {
   if (match === null) return undefined
   const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', sign, offsetHour = 0, offsetMinute = 0] =
     match
-  // Digits below a millisecond are truncated. Rounding could move an event into the next day.
+  // Truncated, because rounding could move an event into the next day.
   const millisecond = fraction.slice(0, 3).padEnd(3, '0')
   const offset = timeOfDay(Number(offsetHour), Number(offsetMinute), 0, 0)
   const local =
@@ -90,7 +83,7 @@ function parseIso(text: string): EpochMs | undefined {
   return inRange(sign === '-' ? local + offset : local - offset)
 }
 
-/** The start of a day, in milliseconds since 1970; NaN when the date does not exist. */
+/** The start of a day, in milliseconds since 1970; NaN if the date does not exist. */
 function startOfDay(year: number, month: number, day: number): number {
   const exists = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
   return exists ? Date.UTC(year + cycle.years, month - 1, day) - cycle.ms : Number.NaN
@@ -101,29 +94,26 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-/**
- * Milliseconds since the start of the day, NaN for an impossible time, 24:00 or the leap second
- * :60.
- */
+/** Milliseconds since the start of the day, NaN for an impossible time, 24:00 or :60. */
 function timeOfDay(hour: number, minute: number, second: number, millisecond: number): number {
   const exists = hour <= 23 && minute <= 59 && second <= 59
   return exists ? hour * hourMs + minute * minuteMs + second * 1_000 + millisecond : Number.NaN
 }
 
 /**
- * Maximum clock skew, in ms, that is not corrected. A small skew may be only the travel time of the
- * request, which the measured skew includes.
+ * Maximum clock skew, in ms, that is not corrected, because it may be the travel time of the
+ * request.
  */
 const toleratedSkewMs = minuteMs
 /**
- * Maximum age, in ms, of a live message when its sender sent it. A message whose timestamp is older
- * than this at `sentAt` is historical data, and its timestamp is kept.
+ * Maximum age, in ms, of a live message when it was sent. An older message is historical data, and
+ * its timestamp is kept.
  */
 const liveWithinMs = hourMs
 
 /**
  * Corrects the timestamp of a live message (at most 1 h old when it was sent) if its sender's clock
- * is off by more than 60 s. Other timestamps are returned unchanged.
+ * is off by more than 60 s.
  */
 export function correctSkew(times: {
   readonly timestamp: EpochMs
@@ -136,7 +126,7 @@ export function correctSkew(times: {
   return Math.abs(age) <= liveWithinMs ? epochMs(receivedAt - age) : timestamp
 }
 
-/** Formats a time as ISO 8601 in UTC with milliseconds. `ms` must be in the years 0001 to 9999. */
+/** Formats a time of the years 0001 to 9999 as ISO 8601 in UTC with milliseconds. */
 export function toIsoTimestamp(ms: EpochMs): string {
   const inMinute = ms - lastMinute.from
   if (!(inMinute >= 0 && inMinute < minuteMs)) {
@@ -144,20 +134,17 @@ export function toIsoTimestamp(ms: EpochMs): string {
     lastMinute = { from, text: new Date(from).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:'.length) }
     return toIsoTimestamp(ms)
   }
-  // The sum always has six digits, so `slice` finds seconds and milliseconds with leading zeros.
+  // The sum always has six digits, with leading zeros.
   const digits = String(100_000 + inMinute)
   return `${lastMinute.text}${digits.slice(1, 3)}.${digits.slice(3)}Z`
 }
 
-/**
- * The start and the text of the last formatted minute. Most consecutive timestamps are in the same
- * minute, and formatting the date takes most of the time, so the text is used again.
- */
+/** The last formatted minute, used again because formatting the date takes most of the time. */
 let lastMinute = { from: Number.NaN, text: '' }
 
 /**
- * Formats a time as ISO 8601 in UTC. The time may be any number, because another producer may have
- * written it. A number that no date can have is returned as text.
+ * Formats a time as ISO 8601 in UTC. Another producer may have written the time, so a number that
+ * no date can have is returned as text.
  */
 export function isoOf(time: EpochMs): string {
   const date = new Date(time)

@@ -2,8 +2,8 @@ import { staleReasons } from '../audience/sync-watermark.ts'
 import { counter, gauge, histogram, openLabels } from './metric-spec.ts'
 
 /**
- * Upper bounds of the buckets of `hookline_audience_restore_seconds`, in seconds. The CPU time to
- * restore a million memberships is about 3 s.
+ * Bucket bounds of `hookline_audience_restore_seconds`, in seconds. The CPU time to restore a
+ * million memberships is about 3 s.
  */
 const restoreBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 

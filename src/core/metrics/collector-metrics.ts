@@ -1,8 +1,8 @@
 import { counter, gauge, openLabels, tracedHistogram } from './metric-spec.ts'
 
 /**
- * Upper bounds of the buckets of `hookline_collector_store_seconds`, in seconds. The collector
- * refuses a request when Kafka does not acknowledge its messages within 10 s.
+ * Bucket bounds of `hookline_collector_store_seconds`, in seconds. The collector waits at most 10
+ * s.
  */
 const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 

@@ -8,20 +8,19 @@ import {
 import { counter, gauge, histogram, openLabels, tracedHistogram } from './metric-spec.ts'
 
 /**
- * Upper bounds, in seconds, of the buckets for the delays of first attempts, retries and canary
- * messages. A first attempt usually starts within seconds. The upper buckets distinguish backlogs
- * of minutes and hours.
+ * Bucket bounds for the delays of first attempts, retries and canary messages, in seconds. The
+ * upper ones distinguish backlogs of minutes and hours.
  */
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 14_400]
 /**
- * Upper bounds of the buckets of `hookline_webhook_call_seconds`, in seconds. A request times out
- * after at most 5 s.
+ * Bucket bounds of `hookline_webhook_call_seconds`, in seconds. A request times out after at most 5
+ * s.
  */
 const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5]
 
 /**
- * Upper bounds of the buckets of `hookline_retried_delivery_seconds`, in seconds, up to the maximum
- * retry window of 4 h.
+ * Bucket bounds of `hookline_retried_delivery_seconds`, in seconds, up to the longest retry window,
+ * 4 h.
  */
 const recoveryBuckets = [1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400]
 

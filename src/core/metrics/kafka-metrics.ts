@@ -2,8 +2,8 @@ import { counter, gauge, openLabels } from './metric-spec.ts'
 
 const { topic, partition, tier } = openLabels
 /**
- * The consumer groups: `dispatcher` reads events, `retries` reads the retry topics, and `audiences`
- * reads audience inputs.
+ * The consumer groups: `dispatcher` reads the events topic, `retries` reads the retry topics, and
+ * `audiences` reads audience inputs.
  */
 const group = ['dispatcher', 'retries', 'audiences'] as const
 export type ConsumerGroupLabel = (typeof group)[number]

@@ -1,18 +1,11 @@
-/**
- * Types and functions to declare metrics. The other files of this directory contain the
- * declarations, and `metrics.ts` combines them.
- */
+/** Types and functions to declare metrics. */
 
-/**
- * What uses the metric: an alerting rule, a dashboard panel, or only a person who debugs. A test
- * checks this against the rules and dashboards.
- */
+/** What uses the metric. A test checks `alert` and `dashboard` against the rules and dashboards. */
 export type Use = 'alert' | 'dashboard' | 'debug'
 
 /**
- * A label whose values come from the configuration or the environment. `values` describes the
- * possible values in words, so that a reader sees how many there can be. A label never contains a
- * URL, a user or message content.
+ * A label whose values come from the configuration or the environment. `values` says in words which
+ * and how many there can be. A label never contains a URL, a user or message content.
  */
 export interface OpenLabel {
   readonly values: string
@@ -45,7 +38,7 @@ export interface MetricSpec<Kind extends 'counter' | 'gauge' | 'histogram', Labe
   readonly labels: Labels
   /** Upper bounds of the buckets of a histogram, in the metric's unit. */
   readonly buckets: readonly number[]
-  /** Whether observations carry the id of their trace as an exemplar, if the trace is sampled. */
+  /** Whether observations of sampled traces carry the trace id as an exemplar. */
   readonly exemplar?: true
 }
 
@@ -70,8 +63,8 @@ export const histogram = <const Labels extends LabelSet = NoLabels>(
   facts: Facts<Labels> & { readonly buckets: readonly number[] },
 ) => declared('histogram', name, help, facts, facts.buckets)
 /**
- * A histogram with exemplars: each bucket shows the last observation that belongs to a sampled
- * trace. It has no labels, to limit the number of exemplars.
+ * A histogram with exemplars: each bucket shows the last observation of a sampled trace. It has no
+ * labels, to limit the number of exemplars.
  */
 export const tracedHistogram = (
   name: string,
@@ -100,21 +93,19 @@ export const openLabels = {
 /** Limits of the time series that one process exposes. Each series costs memory in Prometheus. */
 export const seriesBudget = {
   /**
-   * Target for all series of one process together. The process enforces only the two limits below.
-   * They apply to series with a label whose excess values are counted under `_other` (`folds` in
-   * `openLabels`). The number of all other series is bounded by the label values in the code, and
-   * by the topics and partitions of the cluster.
+   * Target for all series of a process. The process enforces only the two limits below, for series
+   * with a label that has `folds`. The number of all other series is bounded by the label values in
+   * the code and the size of the cluster.
    */
   inProcess: 10_000,
   /**
-   * Maximum number of series with a label that has `folds`. At this number, counters count new
-   * label values under `_other`, and gauges do not show new label values.
+   * Maximum number of series with a label that has `folds`. Above it, counters count new label
+   * values under `_other`, and gauges do not show them.
    */
   folding: 8_000,
   /**
-   * While there are at most this many series with a label that has `folds`, a new series keeps all
-   * its label values. Above this number, `_other` replaces the value of the most detailed label,
-   * `webhook`, so that there is room for further destinations.
+   * Above this number of series with a label that has `folds`, `_other` replaces the value of the
+   * most detailed label, `webhook`, so that there is room for further destinations.
    */
   detailed: 6_000,
 } as const

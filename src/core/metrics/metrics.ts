@@ -7,9 +7,8 @@ import { kafkaMetrics } from './kafka-metrics.ts'
 import type { LabelSet, LabelsOf, MetricSpec } from './metric-spec.ts'
 
 /**
- * All metrics that Hookline measures itself, declared once. The adapter creates the instruments
- * from these declarations. The contract `schemas/metrics.yaml` and its reference page are generated
- * from them. Tests check the alerting rules and dashboards against the contract.
+ * All metrics that Hookline measures itself. `schemas/metrics.yaml` and its reference page are
+ * generated from these declarations.
  */
 export const metricSpecs = {
   ...audienceMetrics,
@@ -30,10 +29,7 @@ type Instrument<Spec> =
 
 export interface Counter<Labels extends LabelSet> {
   inc(labels: LabelsOf<Labels>, by?: number): void
-  /**
-   * Returns the counter of these labels and exposes it from now on. Keep the counter to save a
-   * look-up for each increment.
-   */
+  /** Returns the counter of these labels and exposes it from now on. Keep it to save look-ups. */
   of(labels: LabelsOf<Labels>): Count
 }
 
@@ -44,8 +40,8 @@ export interface Count {
 export interface Gauge<Labels extends LabelSet> {
   set(labels: LabelsOf<Labels>, value: number): void
   /**
-   * Removes the values of all label sets. Call it before the current values are set. Otherwise a
-   * label set that no longer exists keeps its last value.
+   * Removes the values of all label sets. Without this call, a label set that no longer exists
+   * keeps its value.
    */
   reset(): void
 }

@@ -7,8 +7,8 @@ const space = { values: 'names of the V8 heap spaces', folds: false } as const
 const type = { values: 'resource types of Node', folds: false } as const
 
 /**
- * Metrics of Node and the process that prom-client provides. They are part of the contract
- * `schemas/metrics.yaml`, so that tests check the alerting rules and dashboards that use them.
+ * Metrics of Node and the process that prom-client provides, declared here for
+ * `schemas/metrics.yaml`.
  */
 export const runtimeMetrics = [
   counter('process_cpu_user_seconds_total', 'CPU time in user mode.', { unit: 'seconds', use: 'dashboard' }),

@@ -14,9 +14,8 @@ export interface Cidr {
 export type AddressVerdict =
   | { readonly kind: 'allowed' }
   /**
-   * `address`: the address that was judged. For an IPv6 address that contains an IPv4 address, it
-   * is the IPv4 address. `range` names the block of `address`, for the log. `allowable`: whether an
-   * entry in `network.allow` can permit `address`.
+   * `address`: the judged address, or the IPv4 address that it contains. `range` names its block.
+   * `allowable`: whether an entry in `network.allow` can permit it.
    */
   | { readonly kind: 'forbidden'; readonly address: string; readonly range: string; readonly allowable: boolean }
 
@@ -29,12 +28,11 @@ function forbidden(address: string, range: string, allowable: boolean): AddressV
 }
 
 /**
- * The bytes of an IP address; `undefined` for any other text, for octal, hexadecimal and short IPv4
- * forms, and for an IPv6 address with a zone id.
+ * The bytes of an IP address. `undefined` for any other text, including octal, hexadecimal and
+ * short IPv4 forms, and IPv6 with a zone id.
  */
 function parseAddress(text: string): Bytes | undefined {
-  // For a text that is not an IPv4 address, `isValidFourPartDecimal` creates an error, which takes
-  // 50 µs. The regular expression excludes nearly all of these texts.
+  // The regular expression is faster: `isValidFourPartDecimal` takes 50 µs to create an error.
   if (/^[\d.]+$/.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).toByteArray()
   if (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text))
     return ipaddr.IPv6.parse(text).toByteArray()
@@ -51,15 +49,15 @@ function within(bytes: Bytes, { bytes: block, length }: Cidr): boolean {
   return rest === 0 || ((bytes[whole]! ^ block[whole]!) & (0xff << (8 - rest)) & 0xff) === 0
 }
 
-/** Whether an IP address is in one of the blocks. False for any other text. */
+/** Whether an IP address is in one of the blocks. */
 export function isWithin(ip: string, blocks: readonly Cidr[]): boolean {
   const bytes = blocks.length === 0 ? undefined : parseAddress(ip)
   return bytes !== undefined && blocks.some(cidr => within(bytes, cidr))
 }
 
 /**
- * Parses `10.0.0.0/8`, `fd00::/8` or a single address. `undefined` for any other text, and when
- * bits after the prefix are set.
+ * Parses `10.0.0.0/8`, `fd00::/8` or a single address. `undefined` if not valid, or if bits after
+ * the prefix are set.
  */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = '', digits, ...surplus] = text.split('/')
@@ -118,8 +116,7 @@ const metadata = table({
 
 /**
  * Blocks that are not globally reachable according to the IANA special-purpose address registries,
- * and multicast and site-local addresses. The first block that contains an address names the range
- * in log lines and errors.
+ * and multicast and site-local addresses. The first block that contains an address names its range.
  */
 const special = table({
   '0.0.0.0/8': '"this network"',
@@ -153,13 +150,13 @@ const special = table({
 })
 const globalUnicast = block('2000::/3')
 /**
- * The block of local-use NAT64 (RFC 8215), which `network.allow` can permit. Even then, an address
- * of the block is forbidden when a gateway may translate it to the address of a metadata service.
+ * Local-use NAT64 (RFC 8215). `network.allow` can permit it, except addresses that a gateway may
+ * translate to the address of a metadata service.
  */
 const localNat64 = block('64:ff9b:1::/48')
 /**
- * The IPv4 addresses to which a NAT64 gateway may translate an address: one for each prefix length
- * of 48, 56, 64 and 96 bits. Octet 8 is not part of the IPv4 address (RFC 6052 2.2).
+ * The IPv4 addresses to which a NAT64 gateway may translate an address, for prefixes of 48, 56, 64
+ * and 96 bits. Octet 8 is not part of the IPv4 address (RFC 6052 2.2).
  */
 function translated(bytes: Bytes): readonly Bytes[] {
   const packed = bytes.toSpliced(8, 1)
@@ -167,15 +164,14 @@ function translated(bytes: Bytes): readonly Bytes[] {
 }
 const notEmbedding = table({ '::': '', '::1': '' })
 
-/** IPv6 blocks whose addresses contain an IPv4 address, each with a function that extracts it. */
+/** IPv6 blocks whose addresses contain IPv4 addresses, each with a function that extracts them. */
 const embeddingBlocks: readonly (readonly [Cidr, (bytes: Bytes) => readonly Bytes[]])[] = [
   [mapped, bytes => [bytes.slice(12)]],
   [block('::ffff:0:0:0/96'), bytes => [bytes.slice(12)]], // IPv4-translated (RFC 2765)
   [block('::/96'), bytes => [bytes.slice(12)]], // IPv4-compatible
   [block('64:ff9b::/96'), bytes => [bytes.slice(12)]], // NAT64
   [block('2002::/16'), bytes => [bytes.slice(2, 6)]], // 6to4
-  // A Teredo address contains the IPv4 address of the server, and that of the client with inverted
-  // bits.
+  // The IPv4 addresses of the server, and of the client with inverted bits (Teredo).
   [block('2001::/32'), bytes => [bytes.slice(4, 8), bytes.slice(12).map(byte => byte ^ 0xff)]],
 ]
 
@@ -201,8 +197,7 @@ function judge(bytes: Bytes, allow: readonly Cidr[]): AddressVerdict {
 
 /**
  * Decides whether a webhook may connect to this address. An IPv6 address that contains an IPv4
- * address is judged as that IPv4 address. Text that is not a plain address (a zone id, a name,
- * `127.1`) is forbidden.
+ * address is judged by that address. Text with a zone id, a name or `127.1` is forbidden.
  */
 export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerdict {
   const bytes = parseAddress(ip)
@@ -212,8 +207,8 @@ export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerd
 type Forbidden = AddressVerdict & { readonly kind: 'forbidden' }
 
 /**
- * Returns the error for operators. It names the forbidden address and its range, and says which
- * entry in `network.allow` would permit it, or that none can.
+ * Returns the error for operators. It says which entry in `network.allow` would permit the address,
+ * if one can.
  */
 export function objectionTo(ip: string, { address, range, allowable }: Forbidden): Objection {
   const isEmbedded = ip.includes(':') && !address.includes(':')
@@ -230,10 +225,7 @@ export function explainForbidden(ip: string, verdict: Forbidden): string {
   return `${message}: ${hint}`
 }
 
-/**
- * Returns the host of a URL, without brackets, if it is an IP address; `undefined` otherwise. `new
- * URL` has already converted octal, hexadecimal and short IPv4 forms.
- */
+/** Returns the host of a URL, without brackets, if it is an IP address; `undefined` otherwise. */
 export function literalAddress(url: URL): string | undefined {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
   return parseAddress(host) === undefined ? undefined : host
@@ -243,8 +235,8 @@ const usualPorts: readonly number[] = [80, 443]
 const firstUnprivileged = 1024
 
 /**
- * Whether a URL may have this port. `ports` is `network.ports`. Without it, ports 80, 443 and all
- * from 1024 are allowed.
+ * Whether a URL may have this port. Without `ports` (`network.ports`), ports 80, 443 and all from
+ * 1024 on are allowed.
  */
 export function portAllowed(port: number, ports: readonly number[] | undefined): boolean {
   return ports === undefined ? usualPorts.includes(port) || port >= firstUnprivileged : ports.includes(port)

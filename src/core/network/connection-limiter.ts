@@ -5,49 +5,40 @@ export type Admission<Connection> =
   | { readonly kind: 'accepted' }
   /** The server accepts the new connection and closes `idle` for it. */
   | { readonly kind: 'replaces'; readonly idle: Connection }
-  /** The server closes the new connection: the address, or the whole server, is at its maximum. */
+  /** The address or the whole server is at its maximum. */
   | { readonly kind: 'refused'; readonly maximumOf: 'address' | 'server' }
 
 /**
  * Limits the open connections of a server, in total and for each client address. A connection is
- * idle while the server waits for the client: before the first request, between requests, and while
- * a request is incomplete.
+ * idle while the server waits for the client, also during an incomplete request.
  *
- * When the server is at its maximum, a new connection replaces an idle connection. Of all addresses
- * with an idle connection, the one with the most connections loses one (the new connection counts
- * too). So a client with many connections cannot keep out other clients.
- * - If several addresses have this number, the one that has had this number and an idle connection
- *   for the longest time loses a connection.
- * - Addresses with at most `few` connections count as one address. Otherwise thousands of addresses
- *   with one connection each would close the connections of every address with two.
- * - Of the idle connections of the address, the one that has been idle for the longest time is
- *   closed.
+ * When the server is at its maximum, a new connection replaces an idle one of the address with the
+ * most connections (the new connection counts too). So a client with many connections cannot keep
+ * out other clients. Of several addresses with the most, the one that has had this number and an
+ * idle connection for the longest time loses its longest idle connection.
  *
- * Each call takes constant time, except the search for the address that loses a connection.
+ * Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
+ * one connection each would close the connections of every address with two.
  */
 export class ConnectionLimiter<Connection> {
   readonly #max: number
   readonly #maxPerAddress: number
   readonly #tracked = new Map<Connection, Tracked<Connection>>()
   readonly #clients = new Map<string, Client<Connection>>()
-  /**
-   * The clients that have an idle connection, by their number of connections: the list at index 3
-   * has the clients with three open connections.
-   */
+  /** The clients with an idle connection. Index 3 lists those with three open connections. */
   readonly #byConnections: LinkedList<Client<Connection>>[] = []
-  /** All idle connections. The first has been idle for the longest time. */
+  /** All idle connections, the longest idle first. */
   readonly #idle = new LinkedList<Idle<Connection>>()
   /**
-   * An index of `#byConnections`: all lists above it are empty. `#longestIdle` begins its search
-   * for the client with the most connections here, and continues downwards.
+   * The index in `#byConnections` from which `#longestIdle` searches downwards. All lists above are
+   * empty.
    */
   #highest = 0
   readonly #few: number
 
   /**
-   * @param maxPerAddress the maximum number of connections of one client address. It has an effect
-   *   only if it is below `max`.
-   * @param few addresses with at most this number of connections count as equal.
+   * @param maxPerAddress has an effect only below `max`
+   * @param few addresses with at most this number of connections count as equal
    */
   constructor(max: number, maxPerAddress: number, few = 4) {
     this.#max = max
@@ -56,7 +47,7 @@ export class ConnectionLimiter<Connection> {
   }
 
   /**
-   * Adds a new connection, or refuses it. An added connection is idle until its first request has
+   * Adds a new connection, or refuses it. The connection is idle until its first request has
    * arrived completely.
    */
   open(connection: Connection, address: string): Admission<Connection> {
@@ -77,8 +68,8 @@ export class ConnectionLimiter<Connection> {
   }
 
   /**
-   * Notes that a request of the connection has arrived completely. The connection is then not idle
-   * until `endRequest`.
+   * Notes that a request of the connection has arrived completely. The connection is not idle until
+   * `endRequest`.
    */
   startRequest(connection: Connection): void {
     const tracked = this.#tracked.get(connection)
@@ -87,10 +78,7 @@ export class ConnectionLimiter<Connection> {
     if (tracked.requests === 1) this.#removeIdle(tracked)
   }
 
-  /**
-   * Notes that a complete request was answered. The connection is idle again when no other request
-   * of it is in progress.
-   */
+  /** Notes that a complete request was answered. */
   endRequest(connection: Connection): void {
     const tracked = this.#tracked.get(connection)
     if (tracked === undefined) return
@@ -98,7 +86,7 @@ export class ConnectionLimiter<Connection> {
     if (tracked.requests === 0) this.#addIdle(tracked)
   }
 
-  /** Removes a connection. A connection that is not tracked, such as a replaced one, is ignored. */
+  /** Removes a connection. An unknown one, for example one that was replaced, is ignored. */
   close(connection: Connection): void {
     const tracked = this.#tracked.get(connection)
     if (tracked === undefined) return
@@ -155,7 +143,7 @@ class Client<Connection> implements LinkedListItem<Client<Connection>> {
   after: Client<Connection> | undefined = undefined
   readonly address: string
   connections = 0
-  /** The idle connections of this address. The first has been idle for the longest time. */
+  /** The idle connections, the longest idle first. */
   readonly idle = new LinkedList<Tracked<Connection>>()
 
   constructor(address: string) {
@@ -179,7 +167,6 @@ class Tracked<Connection> implements LinkedListItem<Tracked<Connection>> {
   }
 }
 
-/** The entry of an idle connection in the list of all idle connections. */
 class Idle<Connection> implements LinkedListItem<Idle<Connection>> {
   before: Idle<Connection> | undefined = undefined
   after: Idle<Connection> | undefined = undefined

@@ -6,7 +6,7 @@ type Entry =
   | { readonly kind: 'block'; readonly block: Cidr }
   /** An entry for one host name. */
   | { readonly kind: 'host'; readonly name: string }
-  /** An entry for all names below a domain. `suffix` begins with a dot. */
+  /** `suffix` begins with a dot. */
   | { readonly kind: 'domain'; readonly suffix: string }
 
 /** Why a text is not allowed as an entry of `noProxy`; `undefined` when it is allowed. */
@@ -18,8 +18,8 @@ export function refuseNoProxyEntry(text: string): string | undefined {
 }
 
 /**
- * Returns a function that decides whether Hookline connects to a host without the proxy. Blocks are
- * compared only with hosts that are IP addresses: names are not resolved for this decision.
+ * Returns a function that decides whether Hookline connects to a host without the proxy. Blocks
+ * match only hosts that are IP addresses, because names are not resolved here.
  * @throws RangeError that names the first entry that is not allowed
  */
 export function createNoProxy(texts: readonly string[]): (host: string) => boolean {
@@ -47,8 +47,8 @@ function parseEntry(text: string): Entry | undefined {
 }
 
 /**
- * The name in the form that the URL parser gives it, for example in lower case; `undefined` when
- * the text is not a host name.
+ * The name as the URL parser writes it, for example in lower case; `undefined` if it cannot be a
+ * host name.
  */
 function hostName(text: string): string | undefined {
   if (!/^[^\s\p{Cc}/\\:@?#*%[\].][^\s\p{Cc}/\\:@?#*%[\]]*$/u.test(text) || text.includes('..')) return undefined

@@ -1,15 +1,13 @@
 /**
- * The meaning of a proxy's response to a CONNECT request.
- * - `open`: the tunnel to the endpoint is open.
  * - `endpoint_unreachable`: the proxy works, but could not connect to the endpoint.
- * - `proxy_failed`: the proxy refused the request or failed, so the response says nothing about the
+ * - `proxy_failed`: the proxy refused the request or failed. The response says nothing about the
  *   endpoint.
  */
 export type ConnectVerdict = 'open' | 'endpoint_unreachable' | 'proxy_failed'
 
 /**
- * Statuses with which proxies report that the endpoint cannot be reached. nginx and Smokescreen
- * send 502. Squid, HAProxy and Envoy send 503. Several of these proxies send 504 for a timeout.
+ * Proxies send these statuses when they cannot reach the endpoint: nginx and Smokescreen 502;
+ * Squid, HAProxy and Envoy 503; several send 504 for a timeout.
  */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 
@@ -29,10 +27,9 @@ const endpointErrors: ReadonlySet<string> = new Set([
 
 /**
  * Judges a proxy's response to a CONNECT request (RFC 9110 9.3.6). `proxyStatus` is the
- * `Proxy-Status` header (RFC 9209). If the header names an error, that error decides. If not, the
- * statuses 502, 503 and 504 count as failures of the endpoint. Failures of the proxy do not open
- * the circuit breaker of a destination. So if these statuses counted as failures of the proxy, the
- * requests to an endpoint that is down would never stop.
+ * `Proxy-Status` header (RFC 9209), whose error decides. If it names no error, 502, 503 and 504
+ * count as failures of the endpoint. Otherwise requests to an endpoint that is down would never
+ * stop, because failures of the proxy do not open a circuit breaker.
  */
 export function judgeConnectResponse(status: number, proxyStatus: string | undefined): ConnectVerdict {
   if (status >= 200 && status <= 299) return 'open'

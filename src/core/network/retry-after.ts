@@ -6,10 +6,7 @@ const time = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})'
 const shortDay = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const longDay = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day'
 
-/**
- * The three date formats that a recipient must accept (RFC 9110 5.6.7): IMF-fixdate, RFC 850 and
- * asctime.
- */
+/** IMF-fixdate, RFC 850 and asctime, which a recipient must accept (RFC 9110 5.6.7). */
 const forms = [
   `${shortDay}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT`,
   `${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT`,
@@ -50,14 +47,14 @@ function nearestYear(lastTwoDigits: number, thisYear: number): number {
 }
 
 /**
- * The maximum value that `parseRetryAfter` returns for a number of seconds: the limit for caches
- * (RFC 9111 1.2.2), which is far longer than any retry window.
+ * Longer waits count as this one: the limit for caches (RFC 9111 1.2.2), far above any retry
+ * window.
  */
 const longestRetryAfterSeconds = 2 ** 31
 
 /**
- * Parses a Retry-After header: seconds or an HTTP-date. 0 when negative or in the past, `undefined`
- * when it is malformed.
+ * Parses a Retry-After header: seconds or an HTTP-date. 0 when negative or past; `undefined` when
+ * malformed.
  */
 export function parseRetryAfter(value: string | undefined, now: EpochMs): DurationMs | undefined {
   const text = value?.trim()

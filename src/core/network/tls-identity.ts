@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Secret } from '../secret.ts'
 
-/** How Hookline authenticates to the endpoints of a destination, and which endpoints it trusts. */
+/** How Hookline authenticates to a destination's endpoints, and which endpoints it trusts. */
 export interface TlsIdentity {
   /**
    * A digest of the other fields. Requests share connections only if they have the same id. Do not
-   * log the id, because it is also computed from the private key.
+   * log it, because it is also computed from the private key.
    */
   readonly id: string
-  /**
-   * The client certificate as PEM text, possibly with its chain. `undefined`: no client
-   * certificate.
-   */
+  /** The client certificate as PEM text, possibly with its chain. */
   readonly cert: string | undefined
   /** The private key of the certificate, PEM text. */
   readonly key: Secret | undefined

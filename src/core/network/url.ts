@@ -1,6 +1,6 @@
 /**
- * Returns why a text is not allowed as a URL in the configuration; `undefined` when it is allowed.
- * The result never contains the text, because a URL may contain a secret.
+ * Returns why a text is not allowed as a URL; `undefined` when it is. The reason never contains the
+ * text, which may contain a secret.
  */
 export function refuseUrl(value: string): string | undefined {
   // The URL parser would silently remove or replace these characters.
@@ -17,8 +17,8 @@ export function parseUrl(value: string): URL | undefined {
 }
 
 /**
- * Returns a text that is equal for two spellings of one URL. The text has no fragment, because
- * requests do not contain the fragment of a URL.
+ * Returns equal texts for two spellings of one URL. The fragment is removed, because it is not
+ * sent.
  */
 export function urlIdentity(url: URL): string {
   const copy = new URL(url)

@@ -13,15 +13,15 @@ export type DestinationHealth = 'failing' | 'recovered'
 export type DeadLetterCounts = Readonly<Partial<Record<DeadLetterReason, number>>>
 
 /**
- * The facts that one process has seen about one destination since it last wrote them to the events
- * topic. All facts about a destination are in one partition. The owner of this partition reads the
- * facts of all processes, and makes notices from them.
+ * What one process has seen of a destination since it last wrote facts to the events topic. All
+ * facts about a destination are in one partition, whose owner makes notices from the facts of all
+ * processes.
  */
 export interface DestinationFacts {
   readonly destination: string
   /** `failing`: the circuit breaker opened. `recovered`: it closed. `undefined`: no change. */
   readonly health: DestinationHealth | undefined
-  /** The outcomes of the attempt that opened or closed the circuit breaker, each once. */
+  /** The outcomes of the attempt that opened or closed the circuit breaker. */
   readonly outcomes: readonly Outcome[]
   /** Labels of the webhooks whose endpoint responded with 410 Gone. */
   readonly gone: readonly string[]
@@ -32,14 +32,14 @@ export interface DestinationFacts {
 /** Encodes destination facts as the properties of an event. */
 export const encodeFacts = (facts: DestinationFacts): JsonText => JSON.stringify(facts) as JsonText
 
-/** Maximum number of webhook labels: a destination has at most 5 webhooks. */
+/** A destination has at most 5 webhooks. */
 const maxLabels = 5
 /** Maximum length of an id in the configuration, in characters. */
 const maxIdLength = 63
 
 /**
- * Decodes destination facts from the properties of an event. Returns `undefined` for other content,
- * which any program with access to the events topic can write. Unknown fields are left out.
+ * Decodes destination facts from the properties of an event. `undefined` for invalid content, which
+ * any program with access to the events topic can write.
  */
 export function decodeFacts(text: string | undefined): DestinationFacts | undefined {
   const given = objectIn(text ?? '')

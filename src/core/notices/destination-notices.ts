@@ -7,27 +7,25 @@ type Kind = 'failing' | 'recovered' | 'gone' | 'dead_lettered'
 
 /** Minimum milliseconds between two notices of one kind about one destination. */
 const minIntervalMs = 60_000
-/** Milliseconds after which a webhook that still responds with 410 Gone is reported again. */
+/** Milliseconds until a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * If no process has reported `failing` for this time, in milliseconds, the next report of `failing`
- * causes a new notice, even if no recovery was reported in between. The recovery can be missing,
- * because the process whose circuit breaker was open may have ended without reporting it.
+ * After this time (ms) without a report of `failing`, the next one causes a new notice even if no
+ * recovery was reported. A process can end without reporting the recovery.
  */
 const failingAgainAfterMs = 3_600_000
 
 /*
- * health:        unknown, failing or recovered, according to the last destination facts.
- * reported:      the health in the last notice. A notice is due while `reported` is not `health`.
- *                So the facts of several processes about one outage cause one notice. A destination
- *                that fails and recovers several times in a minute causes one notice of each kind.
- * gone:          webhooks that responded with 410 Gone and were not reported in the last hour.
- * dead letters:  counts that are not yet reported.
+ * - health: unknown, failing or recovered, according to the last destination facts.
+ * - reported: the health in the last notice. A notice is due while `reported` is not `health`. So
+ *   the facts of several processes about one outage cause one notice.
+ * - gone: webhooks that responded with 410 Gone and were not reported in the last hour.
+ * - dead letters: counts that are not yet reported.
  */
 
 /**
- * Decides which notices about one destination are due, from the facts of all processes. At most one
- * notice of each kind is due in a minute. Times are those of the brokers' clock.
+ * Decides which notices about one destination are due: at most one of each kind in a minute. Times
+ * are those of the brokers' clock.
  */
 export class DestinationNotices {
   readonly #destination: string
@@ -50,16 +48,12 @@ export class DestinationNotices {
     this.#destination = destination
   }
 
-  /**
-   * Sets the present webhooks of the destination (`urlsOf`). When they change, each webhook that
-   * responds with 410 Gone is reported again.
-   */
+  /** Sets the URLs of the webhooks (`urlsOf`). After a change, 410 responses are reported again. */
   setUrls(urls: string): void {
     if (this.#urls !== urls) this.#goneReportedAt.clear()
     this.#urls = urls
   }
 
-  /** Adds destination facts from the events topic. `factsId` is the message id of the facts. */
   observe({ health, outcomes, gone, deadLetters }: DestinationFacts, factsId: string, now: EpochMs): void {
     this.#factsId = factsId
     if (health === 'failing') this.#failing(outcomes, now)
@@ -84,24 +78,20 @@ export class DestinationNotices {
     this.#failingSeenAt = now
   }
 
-  /** Returns the notices that are due and counts them as reported. The caller sends them. */
+  /** Returns the notices that are due and counts them as reported. */
   takeDue(now: EpochMs): readonly Notice[] {
     return [this.#dueHealth(now), this.#dueGone(now), this.#dueDeadLetters(now)].filter(notice => notice !== undefined)
   }
 
-  /**
-   * Whether there are facts that no notice has reported yet. They wait until the last notice of
-   * their kind is a minute old.
-   */
+  /** Whether there are facts that no notice has reported yet. */
   get isWaiting(): boolean {
     return this.#health !== this.#reportedHealth || this.#gone.size > 0 || this.#deadLettersSince !== undefined
   }
 
   /**
-   * Called at the revocation of the partition. Returns the facts that no notice has reported yet,
-   * and forgets them; `undefined` when there are none. The caller writes them to the events topic,
-   * so that the next owner of the partition reports them. If the revocation is cancelled, this
-   * process is the next owner.
+   * Returns the facts that no notice has reported yet, and forgets them. At the revocation of the
+   * partition, the caller writes them to the events topic, so that the next owner reports them. If
+   * the revocation is cancelled, this process is the next owner.
    */
   takeRest(): DestinationFacts | undefined {
     if (!this.isWaiting) return undefined
@@ -151,8 +141,8 @@ export class DestinationNotices {
   }
 
   /**
-   * Whether the last notice of this kind is at least a minute old. If so, stores `now` as the time
-   * of the new notice.
+   * Whether the last notice of this kind is at least a minute old. If so, counts the new one as
+   * sent.
    */
   #maySend(kind: Kind, now: EpochMs): boolean {
     if (!isOver(this.#sentAt.get(kind), minIntervalMs, now)) return false
@@ -162,9 +152,9 @@ export class DestinationNotices {
 }
 
 /**
- * Whether at least `span` milliseconds have passed since `since`, or `since` is `undefined`. Also
- * true when the clock was set back by at least `span`: without this rule, a notice would wait until
- * the clock has passed `since` again.
+ * Whether at least `span` milliseconds have passed, or `since` is `undefined`. Also true when the
+ * clock was set back by `span`. Otherwise a notice would wait until the clock has passed `since`
+ * again.
  */
 const isOver = (since: EpochMs | undefined, span: number, now: EpochMs): boolean =>
   since === undefined || Math.abs(now - since) >= span

@@ -29,7 +29,6 @@ export type Notice =
       readonly destination: string
       /** When this process noticed that the destination was disabled. */
       readonly at: EpochMs
-      /** Set when Hookline, not an operator, has disabled the destination. */
       readonly automatically?: AutomaticDisabling | undefined
     }
   | (FromFacts & {
@@ -59,15 +58,14 @@ export const noticeEvents = {
   configuration_changed: 'Configuration Changed',
 } as const satisfies Readonly<Record<Notice['kind'], string>>
 
-/** Maximum number of changed fields in a notice. A change of a whole document can have hundreds. */
+/** A change of a whole document can have hundreds of changed fields. */
 const maxFields = 100
 
 const minuteMs = 60_000
 
 /**
  * Creates the event of a notice for the destination `to`. Its message id depends only on the kind,
- * the subject and the cause. If a second process sends the same notice, the receiver therefore
- * ignores it as a duplicate.
+ * the subject and the cause, so receivers recognise the same notice of two processes.
  */
 export function noticeEvent(notice: Notice, to: string, at: EpochMs): Event {
   const subject = subjectOf(notice)
@@ -95,8 +93,8 @@ function causeOf(notice: Notice): string {
 }
 
 /**
- * The event that carries the facts about a destination through the events topic, to the process
- * that makes notices from them. It is not delivered to any destination.
+ * The event that carries facts through the events topic to the process that makes notices from
+ * them. It is not delivered.
  */
 export const factsEvent = (facts: DestinationFacts, id: string, at: EpochMs): Event =>
   ownEvent({
@@ -110,9 +108,8 @@ export const factsEvent = (facts: DestinationFacts, id: string, at: EpochMs): Ev
   })
 
 /**
- * The object that a notice is about. It is the anonymous id of the notice, and therefore the record
- * key: all notices about one object are in one partition, in order. It is not a user id, so that
- * the deletion of a user stops no notice.
+ * The object that a notice is about. As anonymous id it is the record key, so all notices about one
+ * object are in order. It is not a user id, so the deletion of a user stops no notice.
  */
 const subjectOf = (notice: Notice): string =>
   notice.kind === 'configuration_changed'

@@ -7,18 +7,12 @@ import type { TokenFailure, TokenResult } from './token-response.ts'
 const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs, maxRetryAfterMs } = tokenLimits
 const { replaceEveryMs, replaceRefusedEveryMs, acceptedForMs, deferRefusedForMs } = tokenLimits
 
-/**
- * An access token. Compare tokens by identity: two objects are different tokens even if their
- * values are equal.
- */
+/** Compare tokens by identity: two objects are different tokens even if their values are equal. */
 export interface Token {
   readonly value: Secret
-  /**
-   * Time in monotonic ms. From this time, the next request with the token also starts a token
-   * request.
-   */
+  /** Monotonic ms from which the next request with the token also starts a token request. */
   readonly renewAt: number
-  /** Time in monotonic ms. From this time, the token is not sent. */
+  /** Monotonic ms from which the token is not sent. */
   readonly expiresAt: number
 }
 
@@ -26,10 +20,10 @@ export interface Token {
  * The access token of one destination, and when its next token request may start. Times are
  * monotonic milliseconds.
  *
- * A token request starts when there is no token, and also shortly before the token expires.
- * Hookline uses the old token until the new one arrives. After a failed token request, the next one
- * waits 1 s, then 2 s, and so on up to a minute. A Retry-After of the authorization server can
- * lengthen this wait. So deliveries do not flood an authorization server that fails.
+ * A token request starts when the token is missing or will soon expire. The old token is used until
+ * the new one arrives. After a failed token request, the next one waits 1 s, then 2 s, and so on up
+ * to a minute. A Retry-After of the server can lengthen this wait. So deliveries do not flood an
+ * authorization server that fails.
  */
 export interface TokenCache {
   readonly token: Token | undefined
@@ -38,13 +32,10 @@ export interface TokenCache {
   /** The failure of the last token request; `undefined` when it succeeded. */
   readonly failure: TokenFailure | undefined
   readonly requestFrom: number
-  /**
-   * For each webhook URL: when its endpoint last accepted a token. The time is up to 1 s out of
-   * date.
-   */
+  /** For each webhook URL: when its endpoint last accepted a token, up to 1 s out of date. */
   readonly acceptedAt: ReadonlyMap<string, number>
   /**
-   * For each webhook URL: when a token was last replaced because its endpoint refused it with 401.
+   * For each webhook URL: when a token was last replaced because the endpoint responded with 401.
    */
   readonly replacedAt: ReadonlyMap<string, number>
   /**
@@ -54,7 +45,7 @@ export interface TokenCache {
 }
 
 /**
- * Minimum milliseconds between two updates of `acceptedAt` for a URL. Each update copies the map.
+ * Minimum milliseconds between two updates of `acceptedAt` for a URL, because each copies the map.
  */
 const acceptedStepMs = 1_000
 
@@ -69,10 +60,10 @@ export const emptyTokenCache: TokenCache = {
 }
 
 export type TokenPlan =
-  /** Send the cached token. With `renews`, also start a token request, but do not wait for it. */
+  /** With `renews`, also start a token request, but do not wait for it. */
   | { readonly kind: 'use'; readonly token: Token; readonly renews: boolean }
   | { readonly kind: 'request' }
-  /** The last token request failed, and the next one must not start yet. */
+  /** The last token request failed. The next one must not start yet. */
   | { readonly kind: 'unavailable'; readonly failure: TokenFailure }
 
 /** Decides whether a request uses the cached token, waits for a token request, or fails. */
@@ -84,10 +75,9 @@ export function planToken({ token, failure, requestFrom }: TokenCache, now: numb
 }
 
 /**
- * Returns the cache after a token request. The lifetime of a token begins when the server issues
- * it, which is after `startedAt`, the start of the token request. Hookline counts from `startedAt`,
- * so it never uses a token for too long. `wallClock` is needed for a Retry-After header that
- * contains a date.
+ * Returns the cache after a token request. The lifetime counts from `startedAt`, the start of the
+ * token request, so that a token is never used for too long. `wallClock` is needed for a
+ * Retry-After with a date.
  */
 export function withResult(
   cache: TokenCache,
@@ -131,20 +121,19 @@ export interface Refusal {
 export type RefusalPlan =
   /** Send the request once more, with another token. */
   | { readonly kind: 'repeat'; readonly cache: TokenCache }
-  /** A later token will probably be accepted: the delivery is deferred. */
+  /** A later token will probably be accepted. */
   | { readonly kind: 'defer' }
-  /** Another token would not help: the 401 is the outcome of the request. */
+  /** Another token would not help. */
   | { readonly kind: 'final' }
 
 /**
- * Decides what follows when an endpoint has refused a token with 401. Perhaps the credentials are
- * right, and another process has invalidated the token. So while one of these statements is true, a
- * 401 is never final, and the delivery is not dead-lettered because of it:
+ * Decides what follows after a 401. Perhaps the credentials are right, and another process has
+ * invalidated the token. So a 401 is not final while one of these statements is true:
  * - The endpoint accepted a token of this destination in the last `acceptedForMs` milliseconds.
- * - The endpoint began to refuse the tokens only in the last `deferRefusedForMs` milliseconds.
+ * - The endpoint began to refuse tokens in the last `deferRefusedForMs` milliseconds.
  */
 export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, now }: Refusal): RefusalPlan {
-  // Another request has already replaced this token, so the endpoint may accept the new one.
+  // Another request has already replaced this token.
   if (cache.token !== token) return isRepeated ? { kind: 'defer' } : { kind: 'repeat', cache }
   const refusedSince = cache.refusedSince.get(url) ?? now
   const isUndecided =

@@ -8,11 +8,9 @@ import { tokenLimits } from './token-limits.ts'
 
 const { defaultLifetimeMs, minLifetimeMs, maxLifetimeMs } = tokenLimits
 
-/** Why a token request gave no token. `detail` is one line for the log, without any secret. */
+/** `detail` is one line for the log, without any secret. */
 export interface TokenFailure {
-  /**
-   * The outcome in the terms of a request to a webhook: `http_4xx`, `timeout`, `bad_response`, …
-   */
+  /** As for a request to a webhook: `http_4xx`, `timeout`, `bad_response`, … */
   readonly outcome: Exclude<Outcome, 'delivered'>
   readonly detail: string
   /** The value of the response's Retry-After header, unparsed. */
@@ -31,8 +29,8 @@ const failed = (
 ): TokenResult => ({ kind: 'failed', failure: { outcome, detail, retryAfter } })
 
 /**
- * Reads the response to a token request (RFC 6749 5.1 and 5.2). Some servers deviate from the
- * standard. So a missing `token_type` counts as Bearer, and `expires_in` may be a text with digits.
+ * Reads the response to a token request (RFC 6749 5.1 and 5.2). Some servers omit `token_type`, or
+ * write `expires_in` as a text.
  */
 export function readTokenAnswer(answer: TokenAnswer): TokenResult {
   if (answer.kind === 'failed') {
@@ -57,14 +55,14 @@ export function readTokenAnswer(answer: TokenAnswer): TokenResult {
   return { kind: 'issued', value: new Secret(value), lifetime: lifetimeOf(seconds) }
 }
 
-/** Maximum length of a token, in characters. Most servers accept no header above 8 KiB. */
+/** Maximum length of a token, in characters: most servers accept no longer header. */
 const maxTokenLength = 8_192
 
 const isSendable = (value: string): boolean => value.length <= maxTokenLength && isBearerToken(value)
 
 /**
- * Returns the lifetime of a token: `expires_in` (`seconds`), but not less than `minLifetimeMs` and
- * not more than `maxLifetimeMs`. Without a valid `expires_in` it is `defaultLifetimeMs`.
+ * Returns `expires_in` (`seconds`), between `minLifetimeMs` and `maxLifetimeMs`, or
+ * `defaultLifetimeMs` if it is not valid.
  */
 function lifetimeOf(seconds: unknown): DurationMs {
   const given: unknown = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds) ? Number(seconds) : seconds
@@ -73,18 +71,15 @@ function lifetimeOf(seconds: unknown): DurationMs {
 }
 
 /**
- * Returns the error code of a response, for the log. Only known codes are shown, because another
- * text could repeat the client secret.
+ * Returns the error code of a response, for the log. Only known codes, because another text could
+ * repeat the client secret.
  */
 function errorCodeIn(fields: Readonly<Record<string, unknown>> | undefined): string {
   const code = fields?.['error']
   return typeof code === 'string' && standardErrors.has(code) ? ` ${code}` : ''
 }
 
-/**
- * The error codes of RFC 6749 5.2, and two with which an authorization server reports that it
- * failed or is overloaded.
- */
+/** The error codes of RFC 6749 5.2, and two for a failed or overloaded server. */
 const standardErrors: ReadonlySet<string> = new Set([
   'invalid_request',
   'invalid_client',

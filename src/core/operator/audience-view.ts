@@ -3,10 +3,9 @@ import { type SyncId, syncBegan } from '../audience/sync-id.ts'
 import { type SyncStatus, syncStatuses } from '../audience/sync-status.ts'
 import { isoOf } from '../message/timestamp.ts'
 
-/** The members and sync statuses of one audience at one destination. */
 export interface DestinationFigures {
   readonly destination: string
-  /** Number of users who should be in the audience or, for a trait, should have a value. */
+  /** Number of users who should be in the audience or, for a trait, have a value. */
   readonly members: number
   readonly syncStatuses: Readonly<Record<SyncStatus, number>>
 }
@@ -14,12 +13,11 @@ export interface DestinationFigures {
 /** The figures of one audience, from the memberships topic. */
 export interface AudienceFigures {
   readonly audience: string
-  /** The id of the newest known sync; `undefined` when there is none. */
   readonly newest: SyncId | undefined
   readonly destinations: readonly DestinationFigures[]
 }
 
-/** An audience from the configuration, from the memberships topic, or from both. */
+/** An audience of the configuration, of the memberships topic, or of both. */
 export interface AudienceView {
   readonly name: string
   readonly configured: Audience | undefined
@@ -28,16 +26,15 @@ export interface AudienceView {
 
 /** The response to `GET /v1/audiences`. Times are ISO 8601, UTC. */
 export interface AudienceList {
-  /** When the figures were read; absent when the memberships have not been read yet. */
+  /** When the figures were read; absent while the memberships are unread. */
   readonly readAt?: string | undefined
-  /** Present when the memberships have not been read yet: the audiences then have no figures. */
+  /** Present while the memberships are unread: the audiences then have no figures. */
   readonly partial?: true | undefined
   readonly audiences: readonly object[]
 }
 
 export type ListAudiences = () => Promise<AudienceList>
 
-/** The views of all audiences of the configuration and of the memberships topic. */
 export const audienceViews = (
   directory: ReadonlyMap<string, Audience>,
   figures: ReadonlyMap<string, AudienceFigures>,
@@ -55,8 +52,7 @@ const none: DestinationFigures = {
 }
 
 /**
- * The figures of the enabled destinations, followed by those of other destinations that have
- * memberships of the audience.
+ * The figures of the enabled destinations, then of others that have memberships of the audience.
  */
 export function audienceDestinations({ configured, figures }: AudienceView): readonly DestinationFigures[] {
   const known = figures?.destinations ?? []
@@ -67,9 +63,8 @@ export function audienceDestinations({ configured, figures }: AudienceView): rea
 }
 
 /**
- * How a destination is connected to the audience. `enabled`: it gets changes. `disabled`: the
- * audience lists it, but the destination is disabled. `not connected`: the audience does not list
- * it.
+ * `enabled`: the destination gets changes. `disabled`: the audience lists it, but it is disabled.
+ * `not connected`: the audience does not list it.
  */
 export function connectionOf(id: string, configured: Audience | undefined): 'enabled' | 'disabled' | 'not connected' {
   if (configured?.destinations.has(id) === true) return 'enabled'
@@ -77,8 +72,8 @@ export function connectionOf(id: string, configured: Audience | undefined): 'ena
 }
 
 /**
- * The JSON document of an audience. Times are ISO 8601, UTC; unknown values are null. Without
- * `hasFigures` it has only what the configuration says.
+ * The JSON document of an audience; unknown values are null. Without `hasFigures` it has only what
+ * the configuration says.
  */
 export function audienceDocument(view: AudienceView, { hasFigures = true } = {}): object {
   const { name, configured, figures } = view

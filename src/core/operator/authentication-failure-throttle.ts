@@ -3,14 +3,11 @@ import { clientNetworkOf } from '../network/client-network.ts'
 
 /** Failed authentications that one client address may make: a burst, then a rate per second. */
 const ofAddress = { burst: 10, perSecond: 0.1 }
-/**
- * Failed authentications that all client addresses together may make: a burst, then a rate per
- * second.
- */
+/** The same for all client addresses together. */
 const ofAll = { burst: 100, perSecond: 1 }
 /**
- * Maximum number of entries in each of three lists: addresses with wrong keys, addresses with a
- * valid key, and sessions. The least recently used entry is forgotten first.
+ * Maximum number of entries in each of the three lists. The least recently used one is forgotten
+ * first.
  */
 const maxRemembered = 1_000
 
@@ -20,38 +17,32 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
 }
 
 /**
- * Limits how fast a client can guess operator keys. A client address that sent too many wrong keys
- * must wait. When all addresses together sent too many, every address that never sent a valid key
- * must wait. All IPv6 addresses of one network count as one (`clientNetworkOf`). To limit the
- * memory, the throttle remembers only the last 1,000 addresses with wrong keys. A separate list has
- * the last 1,000 addresses with a valid key, so that wrong keys cannot make the throttle forget the
+ * Limits how fast a client can guess operator keys. An address that sent too many wrong keys must
+ * wait. When all addresses together sent too many, every address that never sent a valid key must
+ * wait. All IPv6 addresses of one network count as one (`clientNetworkOf`). The addresses with
+ * valid keys have a list of their own, so that wrong keys cannot make the throttle forget the
  * operators.
  *
- * A session token that was valid before is checked without a wait: nobody can guess it, because it
- * has a random id. Every other token must wait like a key. Otherwise a client could test a guessed
- * key without a wait: it would sign a token with a secret derived from the guessed key, and the
- * response would show whether the guess is right.
+ * A session token that was valid before is checked without a wait, because nobody can guess its
+ * random id. Every other token must wait like a key. Otherwise a client could test a guessed key
+ * with a token that it signs with a secret derived from the key.
  */
 export class FailureThrottle {
-  /** The limiters of the addresses that have sent wrong keys. */
   readonly #limiters = new Map<string, RateLimiter>()
   /** The addresses that have sent a valid key. */
   readonly #validAddresses = new Set<string>()
-  /**
-   * The tokens of sessions that this process has found valid before. They are checked without a
-   * wait.
-   */
+  /** The tokens of sessions that this process has found valid before. */
   readonly #sessions = new Set<string>()
   readonly #all: RateLimiter
 
-  /** @param now in milliseconds of a monotonic clock, as in all methods of this class */
+  /** @param now in milliseconds of a monotonic clock */
   constructor(now: number) {
     this.#all = limiterFor(ofAll, now)
   }
 
   /**
-   * Whole seconds until a key or the token of a session from this address is checked; 0 when it is
-   * checked now.
+   * Whole seconds until a key or session token from this address is checked; 0 when it is checked
+   * now.
    */
   secondsToWait(address: string, now: number, session?: string): number {
     if (session !== undefined && this.#sessions.has(session)) return 0
@@ -61,14 +52,13 @@ export class FailureThrottle {
   }
 
   /**
-   * Notes a wrong key, or a token that is not valid. A token that was valid before is not a guess:
-   * its key was removed. This failure does not count, but the token must wait like every other
-   * token from now on.
+   * Notes a wrong key or token. A token that was valid before does not count, because its key was
+   * removed. It must wait like every other token from now on.
    */
   failed(address: string, now: number, session?: string): void {
     if (session !== undefined && this.#sessions.delete(session)) return
-    // While `#all` makes addresses wait, only keys from addresses that have sent a valid key before
-    // are checked. Wrong keys from these addresses do not make the other addresses wait longer.
+    // While `#all` makes addresses wait, only addresses that sent a valid key before are checked.
+    // Their wrong keys must not make the others wait longer.
     if (this.#all.secondsToWaitFor(1, ofAll.perSecond, now) === 0) this.#all.spend(1, ofAll.perSecond, now)
     const network = clientOf(address)
     const limiter = this.#limiters.get(network) ?? limiterFor(ofAddress, now)
@@ -92,7 +82,7 @@ function remember(used: Set<string>, entry: string): void {
   forgetOldest(used)
 }
 
-/** Deletes the entries that were set or added first, until the maximum number is left. */
+/** Deletes the entries that were set or added first. */
 function forgetOldest(used: Set<string> | Map<string, unknown>): void {
   for (const oldest of used.keys()) {
     if (used.size <= maxRemembered) return

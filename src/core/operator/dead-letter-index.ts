@@ -1,20 +1,16 @@
 import { hash } from 'node:crypto'
 import type { OffsetRange } from '../log-session.ts'
 
-/**
- * Maximum number of keys in the index of a process. A key takes about 60 bytes, so a full index
- * takes 120 MB.
- */
+/** Maximum number of keys in the index of a process. A full index takes about 120 MB. */
 const defaultMaxKeys = 2_000_000
 
 /**
- * Maximum number of unread records at the end of a partition for which a read extends the index. If
- * more records are unread, the index of the partition is discarded, and a new one begins at the end
- * of the partition. This is cheaper than reading the unread records.
+ * If more records at the end of a partition are unread, a new index begins at its end. This is
+ * cheaper than reading the unread records.
  */
 const maxCatchUp = 20_000
 
-/** The part of a partition whose keys are in the index: from `from` to the offset before `to`. */
+/** The keys from offset `from` to the one before `to` are in the index. */
 interface Known {
   from: number
   to: number
@@ -22,13 +18,12 @@ interface Known {
 }
 
 /**
- * An index of the newest part of each partition of the dead-letter topic. For each key in this
- * part, it has the offset of the last record.
+ * An index of the newest part of each partition of the dead-letter topic: for each key, the offset
+ * of its last record.
  *
- * A dead letter is live if it is the last record of its key. A later record of the key is the
- * tombstone of a replay, or a copy of the dead letter. To list a page from the middle of the topic,
- * the operator service must know the keys of all later records. So it keeps this index, and each
- * read extends it.
+ * A dead letter is live if it is the last record of its key. A later record is the tombstone of a
+ * replay, or a copy. To list a page from the middle of the topic, the operator service must know
+ * all later keys.
  *
  * The index has 48 bits of the SHA-1 of each key. If two keys have the same bits, the older dead
  * letter is not listed. With 1,000,000 dead letters, the probability of this is 0.2 %.
@@ -43,18 +38,17 @@ export class DeadLetterIndex {
   }
 
   /**
-   * Whether the index has the maximum number of keys. It then adds no further keys, so it can lack
-   * the tombstone of a replay. A replayed dead letter can then seem live.
+   * A full index adds no further keys, so it can lack the tombstone of a replay. A replayed dead
+   * letter can then seem live.
    */
   get isFull(): boolean {
     return this.#keys >= this.#maxKeys
   }
 
   /**
-   * Returns the range of offsets whose keys are in the index. Call it at the start of a read, with
-   * the first and the end offset of the partition. The caller then adds the keys of the records
-   * from `to` to `end`, and later also of records before `from`. If the index has no key of the
-   * partition, the range is empty and begins at `end`.
+   * Returns the range of offsets whose keys are in the index, at the start of a read. The caller
+   * then adds the keys of the records from `to` to `end`, and later of records before `from`. If
+   * the index has no key of the partition, the range is empty and begins at `end`.
    */
   start(partition: number, range: OffsetRange): { readonly from: number; readonly to: number } {
     const known = this.#known.get(partition)
@@ -63,7 +57,7 @@ export class DeadLetterIndex {
   }
 
   /**
-   * Whether the index of a partition must be discarded, for one of these reasons:
+   * Whether the index of a partition must be discarded:
    * - The end offset has decreased: the topic was deleted and created again.
    * - Too many records are unread, or Kafka has deleted unread records.
    * - The index is full, and has keys of records that Kafka has deleted.
@@ -74,31 +68,28 @@ export class DeadLetterIndex {
   }
 
   /**
-   * The start of the part of a partition that is in the index: the index has the keys of all
-   * records from this offset to the end of the last read. (Only a full index can lack keys, see
-   * `isFull`.) `Infinity` before the first read of the partition.
+   * The offset from which the index has all keys up to the end of the last read, except what a full
+   * index lacks (`isFull`). `Infinity` before the first read.
    */
   knownFrom(partition: number): number {
     return this.#known.get(partition)?.from ?? Number.POSITIVE_INFINITY
   }
 
   /**
-   * Adds the keys of the records from offset `from` to the one before `to`. Ignores records that
-   * neither adjoin nor overlap the range of offsets that is already in the index.
+   * Adds the keys of the records from `from` to before `to`. Ignores records that neither adjoin
+   * nor overlap the range of the index.
    */
   note(partition: number, from: number, to: number, records: readonly KeyAt[]): void {
     const known = this.#of(partition, to)
     if (to < known.from || from > known.to) return
     for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
-    // A full index may lack some of these keys. Then `from` is not lowered, because callers assume
-    // that a key without an entry has no record in the range. `to` is raised even then, because
-    // otherwise each read would read the same new records again. So callers must also check
-    // `isFull`.
+    // A full index may lack some of these keys. Then `from` stays, because callers assume that a
+    // key without an entry has no record in the range. `to` must rise even then, because otherwise
+    // each read would read the same records again. So callers must also check `isFull`.
     if (!this.isFull) known.from = Math.min(known.from, from)
     known.to = Math.max(known.to, to)
   }
 
-  /** The offset of the last record of a key; `undefined` when the key is not in the index. */
   offsetOf(partition: number, key: Buffer): number | undefined {
     return this.#known.get(partition)?.latest.get(hashOf(key))
   }

@@ -5,13 +5,11 @@ import type { EpochMs } from '../time.ts'
 import type { ShownProblem } from './object-refusal.ts'
 import { pageLimits, type QueryRead, timeIn, unknownParameters } from './query-parameters-and-object-page.ts'
 
-/** Which dead letters a client asks for. */
+/** Which dead letters a client requests. */
 export interface DeadLetterQuery {
   readonly filter: DeadLetterFilter
   readonly limit: number
-  /**
-   * For each partition: the page has only records below this offset. `undefined`: the newest page.
-   */
+  /** For each partition: the offset below which the page begins. `undefined`: the newest page. */
   readonly before: readonly number[] | undefined
 }
 
@@ -19,11 +17,10 @@ type Given = Readonly<Record<string, unknown>>
 
 const parameters = ['destination', 'reason', 'outcome', 'since', 'until', 'message', 'after', 'limit']
 
-/** Reads the query parameters of the list of dead letters. */
 export function deadLetterQueryOf(given: Given, now: EpochMs): QueryRead<DeadLetterQuery> {
   const problems: ShownProblem[] = [...unknownParameters(given, parameters)]
   const add = (problem: ShownProblem | undefined): void => {
-    // A parameter that is given twice already has a problem, so it gets no second one.
+    // A parameter gets at most one problem.
     if (problem !== undefined && !problems.some(({ path }) => path === problem.path)) problems.push(problem)
   }
   const one = <T extends string>(name: string, values: readonly T[]): T | undefined => {
@@ -65,13 +62,12 @@ export function deadLetterQueryOf(given: Given, now: EpochMs): QueryRead<DeadLet
   }
 }
 
-/** Maximum number of partitions in a cursor. It is also the maximum of `topics.partitions`. */
+/** The maximum of `topics.partitions`. */
 const maxPartitions = 10_000
 
 /**
- * Encodes the cursor for the next page. `before` has, for each partition, the lowest offset that
- * earlier pages have covered. New dead letters have higher offsets, so they do not shift later
- * pages.
+ * Encodes the cursor for the next page. `before`: the lowest offset of each partition that earlier
+ * pages have covered. New dead letters have higher offsets, so they do not shift later pages.
  */
 export const cursorOf = (before: readonly number[]): string =>
   Buffer.from(before.map(offset => offset.toString(36)).join('.')).toString('base64url')

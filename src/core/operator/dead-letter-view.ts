@@ -18,15 +18,12 @@ export interface DeadLetterView {
   readonly key: string
   /** When the record was dead-lettered; ISO 8601, UTC. */
   readonly at: string
-  /** The id of the destination. It is `-` for an event that never became a delivery. */
+  /** The id of the destination; `-` for an event that never became a delivery. */
   readonly destination: string
   readonly reason: string
   /** The first entry of `outcomes`. */
   readonly outcome?: string | undefined
-  /**
-   * The last outcome of each webhook. For an event that never became a delivery: the code with
-   * which Hookline rejected the event.
-   */
+  /** The last outcome of each webhook, or the code with which the event was rejected. */
   readonly outcomes: readonly string[]
   readonly messageId?: string | undefined
   readonly sourceId?: string | undefined
@@ -34,14 +31,13 @@ export interface DeadLetterView {
   readonly attempts?: number | undefined
   /**
    * The number of replays of the delivery before this dead letter. A resend counts as the first
-   * replay, so the number is then at least 1.
+   * one.
    */
   readonly round: number
-  /** The position of the event; `undefined` when the record does not name it. */
+  /** The position of the event; `undefined` when unknown. */
   readonly position?: LogPlace | undefined
 }
 
-/** The fields of the original event that the view of a dead letter contains. */
 export type ShownEvent = Pick<DeadLetterView, 'sourceId' | 'type'>
 
 export const deadLetterView = (deadLetter: DeadLetter, { sourceId, type }: ShownEvent): DeadLetterView => ({
@@ -65,24 +61,24 @@ export const placeOf = ({ topic, partition, offset }: LogPlace): LogPlace => ({ 
 export interface DeadLetterDetails extends DeadLetterView {
   readonly startedAt?: string | undefined
   readonly deadline?: string | undefined
-  /** The full length of the event in bytes, if the dead letter has only its beginning. */
+  /** Full length of the event in bytes, if the dead letter has only its beginning. */
   readonly originalLength?: number | undefined
   /**
-   * The headers of the record. They include the headers of the event, except in a truncated dead
-   * letter (see `originalLength`). Only for the role `operate`.
+   * The headers of the record, with those of the event unless it is truncated (`originalLength`).
+   * Only for the role `operate`.
    */
   readonly headers?: RecordHeaders
   /** The event. Only for the role `operate`; absent when it cannot be decoded. */
   readonly body?: object | undefined
-  /** The value of the event in base64, when it cannot be decoded. Only for the role `operate`. */
+  /** The event in base64, if it cannot be decoded. Only for the role `operate`. */
   readonly bodyBase64?: string | undefined
   /** What a replay would send now. Only for the role `operate`. */
   readonly replay?: ReplayPreview
 }
 
 /**
- * Converts a dead letter to the form with all fields of its record. Without `replay`, the result
- * has neither the headers nor the event, because the client's role may not see them.
+ * Converts a dead letter to the view with all fields. Without `replay`, the result has neither the
+ * headers nor the event, because the client's role may not see them.
  */
 export function deadLetterDetails(
   record: LogRecord,

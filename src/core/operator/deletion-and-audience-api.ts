@@ -5,7 +5,7 @@ import type { LogField } from '../logging/log-fields.ts'
 import type { Refusal } from '../message/request-refusal.ts'
 import type { TraceContext } from '../trace/context.ts'
 
-/** Thrown by `SyncRequest.lines` when the upload ends before the list of members is complete. */
+/** Thrown by `SyncRequest.lines` when the upload ends early. */
 export class UploadCutShort extends Error {
   override readonly name = 'UploadCutShort'
   readonly code = 'upload_cut_short'
@@ -17,12 +17,11 @@ export interface SyncRequest {
   /** Whether a full sync may have an empty list, which removes all members. */
   readonly allowEmpty: boolean
   /**
-   * The lines of the uploaded list, in order. They are read no faster than Kafka accepts their
-   * records. A line that is not UTF-8 text is `undefined`. The iteration throws `UploadCutShort`
-   * when the upload ends early.
+   * The lines of the uploaded list, read no faster than Kafka accepts their records. A line that is
+   * not UTF-8 is `undefined`. Throws `UploadCutShort` when the upload ends early.
    */
   readonly lines: AsyncIterable<readonly (string | undefined)[]>
-  /** The trace that the resulting records are linked to; `undefined` when tracing is off. */
+  /** The trace that the resulting records link to. */
   readonly trace?: TraceContext | undefined
 }
 
@@ -40,10 +39,7 @@ export type DeletionFound = { readonly kind: 'found'; readonly status: DeletionS
 
 /** The operations behind the routes for deletions and audiences. */
 export interface DeletionAndAudienceApi {
-  /**
-   * `input` is a deletion request as parsed from JSON. `trace` is the trace that its delete
-   * messages belong to.
-   */
+  /** `input`: a deletion request as parsed from JSON. `trace`: the trace of its delete messages. */
   deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer>
   findDeletion(id: string): Promise<DeletionFound>
   /** Returns a refusal when no audience has this name, otherwise `undefined`. */
@@ -52,11 +48,11 @@ export interface DeletionAndAudienceApi {
 }
 
 /**
- * The fields of an audit line. The log masks the value of every field whose name is not a
- * `LogField`, so this type refuses other names. Do not spread an object of another type into the
- * fields: TypeScript does not check the names in a spread object.
+ * The fields of an audit line. The log masks fields whose name is not a `LogField`, so this type
+ * refuses them. Do not spread an object of another type into the fields, because TypeScript does
+ * not check its names.
  */
 export type AuditFields = { readonly [Name in LogField]?: unknown }
 
-/** Writes one audit line about a change by an operator. The line is written at every log level. */
+/** Writes one audit line about a change by an operator, at every log level. */
 export type AuditLog = (fields: AuditFields) => void

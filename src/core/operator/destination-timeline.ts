@@ -7,14 +7,12 @@ export type TimelineState = (typeof timelineStates)[number]
 
 /**
  * Why a state is `unknown`.
- * - `search_incomplete`: a topic was not read far enough back to find every record of the message.
+ * - `search_incomplete`: a topic was not read far enough back.
  * - `offsets_unknown`: Kafka did not report the committed offsets.
  * - `attempts_not_recorded`: `delivery.attemptsTopic` is `off`.
  * - `attempts_removed`: retention may have removed attempt records that are as old as the event.
- * - `record_missing`: a record that should exist was not found. It is one of these:
- *   - The retry record or the dead letter that the last attempt record announces. A dead letter may
- *     have been replayed or removed.
- *   - The attempt record of a success. A process under load does not write all attempt records.
+ * - `record_missing`: an expected record is missing. For example, a dead letter was replayed, or
+ *   the success was not recorded because the process was under load.
  */
 export const unknownCauses = [
   'search_incomplete',
@@ -30,7 +28,7 @@ export interface TimelineAttempt {
   readonly at: string
   /** The number of the attempt; 1 for the first one. */
   readonly number: number
-  /** The outcome of the request; `not_sent` when the attempt sent no request. */
+  /** The outcome of the request; `not_sent` when the attempt sent none. */
   readonly outcome: string
   readonly status?: number | undefined
   readonly durationMs: number
@@ -47,9 +45,8 @@ export interface DestinationTimeline {
   /** Why the delivery waits, or was dead-lettered or dropped. For `unknown`: an `UnknownCause`. */
   readonly reason?: string | undefined
   /**
-   * Present when no record contains the state. The state is then inferred from the committed
-   * offsets and from the absence of recorded failures, or from the routes of the current
-   * configuration.
+   * Present when no record contains the state. It is then inferred from the committed offsets and
+   * missing failures, or from the routes of the current configuration.
    */
   readonly inferred?: true | undefined
   /** The attempts of the delivery, oldest first. */
@@ -58,38 +55,31 @@ export interface DestinationTimeline {
   readonly deadLetterKey?: string | undefined
 }
 
-/**
- * The records and facts that were found about one destination. `events` has all events of the
- * message.
- */
+/** The records that were found for one destination. `events` has all events of the message. */
 export interface FoundForDestination
   extends Pick<TimelineInput, 'attempts' | 'copies' | 'deadLetters' | 'events' | 'isComplete' | 'recorded'> {
   /**
-   * The retry records and dead letters of the message that name no destination. Hookline wrote them
-   * while the source or the destination of the event was not configured.
+   * The retry records and dead letters that name no destination, because the source or the
+   * destination of the event was not configured.
    */
   readonly unrouted: Pick<TimelineInput, 'copies' | 'deadLetters'>
 }
 
 type State = Omit<DestinationTimeline, 'id' | 'attempts'>
 
-/** Computes the timeline of one destination from the records and facts that were found about it. */
 export function timelineOfDestination(id: string, found: FoundForDestination): DestinationTimeline {
   const attempts = distinct(found.attempts).toSorted(inOrder)
   return { id, ...stateOf(id, { ...found, attempts }), attempts: attempts.flatMap(shownAttempts) }
 }
 
-/**
- * Removes duplicate records. A record can be written twice: the producer retries, and after a crash
- * a process repeats deliveries.
- */
+/** Removes duplicate records: the producer retries, and after a crash deliveries are repeated. */
 function distinct(attempts: readonly RecordedAttempt[]): readonly RecordedAttempt[] {
   return [...new Map(attempts.map(each => [`${each.at}/${each.attempt}/${each.kind}/${chainOf(each)}`, each])).values()]
 }
 
 /**
- * Identifies one delivery by its event and the number of its replays (`round`). If a sender uses a
- * message id for two events, these have two deliveries.
+ * Identifies one delivery by its event and number of replays. A sender may use a message id for two
+ * events.
  */
 const chainOf = ({ origin, round }: Pick<RecordedAttempt, 'origin' | 'round'>): string =>
   `${origin?.topic}/${origin?.partition}/${origin?.offset}/${round ?? 0}`
@@ -109,9 +99,8 @@ function stateOf(id: string, found: FoundForDestination): State {
 }
 
 /**
- * Whether the message was delivered or scheduled again after this dead letter. The dead letter then
- * no longer shows the state of the delivery. It can still be in the topic: a replay writes the
- * tombstone for it only after the copy, and a resend writes none.
+ * Whether the message was delivered or scheduled again after this dead letter. A replay writes the
+ * tombstone only after the copy, and a resend writes none.
  */
 const isSentAgain = (
   { round, at }: FoundDeadLetter,
@@ -139,8 +128,8 @@ const latestFirst = (a: FoundCopy, b: FoundCopy): number =>
 const isFinal = ({ decision }: RecordedAttempt): boolean => decision !== 'retried' && decision !== 'deferred'
 
 /**
- * Whether an attempt record shows that the delivery of a retry record has already ended. The search
- * still finds the retry record until its offset is committed.
+ * Whether an attempt record shows that the delivery of a retry record has ended. The record is
+ * still found until its offset is committed.
  */
 const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boolean =>
   attempts.some(
@@ -148,14 +137,13 @@ const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boo
       isFinal(each) &&
       chainOf(each) === chainOf(state) &&
       each.attempt >= state.attempt &&
-      // Attempts of an earlier resend say nothing about this retry record. Two resends of a message
-      // have the same round, so only the start time distinguishes them.
+      // Two resends of a message have the same round, so only the start time distinguishes them.
       each.at >= state.startedAt,
   )
 
 /**
- * Infers the state of a delivery from its last attempt record. The function is called only if the
- * delivery has neither a waiting retry record nor a dead letter that can be replayed.
+ * Infers the state from the last attempt record, if the delivery neither waits nor is
+ * dead-lettered.
  */
 function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete }: FoundForDestination): State {
   if (decision === 'delivered') return { state: 'delivered' }
@@ -174,12 +162,12 @@ function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete
 }
 
 /**
- * The state of a destination that has no attempts, no waiting retry records and no dead letters.
- * Only the event was found, and perhaps retry records or dead letters that name no destination.
+ * The state of a destination for which only the event was found, and perhaps records that name no
+ * destination.
  */
 function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorded }: FoundForDestination): State {
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0] as FoundEvent
-  // Earlier records belong to an earlier event with the same message id.
+  // Older records belong to an earlier event with the same message id.
   const isOfNewest = ({ at }: FoundCopy | FoundDeadLetter): boolean => at >= newest.at
   const deadLetter = unrouted.deadLetters.find(isOfNewest)
   if (deadLetter !== undefined) return deadLettered(deadLetter)
@@ -193,17 +181,16 @@ function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorde
   if (!(isComplete.copies && isComplete.deadLetters && isComplete.attempts)) return unknown('search_incomplete')
   if (recorded === 'off') return unknown('attempts_not_recorded')
   if (isOlderThanAttempts) return unknown('attempts_removed')
-  // With `delivery.attemptsTopic: all`, a success has an attempt record. None was found, so the
-  // state is unknown. With `failures`, a first attempt that succeeds has no record, so the success
-  // is inferred from the missing record.
+  // With `all`, a success has an attempt record, so the state is unknown. With `failures`, a first
+  // attempt that succeeds has none.
   return recorded === 'all' ? unknown('record_missing') : { state: 'delivered', inferred: true }
 }
 
 const unknown = (reason: UnknownCause): State => ({ state: 'unknown', reason })
 
 /**
- * Returns one entry for each request of an attempt, or the entry `not_sent` for an attempt without
- * requests. It returns none for a delivery that ended without an attempt (`kind: 'result'`).
+ * Returns one entry for each request of an attempt, or `not_sent`. Empty for a delivery that ended
+ * without an attempt (`kind: 'result'`).
  */
 export function shownAttempts(record: RecordedAttempt): readonly TimelineAttempt[] {
   const { at, attempt, elapsedMs, decision, reason, outcomes, statuses = {}, dueAt, kind } = record

@@ -1,4 +1,4 @@
-/** The condition under which a change applies, from the headers of a request. */
+/** The condition under which a change applies. */
 export type Precondition =
   /** `If-Match: "<version>"`: the object has this version. */
   | { readonly kind: 'version'; readonly version: number }

@@ -5,10 +5,7 @@ import type { TimelineAttempt } from './destination-timeline.ts'
 import type { ShownProblem } from './object-refusal.ts'
 import type { DestinationState, DisablingView } from './object-view.ts'
 
-/**
- * The number of records that a consumer group has not yet processed (`lag`), for each topic that it
- * reads.
- */
+/** `lag`: the number of records that the consumer group has not yet processed. */
 export interface GroupLag {
   readonly group: string
   readonly topics: readonly { readonly topic: string; readonly lag: number }[]
@@ -20,39 +17,31 @@ export interface Waiting {
   readonly records: number
 }
 
-/** The state of the installation, as far as one process can know it. */
+/** The state of the installation, as one process knows it. */
 export interface InstallationStatus {
   /** When the status was read; ISO 8601, UTC. */
   readonly at: string
   /** The version of the process that answers the request. */
   readonly version: string
   /**
-   * Present when the status is incomplete. If Kafka did not report all offsets, `groups` and
-   * `waiting` have gaps. If the status topic is not read to its end, `rates`, `openBreakers` and
-   * `services` have gaps.
+   * Present when the status is incomplete. Without all offsets, `groups` and `waiting` have gaps.
+   * Before the status topic is read to its end, `rates`, `openBreakers` and `services` have gaps.
    */
   readonly partial?: true | undefined
   readonly groups: readonly GroupLag[]
   readonly waiting: readonly Waiting[]
   readonly destinations: Readonly<Record<DestinationState, number>>
   readonly sources: { readonly enabled: number; readonly excluded: number }
-  /**
-   * The first 100 objects that are not in force: they have problems, or the configuration file has
-   * an object of the same id.
-   */
+  /** The first 100 objects that have problems, or whose id the configuration file has too. */
   readonly problems: readonly ObjectProblems[]
   /** Number of all objects that are not in force. */
   readonly problemCount: number
-  /**
-   * The sums of the rates that the processes last reported. Each process reports its rates about
-   * every 5 s.
-   */
+  /** The sums of the rates that the processes last reported, about every 5 s. */
   readonly rates: ShownRates
   /** The first 100 destinations whose circuit breaker is not closed. */
   readonly openBreakers: readonly string[]
-  /** Number of all destinations whose circuit breaker is not closed. */
   readonly openBreakerCount: number
-  /** The processes that run, in the order of their names. */
+  /** The running processes by name. */
   readonly services: readonly ShownProcess[]
 }
 
@@ -73,7 +62,7 @@ export interface ShownProcess {
   readonly startedAt: string
   /** When Kafka received the last status record of the process. */
   readonly seenAt: string
-  /** Number of partitions of the events topic that the process owns. */
+  /** Partitions of the events topic that the process owns. */
   readonly partitions: number
 }
 
@@ -84,13 +73,11 @@ export interface ObjectProblems {
   readonly problems: readonly ShownProblem[]
 }
 
-/** The deliveries of one destination that wait in the retry topic of one tier. */
 export interface DestinationWaiting extends Waiting {
-  /** When the oldest of these deliveries was written to the retry topic; ISO 8601, UTC. */
+  /** When the oldest delivery was written to the retry topic; ISO 8601, UTC. */
   readonly oldestAt: string
 }
 
-/** One request of a failed attempt, or a failed attempt that sent no request. */
 export interface FailedAttempt extends TimelineAttempt {
   readonly messageId: string
   readonly sourceId: string
@@ -105,46 +92,37 @@ export interface DestinationStatus {
   readonly problems: readonly ShownProblem[]
   /** Present when Hookline has disabled the destination. */
   readonly disabledAutomatically?: DisablingView | undefined
-  /**
-   * Present when only a part of the topics was read. More deliveries may then wait, and more
-   * attempts may have failed.
-   */
+  /** Present when only a part of the topics was read. */
   readonly partial?: true | undefined
-  /**
-   * The deliveries that wait, by retry tier, shortest tier first. Tiers in which nothing waits are
-   * absent.
-   */
+  /** The deliveries that wait, shortest tier first. Empty tiers are absent. */
   readonly waiting: readonly DestinationWaiting[]
   /**
    * The last failed attempts, newest first, at most 50. Absent when Hookline does not record
-   * attempts. Also absent when it could not read the attempts topic; `partial` is then present.
+   * attempts, or could not read them (see `partial`).
    */
   readonly lastFailures?: readonly FailedAttempt[] | undefined
   readonly circuitBreaker: {
     readonly state: BreakerState
     /**
-     * When the next attempt may probe the destination; ISO 8601, UTC. Present only while the
-     * circuit breaker is not closed.
+     * When an attempt may next probe the destination; ISO 8601, UTC. Absent while the circuit
+     * breaker is closed.
      */
     readonly nextProbeAt?: string | undefined
   }
   readonly requestsInProgress: number
-  /** Deliveries that wait in the memory of the dispatchers for an attempt. */
+  /** Deliveries that wait in memory for an attempt. */
   readonly inMemory: number
   /** Maximum number of attempts per second after a 429; absent without a limit. */
   readonly pace?: number | undefined
-  /**
-   * The time until which at least one process starts no attempt, because a response had
-   * Retry-After; ISO 8601, UTC. Absent without a pause.
-   */
+  /** The time until which at least one process pauses because of Retry-After; ISO 8601, UTC. */
   readonly pausedUntil?: string | undefined
   readonly results: { readonly lastHour: ShownResults; readonly lastDay: ShownResults }
 }
 
 export interface ShownResults extends Readonly<Counts> {
   /**
-   * The time from which the results are counted, in ISO 8601, UTC. It is up to 15 minutes earlier
-   * than one hour or one day ago.
+   * The time from which the results are counted; ISO 8601, UTC. It is up to 15 minutes before the
+   * start of the last hour or day.
    */
   readonly since: string
 }

@@ -4,17 +4,14 @@ import { durationMs, type EpochMs, epochMs } from '../time.ts'
 import type { ShownProblem } from './object-refusal.ts'
 import { type QueryRead, timeIn, unknownParameters } from './query-parameters-and-object-page.ts'
 
-/**
- * How far back a query may begin. The ledger topic keeps records for twice this time, so the
- * records of the query still exist.
- */
+/** How far back a query may begin. The ledger topic keeps records for twice this time. */
 export const maxLedgerAge = durationMs(7 * 24 * hourMs)
 const defaultHours = 24
 
 /**
  * Reads the query parameters of the ledger. `since` and `until` are times, or durations before now.
- * The hours that contain them are included. The default of `until` is now. By default, `since` is
- * 23 hours before the earlier of `until` and now, which gives 24 hours.
+ * The hours that contain them are included. By default `until` is now, and the query covers 24
+ * hours.
  */
 export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: EpochMs): QueryRead<LedgerFilter> {
   const problems: ShownProblem[] = [...unknownParameters(given, ['since', 'until', 'destination'])]
@@ -53,20 +50,14 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
 
 /** The ledger as the operator API shows it. */
 export interface LedgerView {
-  /** When the ledger was read; ISO 8601, UTC, like all times of the view. */
+  /** When the ledger was read; ISO 8601, UTC. */
   readonly at: string
   /** The beginning of the first hour, and the end of the last hour. */
   readonly since: string
   readonly until: string
-  /**
-   * Present when the view is incomplete: not all ledger records or retry topics were read, or there
-   * are more rows than the view shows.
-   */
+  /** Present when not all records were read, or the view does not show all rows. */
   readonly partial?: true | undefined
-  /**
-   * The beginning of the first complete hour. Present only when the first hours of the view are
-   * incomplete.
-   */
+  /** The beginning of the first complete hour, if earlier hours are incomplete. */
   readonly exactSince?: string | undefined
   readonly totals: LedgerTotals
   readonly rows: readonly LedgerRow[]

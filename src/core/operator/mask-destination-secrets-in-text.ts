@@ -3,14 +3,13 @@ import { mask, revealed } from '../secret.ts'
 import type { Destination } from '../settings/settings.ts'
 
 /**
- * Minimum length in characters of a secret that is masked in a text. A shorter one, for example the
- * header value `1`, also occurs in texts that do not contain the secret.
+ * Minimum length of a masked secret, in characters. Shorter ones, for example `1`, also occur in
+ * texts by chance.
  */
 const minMasked = 8
 
 /**
- * The secrets of a destination as texts, and those parts of its URLs and headers that an endpoint
- * may repeat in its response.
+ * The secrets of a destination, and the parts of its URLs and headers that a response may repeat.
  */
 export function secretTextsOf(destination: Destination): readonly string[] {
   const { webhooks, secrets, signingKeys = [], auth, tlsIdentity } = destination
@@ -24,13 +23,12 @@ export function secretTextsOf(destination: Destination): readonly string[] {
   ]
 }
 
-/** A header value, and the value without its first word, which can be a scheme such as `Bearer`. */
+/**
+ * A header value, whole and without its first word, which can be a scheme, for example `Bearer`.
+ */
 const partsOfHeader = (value: string): readonly string[] => [value, value.slice(value.indexOf(' ') + 1)]
 
-/**
- * The path and query of a URL, and each segment of the path and each value of the query: as they
- * are in the URL, and decoded.
- */
+/** The path and query of a URL, each segment and each value of the query, encoded and decoded. */
 function partsOfUrl(text: string): readonly string[] {
   const url = parseUrl(text)
   if (url === undefined) return [text]
@@ -40,7 +38,6 @@ function partsOfUrl(text: string): readonly string[] {
   return [pathname + search, ...segments, ...segments.map(decoded), ...values, ...searchParams.values()]
 }
 
-/** Decodes a part of a URL. Returns the part unchanged if its percent encoding is not valid. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -50,9 +47,8 @@ function decoded(part: string): string {
 }
 
 /**
- * Returns a text in which each of these secrets is `***`. A secret is found if the text contains it
- * unchanged, or escaped as in JSON. With `isCut`, the text may end in the middle of a secret: the
- * first characters of a secret at the end of the text are then masked too.
+ * Replaces each secret, unchanged or escaped as in JSON, by `***`. With `isCut`, the first
+ * characters of a secret at the end of the text are masked too.
  */
 export function maskSecrets(text: string, secrets: readonly string[], isCut: boolean): string {
   const forms = [...new Set(secrets.flatMap(formsOf))]
@@ -64,18 +60,14 @@ export function maskSecrets(text: string, secrets: readonly string[], isCut: boo
 }
 
 /**
- * The forms in which a text may contain a secret: unchanged, escaped as in JSON, and escaped as in
- * the JSON of PHP, which also escapes slashes.
+ * A secret unchanged, escaped as in JSON, and as in the JSON of PHP, which also escapes slashes.
  */
 function formsOf(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   return [secret, json, json.replaceAll('/', '\\/')]
 }
 
-/**
- * Returns how many of the first characters of a secret are at the end of a text. 0 if they are
- * fewer than `minMasked`.
- */
+/** Returns how many first characters of a secret end the text; 0 if fewer than `minMasked`. */
 function beginningAtEnd(text: string, secret: string): number {
   for (let length = Math.min(secret.length - 1, text.length); length >= minMasked; length--)
     if (text.endsWith(secret.slice(0, length))) return length

@@ -3,13 +3,10 @@ import { mask } from '../secret.ts'
 import type { Destination, Webhook } from '../settings/settings.ts'
 import type { WebhookCall } from '../webhook-ports.ts'
 
-/**
- * A request as the operator API shows it, without its secrets: configured header values, the access
- * token, and the path of the URL.
- */
+/** A request without its secrets: configured header values, access token, and path of the URL. */
 export type MaskedRequest = Pick<WebhookCall, 'url' | 'headers'>
 
-/** Masks the request to a webhook. The values of the headers in `more` are masked too. */
+/** Masks the request to a webhook, and also the values of the headers in `more`. */
 export function maskedRequest(
   { url, headers }: WebhookCall,
   { webhook, auth }: { readonly webhook: Pick<Webhook, 'headers'> } & Pick<Destination, 'auth'>,

@@ -1,9 +1,6 @@
 import { isObject, type JsonObject } from '../message/json.ts'
 
-/**
- * Applies a JSON Merge Patch (RFC 7396) to a JSON object: a member with null is removed, an object
- * is merged, and any other value replaces the member. Neither argument is changed.
- */
+/** Applies a JSON Merge Patch (RFC 7396) to a JSON object. Neither argument is changed. */
 export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
   const members = new Map(Object.entries(target))
   for (const [name, value] of Object.entries(patch)) {

@@ -11,21 +11,16 @@ export interface DeadLetterPage {
   readonly next?: string | undefined
   /**
    * Present when the page may be incomplete, because the request reached its limit of time or
-   * records. Also present when the index is full (`DeadLetterIndex.isFull`), so that a replayed
-   * dead letter may be listed.
+   * records, or may list a replayed dead letter (`DeadLetterIndex.isFull`).
    */
   readonly partial?: true | undefined
 }
 
 export type MessageAndDeadLetterAnswer<T> = { readonly kind: 'answered'; readonly body: T } | ObjectRefusal
 
-/** The operations behind the routes that read messages and dead letters from Kafka. */
 export interface MessageAndDeadLetterApi {
   message(query: MessageQuery): Promise<MessageAndDeadLetterAnswer<MessageTimeline>>
   deadLetters(query: DeadLetterQuery): Promise<MessageAndDeadLetterAnswer<DeadLetterPage>>
-  /**
-   * `isFull`: whether the result has the headers, the event and the requests of a replay, which
-   * only the role `operate` may see.
-   */
+  /** `isFull`: with the headers, the event and the requests of a replay, for the role `operate`. */
   deadLetter(key: string, isFull: boolean): Promise<MessageAndDeadLetterAnswer<DeadLetterDetails>>
 }

@@ -8,7 +8,6 @@ import type { EpochMs } from '../time.ts'
 import { type ObjectRefusal, objectRefusal, type ShownProblem } from './object-refusal.ts'
 import { type NoRequest, type RequestPreview, requestPreviewOf } from './request-preview.ts'
 
-/** The reasons for which a preview of a message has no requests. */
 export const noMessageRequestReasons = [
   'disabled',
   'not_selected',
@@ -30,9 +29,8 @@ interface Context {
 }
 
 /**
- * Previews the requests that a destination would get for the message in a request body, or refuses
- * the body. `source` in the body is the source of the message; it may be absent if the destination
- * has only one source.
+ * Previews the requests of a destination for the message in a request body. `source` in the body
+ * may be absent if the destination has only one source.
  */
 export function previewMessage(
   destination: Destination,
@@ -56,8 +54,8 @@ export function previewMessage(
     ...{ sourceId: source, destinationId: destination.id, receivedAt: at, canonical: true, origin: undefined },
     message: read.message,
   }
-  // The reserved sources of Hookline's own messages count as unknown here. `sources` and filters do
-  // not apply to these messages, so a preview would be wrong.
+  // The reserved sources of Hookline's own messages count as unknown, because `sources` and filters
+  // do not apply to these messages.
   if (!hasSource(source))
     return previewed({
       reason: 'unknown_source',

@@ -2,12 +2,11 @@ import { storedMessageId } from '../message/identifiers.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import { type QueryRead, timeIn, unknownParameters } from './query-parameters-and-object-page.ts'
 
-/** Which message a client asks for, and when it was received. */
 export interface MessageQuery {
   readonly id: string
   /**
-   * The id that the client typed. Set if `id` is the hash of the typed id. If a producer wrote the
-   * message to Kafka directly, the record contains the typed id instead of the hash.
+   * The id that the client typed, if `id` is its hash. Only records that other producers wrote
+   * contain the typed id.
    */
   readonly typedId?: string | undefined
   /** The earliest receive time of the message. */

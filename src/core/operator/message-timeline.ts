@@ -7,7 +7,7 @@ import { type DestinationTimeline, type FoundForDestination, timelineOfDestinati
 import type { FoundCopy, FoundEvent, TimelineInput } from './records-found-for-timeline.ts'
 
 export interface TimelineRecord extends LogPlace {
-  /** The time of the record in ISO 8601, UTC, like all times of a timeline. */
+  /** In ISO 8601, UTC. */
   readonly at: string
   readonly kind: 'event' | 'waiting' | 'dead_letter'
   readonly destination?: string | undefined
@@ -35,7 +35,6 @@ export interface MessageTimeline {
   readonly destinations: readonly DestinationTimeline[]
 }
 
-/** Computes the timeline of a message from everything that was found about it. */
 export function messageTimeline(found: TimelineInput): MessageTimeline {
   const { id, attempts, copies, deadLetters, events, isEventRemoved, isPartial, searchedSince } = found
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0]
@@ -90,10 +89,7 @@ function recordsOf({ events, copies, deadLetters }: TimelineInput): readonly Tim
     }))
 }
 
-/**
- * Describes a record that waits in a retry topic. The record is due when the wait of the topic has
- * passed, but not before `notBefore` of its delivery state.
- */
+/** Describes a record that waits in a retry topic. */
 export function waitingCopy(place: LogPlace, at: EpochMs, state: DeliveryState, tier: DurationMs): FoundCopy {
   const dueAt = epochMs(Math.max(at + tier, state.notBefore))
   return { ...placeOf(place), at, state, tier: formatDuration(tier), dueAt }

@@ -7,7 +7,6 @@ import type { ObjectChanged } from './objects-api.ts'
 /** Seconds after which a client may repeat a change that Kafka did not confirm. */
 const retryAfter = 5
 
-/** Converts the precondition of a request to the version that the change expects. */
 export function expectedBy(precondition: Precondition): Expected {
   switch (precondition.kind) {
     case 'version':
@@ -22,7 +21,7 @@ export function expectedBy(precondition: Precondition): Expected {
   }
 }
 
-/** Converts the outcome of a change to the response. `precondition`: that of the request. */
+/** Converts the outcome of a change to the response. */
 export function answerTo(outcome: ChangeOutcome, precondition: Precondition): ObjectChanged | ObjectRefusal {
   switch (outcome.kind) {
     case 'changed':
@@ -85,8 +84,8 @@ export const definedInFile = objectRefusal(
 )
 
 /**
- * The refusal of a replacement, a patch or a deletion without a precondition: it could overwrite a
- * change that the client has not seen.
+ * The refusal of a change without a precondition, which could overwrite a change that the client
+ * has not seen.
  */
 export const preconditionRequired = ({ version }: Pick<ConfigObject, 'version'>): ObjectRefusal =>
   objectRefusal(

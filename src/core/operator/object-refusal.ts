@@ -1,6 +1,6 @@
 import { formatPath, maxProblems, type SettingsProblem } from '../settings/settings-problem.ts'
 
-/** Why a request about configuration objects is refused, with the HTTP status of the response. */
+/** Why a request about configuration objects is refused, with the HTTP status. */
 export const objectRefusalStatus = {
   invalid_json: 400,
   invalid_body: 400,
@@ -23,7 +23,7 @@ export const objectRefusalStatus = {
 
 export type ObjectRefusalCode = keyof typeof objectRefusalStatus
 
-/** One problem of a request or of an object, for people. It never contains a secret. */
+/** One problem of a request or of an object, for people. The problem never contains a secret. */
 export interface ShownProblem {
   /** The place in the document, for example `webhooks[0].url`; empty for the whole document. */
   readonly path: string
@@ -34,7 +34,7 @@ export interface ShownProblem {
 export interface ObjectRefusal {
   readonly kind: 'refused'
   readonly code: ObjectRefusalCode
-  /** A text for the client: what is wrong and what to do. */
+  /** Says what is wrong and what to do. */
   readonly message: string
   readonly problems: readonly ShownProblem[]
   /** The version in force, if the object exists and the precondition is false or missing. */
@@ -49,7 +49,7 @@ export const objectRefusal = (
   more: Partial<Pick<ObjectRefusal, 'problems' | 'version' | 'retryAfter'>> = {},
 ): ObjectRefusal => ({ kind: 'refused', code, message, problems: [], ...more })
 
-/** Converts problems of a configuration to the form of responses: at most 100, each with a hint. */
+/** Converts problems of a configuration to at most 100 problems of a response. */
 export const shownProblems = (problems: readonly SettingsProblem[]): readonly ShownProblem[] =>
   problems.slice(0, maxProblems).map(({ path, message, hint, first }) => ({
     path: formatPath(path),
@@ -57,7 +57,6 @@ export const shownProblems = (problems: readonly SettingsProblem[]): readonly Sh
     hint: [hint, first && `see ${formatPath(first)}`].filter(part => part !== undefined).join('; '),
   }))
 
-/** The refusal of a document that is not valid, with all its problems. */
 export const invalidObject = (problems: readonly SettingsProblem[]): ObjectRefusal =>
   objectRefusal(
     'invalid_object',

@@ -3,7 +3,7 @@ import { toIsoTimestamp } from '../message/timestamp.ts'
 import type { AutomaticDisabling } from '../settings/settings.ts'
 import { type ShownProblem, shownProblems } from './object-refusal.ts'
 
-/** The states of a destination. `excluded`: not in force, because its document has problems. */
+/** `excluded`: not in force, because the destination's document has problems. */
 export const destinationStates = ['enabled', 'paused', 'disabled', 'excluded'] as const
 export type DestinationState = (typeof destinationStates)[number]
 
@@ -16,8 +16,8 @@ export interface ObjectView {
   /** A source is `enabled` or `excluded`. */
   readonly state: DestinationState
   /**
-   * Whether the configuration file and the config topic both have an object of this id. The object
-   * in the configuration file is then in force, and the one in the config topic is not.
+   * Whether the configuration file and the config topic both have an object of this id. The one in
+   * the file is then in force.
    */
   readonly conflict: boolean
   readonly changedBy?: string | undefined
@@ -54,7 +54,6 @@ export const viewOf = (object: ConfigObject): ObjectView => ({
   fingerprints: object.fingerprints,
 })
 
-/** Why Hookline has disabled a destination. Times are in ISO 8601, UTC. */
 export interface DisablingView {
   readonly at: string
   readonly reason: AutomaticDisabling['reason']
@@ -68,5 +67,4 @@ export const disablingViewOf = (disabling: AutomaticDisabling | undefined): Disa
     failingSince: toIsoTimestamp(disabling.failingSince),
   }
 
-/** A change as the operator API shows it, with its time in ISO 8601. */
 export const changeViewOf = ({ at, ...change }: ObjectChange) => ({ ...change, at: toIsoTimestamp(at) })

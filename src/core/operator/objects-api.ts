@@ -12,7 +12,7 @@ import type { TestResult } from './test-message.ts'
 export interface ObjectTarget {
   readonly kind: ObjectKind
   readonly id: string
-  /** The name of the operator key with which the change is requested. */
+  /** Name of the operator key with which the change is requested. */
   readonly by: string
   readonly precondition: Precondition
   /** Whether the change is only checked, and not written. */
@@ -23,20 +23,16 @@ export interface ObjectChanged {
   readonly kind: 'changed'
   /** The object after the change; `undefined` after a deletion or a dry run. */
   readonly object: ConfigObject | undefined
-  /** Set when nothing was written, because the request was a dry run. */
   readonly isDryRun?: true
   readonly created: boolean
-  /** Formatted paths of the changed fields; empty when the object was already as requested. */
+  /** Formatted paths of the changed fields. */
   readonly fields: readonly string[]
 }
 
-/** The new secret of a rotation. It is shown only once. */
+/** The new secret of a rotation, which is shown only once. */
 export interface Rotated extends ObjectChanged {
   readonly secret: string
-  /**
-   * When the new secret replaces the old one. `undefined` for a new write key, and for a secret
-   * that replaces the old one immediately.
-   */
+  /** When the new secret replaces the old one; `undefined`: immediately, or for a new write key. */
   readonly until?: EpochMs | undefined
   /** The number of write keys that are valid now; `undefined` for a shared secret. */
   readonly keys?: number | undefined
@@ -46,10 +42,8 @@ export interface Rotated extends ObjectChanged {
 export const switches = ['pause', 'resume', 'enable', 'disable'] as const
 export type Switch = (typeof switches)[number]
 
-/** The operations behind the routes for destinations, sources, changes and status. */
 export interface ObjectsApi {
   list(kind: ObjectKind, query: ObjectQuery): ObjectPage
-  /** Returns the object, or a refusal when there is none with this id. */
   get(kind: ObjectKind, id: string): ConfigObject | ObjectRefusal
   replace(target: ObjectTarget, document: JsonObject): Promise<ObjectChanged | ObjectRefusal>
   /** Applies a JSON Merge Patch (RFC 7396) to the object. */
@@ -59,11 +53,9 @@ export interface ObjectsApi {
   rotateSecret(target: ObjectTarget, overlap: DurationMs): Promise<Rotated | ObjectRefusal>
   /** @param keep how many earlier keys stay valid; `undefined` keeps all */
   rotateKey(target: ObjectTarget, keep: number | undefined): Promise<Rotated | ObjectRefusal>
-  /**
-   * Sends a test message to each webhook of a destination immediately, without a destination queue.
-   */
+  /** Sends a test message to each webhook of a destination immediately. */
   test(id: string): Promise<TestResult | ObjectRefusal>
-  /** Previews the requests of a destination for the message in a request body; sends nothing. */
+  /** Previews the requests of a destination for a message, and sends none. */
   preview(id: string, body: JsonObject): MessagePreviewed | ObjectRefusal
   changes(since: EpochMs | undefined): RecentChangeList
   status(): Promise<InstallationStatus>

@@ -3,17 +3,14 @@ import type { OperatorKey } from '../settings/settings.ts'
 
 export type NamedKey = Pick<OperatorKey, 'name' | 'role'>
 
-/**
- * Finds the configured key that a client sent; `undefined` when there is none. A reload of the
- * configuration replaces the function.
- */
+/** Finds the configured key that a client sent; `undefined` when there is none. */
 export type FindOperatorKey = (given: string) => NamedKey | undefined
 
 const digestOf = (text: string): Buffer => Buffer.from(hash('sha256', text), 'hex')
 
 /**
- * Returns a function that finds a key in constant time. It compares digests, so its duration shows
- * neither the length of a key nor how much of it is right.
+ * Returns a function that compares digests, so that its duration shows neither the length of a key
+ * nor how much of it is right.
  */
 export function createFindOperatorKey(keys: readonly OperatorKey[]): FindOperatorKey {
   const known = keys.flatMap(({ name, role, secrets }) =>

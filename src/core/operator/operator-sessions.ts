@@ -5,13 +5,9 @@ import { createFindOperatorKey, type NamedKey } from './operator-keys.ts'
 
 /** How long a session lasts after the sign-in. */
 export const sessionLifetime: DurationMs = durationMs(12 * 3_600_000)
-/**
- * Maximum length of a token, in characters. Hookline's tokens are shorter: they contain the name of
- * an operator key, which has at most 63 characters.
- */
+/** Maximum length of a token, in characters. Hookline's tokens are shorter. */
 const maxTokenLength = 1_000
 
-/** A session of a browser that signed in with an operator key. */
 export interface Session {
   /** Identifies the session in the audit log. */
   readonly id: string
@@ -19,7 +15,7 @@ export interface Session {
   readonly csrfToken: string
 }
 
-/** The operator key of a request, and its session if the request had a session cookie. */
+/** The operator key of a request, and the session of its cookie. */
 export interface Operator extends NamedKey {
   readonly session?: Session
 }
@@ -28,7 +24,7 @@ export type SessionFound =
   | { readonly kind: 'found'; readonly operator: Required<Operator> }
   /** The token is genuine, but its session has ended. */
   | { readonly kind: 'expired' }
-  /** The token is forged or altered, or its operator key is no longer configured. */
+  /** The token is forged, or its operator key is not configured now. */
   | { readonly kind: 'unknown' }
 
 export interface BegunSession {
@@ -37,9 +33,8 @@ export interface BegunSession {
   readonly token: string
 }
 
-/** Begins and finds sessions. A reload of the configuration replaces the object. */
 export interface OperatorSessions {
-  /** Begins a session with an operator key; `undefined` when `given` is not a configured key. */
+  /** Signs in with an operator key; `undefined` when `given` is not a configured key. */
   begin(given: string, id: string, now: EpochMs): BegunSession | undefined
   find(token: string, now: EpochMs): SessionFound
 }
@@ -51,9 +46,9 @@ interface Content {
 }
 
 /**
- * Creates sessions that need no stored state. The token contains the name of the operator key and
+ * Creates sessions that need no stored state: the token contains the name of the operator key and
  * the end of the session, signed with a secret derived from the key. So every operator process
- * accepts the token, and it becomes invalid when its key is removed or rotated.
+ * accepts the token until its key is removed or rotated.
  */
 export function createOperatorSessions(keys: readonly OperatorKey[]): OperatorSessions {
   const findKey = createFindOperatorKey(keys)
@@ -88,14 +83,15 @@ export function createOperatorSessions(keys: readonly OperatorKey[]): OperatorSe
   }
 }
 
-/** Compares a secret with a given text, in a time that does not depend on where they differ. */
+/** Compares two texts in a time that does not depend on where they differ. */
 export function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
 /**
- * Derives the secret that signs sessions. The secret does not reveal the operator key (RFC 5869).
+ * Derives the secret that signs sessions, from which the operator key cannot be computed (RFC
+ * 5869).
  */
 const signingSecretOf = (key: string): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'hookline session', 32))
 

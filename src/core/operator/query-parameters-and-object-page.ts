@@ -7,15 +7,15 @@ import { type DestinationState, destinationStates, stateOf } from './object-view
 /** Maximum and default number of objects in one page. */
 export const pageLimits = { max: 500, default: 100 } as const
 
-/** Which objects a client asks for. Absent fields do not filter. */
+/** Absent fields do not filter. */
 export interface ObjectQuery {
-  /** Only objects after this id, in the order of the ids. */
+  /** Only objects with a higher id. */
   readonly after?: string | undefined
   readonly limit: number
   readonly state?: DestinationState | undefined
   /** Only destinations of this source. */
   readonly source?: string | undefined
-  /** Only objects with this text in their id, or in a webhook URL (with masked secrets). */
+  /** Only objects with this text in their id or a masked webhook URL. */
   readonly q?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export type QueryRead<T> =
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Reads the query parameters of a list of destinations, or of sources (`after`, `limit`, `q`). */
+/** Reads the query parameters of a list of destinations or sources. */
 export function objectQueryOf(given: Given, kind: ConfigObject['kind']): QueryRead<ObjectQuery> {
   const known = kind === 'destination' ? ['after', 'limit', 'state', 'source', 'q'] : ['after', 'limit', 'q']
   const problems = [...unknownParameters(given, known)]
@@ -50,8 +50,8 @@ export function objectQueryOf(given: Given, kind: ConfigObject['kind']): QueryRe
 }
 
 /**
- * Reads the query parameter `dryRun` of a change. If it is `true`, Hookline only checks the change.
- * Only requests that replace, patch or delete an object have this parameter.
+ * Reads the query parameter `dryRun`, which only requests that replace, patch or delete an object
+ * have.
  */
 export function dryRunOf(given: Given, method: string): QueryRead<boolean> {
   const problems = [...unknownParameters(given, method === 'POST' ? [] : ['dryRun'])]
@@ -65,7 +65,6 @@ export function dryRunOf(given: Given, method: string): QueryRead<boolean> {
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'query', query: dryRun === 'true' }
 }
 
-/** Reads the query parameter `since` of the list of changes; `undefined` without it. */
 export function sinceOf(given: Given, now: EpochMs): QueryRead<EpochMs | undefined> {
   const problems = [...unknownParameters(given, ['since'])]
   const { time, problem } = timeIn(given, 'since', now)
@@ -74,8 +73,7 @@ export function sinceOf(given: Given, now: EpochMs): QueryRead<EpochMs | undefin
 }
 
 /**
- * Reads a parameter that is a time, or a duration before now. Without the parameter, the result has
- * neither a time nor a problem.
+ * Reads a parameter that is a time, or a duration before now. Without it, both fields are absent.
  */
 export function timeIn(
   given: Given,
@@ -92,8 +90,8 @@ export function timeIn(
 }
 
 /**
- * Returns a problem for each parameter that is unknown or given twice. Without the check, a
- * misspelled filter would return the wrong objects.
+ * Returns a problem for each parameter that is unknown or given twice. A misspelled filter would
+ * return the wrong objects.
  */
 export function* unknownParameters(given: Given, known: readonly string[]): Generator<ShownProblem> {
   const hint =
@@ -108,11 +106,11 @@ export function* unknownParameters(given: Given, known: readonly string[]): Gene
 
 export interface ObjectPage {
   readonly objects: readonly ConfigObject[]
-  /** The value of `after` for the next page; `undefined` when this is the last one. */
+  /** The value of `after` for the next page; `undefined` on the last page. */
   readonly next: string | undefined
 }
 
-/** Returns the page of objects that a query selects. `objects` must be sorted by id. */
+/** Returns the page that a query selects. `objects` must be sorted by id. */
 export function pageOf(objects: readonly ConfigObject[], query: ObjectQuery): ObjectPage {
   const { after, limit } = query
   const page: ConfigObject[] = []

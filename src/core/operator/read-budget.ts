@@ -7,10 +7,7 @@ export interface ReadLimits {
   readonly time: number
 }
 
-/**
- * Counts the records that one request reads, and measures the time. The request stops at the
- * limits.
- */
+/** Counts the records that one request reads, and its time, so that it stops at the limits. */
 export class ReadBudget {
   readonly #limits: ReadLimits
   readonly #monotonic: () => number
@@ -36,9 +33,7 @@ export class ReadBudget {
     return durationMs(Math.max(0, this.#until - this.#monotonic()))
   }
 
-  /**
-   * Returns a new budget with a fraction (`part`, from 0 to 1) of the remaining records and time.
-   */
+  /** Returns a new budget with this fraction (0 to 1) of the remaining records and time. */
   share(part: number): ReadBudget {
     const records = Math.max(0, this.#limits.records - this.#records) * part
     return new ReadBudget({ records, time: this.timeLeft * part }, this.#monotonic)

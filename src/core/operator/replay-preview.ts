@@ -7,7 +7,6 @@ import type { PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import { type NoRequest, type RequestPreview, requestPreviewOf } from './request-preview.ts'
 
-/** The reasons for which a preview of a replay has no requests. */
 export const noReplayRequestReasons = [...decidedRefusals, 'excluded', 'audience_change', 'no_delivery'] as const
 type NoReplayRequestReason = (typeof noReplayRequestReasons)[number]
 
@@ -21,8 +20,8 @@ interface Configuration {
 }
 
 /**
- * Previews the requests that a replay of a dead letter sends to its destination with the present
- * configuration. `event` is `undefined` when the event cannot be decoded.
+ * Previews the requests of a replay with the present configuration. `event` is `undefined` when it
+ * cannot be decoded.
  */
 export function replayPreviewOf(
   record: LogRecord,

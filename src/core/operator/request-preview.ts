@@ -5,7 +5,7 @@ import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import { type MaskedRequest, maskedRequest } from './masked-request.ts'
 
-/** The requests that Hookline would send now, without their secrets and signatures. */
+/** The requests that Hookline would send now, without secrets and signatures. */
 export interface RequestPreview {
   readonly requests: readonly (MaskedRequest & {
     /** The label of the webhook. */
@@ -13,20 +13,19 @@ export interface RequestPreview {
   })[]
   /** The body of each request. */
   readonly body: JsonText
-  /** Set if the destination is paused: the requests wait until an operator resumes it. */
   readonly paused?: true
 }
 
-/** Why a preview has no requests: Hookline would send none, or they are not known yet. */
+/** Why a preview has no requests. */
 export interface NoRequest<Reason extends string> {
   readonly reason: Reason
-  /** A text for people: the reason, and what to do about it. */
+  /** The reason, and what to do about it. */
   readonly message: string
 }
 
 /**
- * The signature headers, whose values a preview masks. With a signature, an operator could send the
- * message in the name of Hookline, and the audit log would not show it.
+ * A preview masks the signatures. With a signature, an operator could send the message in the name
+ * of Hookline, and the audit log would not show it.
  */
 const signatureHeaders = ['X-Signature', 'webhook-signature']
 

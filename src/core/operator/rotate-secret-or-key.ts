@@ -4,21 +4,18 @@ import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 import { maxWriteKeys } from './max-write-keys.ts'
 
 export type SecretRotation =
-  /**
-   * `until`: when the new secret replaces the old one; `undefined` when this happens immediately.
-   */
+  /** `until`: when the new secret replaces the old one; `undefined`: immediately. */
   | { readonly kind: 'rotated'; readonly document: ObjectDocument; readonly until: EpochMs | undefined }
   /**
-   * The destination already has two secrets in use. `until`: when the second one replaces the
-   * first; `undefined` when both stay in use.
+   * The destination already has two secrets. `until`: when the second replaces the first;
+   * `undefined`: both stay in use.
    */
   | { readonly kind: 'in_progress'; readonly until: EpochMs | undefined }
 
 /**
- * Gives a destination a new shared secret. Until `overlap` has passed, the old secret signs
- * X-Signature, and both secrets sign the Standard Webhooks headers. The receiver has this time to
- * accept the new secret. With an overlap of 0, or if the destination has no secret, the new one is
- * used immediately.
+ * Gives a destination a new shared secret. During `overlap`, the old secret signs X-Signature, and
+ * both sign the Standard Webhooks headers, so that the receiver can change its secret. Without an
+ * old secret, or with an overlap of 0, the new one is used immediately.
  */
 export function rotateSecret(
   document: ObjectDocument,
@@ -46,8 +43,8 @@ export type KeyRotation =
   | { readonly kind: 'too_many' }
 
 /**
- * Gives a source a new write key, as the first in the list of its keys. `keep` is the number of
- * earlier keys that stay valid, beginning with the newest; `undefined` keeps all of them.
+ * Puts a new write key first in the list of a source. `keep`: how many earlier keys stay valid, the
+ * newest first; `undefined`: all.
  */
 export function rotateKey(
   document: ObjectDocument,

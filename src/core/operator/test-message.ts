@@ -9,13 +9,13 @@ import type { CallResult, ResponseBody, WebhookCall } from '../webhook-ports.ts'
 import { maskSecrets, secretTextsOf } from './mask-destination-secrets-in-text.ts'
 import { type MaskedRequest, maskedRequest } from './masked-request.ts'
 
-/** The request of a test message to one webhook: the real request, and the form that is shown. */
+/** The request of a test message to one webhook, as sent and as shown. */
 export interface TestRequest {
   /** The label of the webhook. */
   readonly webhook: string
   readonly call: WebhookCall
   readonly shown: MaskedRequest
-  /** The secrets that are masked in the response, because an endpoint can repeat the request. */
+  /** Masked in the response, because an endpoint can repeat the request. */
   readonly secrets: readonly string[]
 }
 
@@ -33,21 +33,16 @@ export interface TestResponse {
   readonly outcome: Outcome
   /** The HTTP status; `undefined` when there was no response. */
   readonly status?: number | undefined
-  /** Why there was no response; `undefined` when there was one. */
   readonly failure?: { readonly phase: string; readonly code: string; readonly detail: string } | undefined
   readonly tookMs: number
-  /** The beginning of the response's body; `undefined` when there was no response. */
   readonly responseBody?: ShownBody | undefined
 }
 
 /** The first 4 KiB of a body. */
 export interface ShownBody {
-  /**
-   * The text of the body, read as UTF-8, without the secrets of the destination; `undefined` when
-   * the body is compressed.
-   */
+  /** The text of the body as UTF-8, with masked secrets; `undefined` when compressed. */
   readonly text?: string | undefined
-  /** The compression, for example `gzip`; `undefined` when there is none. */
+  /** The compression, for example `gzip`. */
   readonly contentEncoding?: string | undefined
   /** Whether the body is longer than 4 KiB, or did not arrive completely. */
   readonly truncated: boolean
@@ -75,7 +70,7 @@ interface TestContext {
   readonly delivery: DeliveryRules
 }
 
-/** A test message: a track message, which the destination signs like every other message. */
+/** A test message: a track message, signed like every other. */
 export function testMessageOf(destination: Destination, { id, at, payload, delivery }: TestContext): TestMessage {
   const { policy, auth } = destination
   const { timeout: timeoutMs } = effectivePolicy(policy, delivery)
@@ -102,7 +97,7 @@ function shownBodyOf(body: ResponseBody, secrets: readonly string[]): ShownBody 
   const { bytes, isTruncated: truncated, contentEncoding } = body
   if (contentEncoding !== undefined && contentEncoding !== 'identity')
     return { contentEncoding: maskSecrets(contentEncoding, secrets, false), truncated }
-  // A character that is cut at the end is left out. Other bytes that are not UTF-8 become U+FFFD.
+  // A character that is cut at the end is left out. Other invalid UTF-8 becomes U+FFFD.
   const text = new TextDecoder().decode(bytes, { stream: truncated })
   return { text: maskSecrets(text, secrets, truncated), truncated }
 }

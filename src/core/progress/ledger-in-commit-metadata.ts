@@ -4,24 +4,19 @@ import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 import type { PartlyDone } from './partly-done-records.ts'
 
 /**
- * The version of the format of a ledger tail: the part of the commit metadata with the ledger of
- * the partition. Bytes of another version are ignored.
+ * The version of the ledger tail, the part of the commit metadata with the ledger. Other versions
+ * are ignored.
  */
 const version = 1
 
-/**
- * Returns the result of a delivery, by the offset of its record and its destination; `undefined`
- * when it is unknown.
- */
 export type ResultOf = (offset: number, destination: string) => LedgerResult | undefined
 
 /**
- * Maximum bytes of an encoded ledger tail without counts and results: the version, three numbers
- * and two lengths.
+ * Maximum bytes of a ledger tail without counts and results: the version, three numbers and two
+ * lengths.
  */
 export const emptyTailBytes = 30
 
-/** Encodes a ledger tail. `results` are the bytes that `partlyDoneResults` returned. */
 export function ledgerTailBytes(
   { exactSince, last, newestHour, counts }: LedgerTail,
   results: readonly number[],
@@ -40,7 +35,7 @@ export interface ReadTail extends LedgerTail {
   readonly results: Buffer
 }
 
-/** Decodes the ledger tail at the position of the reader; `undefined` when there is none. */
+/** Decodes the ledger tail at the reader's position, if any. */
 export function readLedgerTail(reader: ByteReader): ReadTail | undefined {
   if (reader.bytes[reader.at++] !== version) return undefined
   const exactSince = readVarint(reader)
@@ -57,8 +52,8 @@ export function readLedgerTail(reader: ByteReader): ReadTail | undefined {
 }
 
 /**
- * The result of one record at one destination is encoded as one base-5 digit: 0 when the result is
- * unknown, otherwise its position in `ledgerResults` plus 1. One byte has three digits.
+ * The result of one record at one destination is one base-5 digit: 0 when unknown, otherwise its
+ * position in `ledgerResults` plus 1. One byte has three digits.
  */
 const base = ledgerResults.length + 1
 const perByte = 3
@@ -67,7 +62,7 @@ const perByte = 3
 export const resultBytes = (records: readonly PartlyDone[]): number =>
   Math.ceil(records.reduce((sum, [, destinations]) => sum + new Set(destinations).size, 0) / perByte)
 
-/** Encodes the results of partly done records, in the order of offsets and then of destinations. */
+/** Encodes the results of partly done records, by offset and then by destination. */
 export function partlyDoneResults(records: readonly PartlyDone[], resultOf: ResultOf): readonly number[] {
   const bytes: number[] = []
   for (const [index, [offset, destination]] of pairsOf(records).entries()) {
@@ -80,8 +75,8 @@ export function partlyDoneResults(records: readonly PartlyDone[], resultOf: Resu
 }
 
 /**
- * Decodes the bytes of `partlyDoneResults`. `records` must be the partly done records of the same
- * commit, because the bytes contain neither offsets nor destinations.
+ * Decodes the bytes of `partlyDoneResults`. They contain neither offsets nor destinations, so
+ * `records` must be of the same commit.
  */
 export function parseResults(
   records: ReadonlyMap<number, readonly string[]>,

@@ -15,8 +15,8 @@ import { parseResults } from './ledger-in-commit-metadata.ts'
 import type { PartlyDone } from './partly-done-records.ts'
 
 /**
- * Minimum size of a ledger record in bytes, estimated from its counts. If a record would be
- * smaller, its counts stay in the commit metadata while the metadata has room for them.
+ * Minimum size of a ledger record in bytes. Counts for a smaller record stay in the commit metadata
+ * while they fit.
  */
 const minRecordBytes = 600
 
@@ -26,13 +26,9 @@ export interface CommitPosition {
   readonly metadata: string
 }
 
-/**
- * The encoded state of a partition. `text` is its commit metadata, or `undefined` if the counts of
- * the ledger do not fit into the metadata.
- */
+/** `text` is the commit metadata; `undefined` if the counts of the ledger do not fit. */
 type MadeState = EncodedState & { readonly text: string | undefined }
 
-/** The ledger entries of a record that is done, and the hour for which they count. */
 export interface RecordEntries {
   /** The hour of the event, in hours since 1970. */
   readonly hour: number
@@ -41,65 +37,50 @@ export interface RecordEntries {
 
 /**
  * Tracks which records of one partition are done, for one assignment of the partition. A record is
- * done when this process has nothing left to do for it: each of its deliveries succeeded, was
- * dropped, or was written to a retry or dead-letter topic. Records finish in any order, but the
- * committed offset must not pass a record in progress. So the metadata of the commit lists the done
- * records above the committed offset. For a record that is done for only some of its destinations,
- * the metadata lists these destinations, and the next owner of the partition skips them.
+ * done when each of its deliveries succeeded, was dropped, or was written to a retry or dead-letter
+ * topic. The committed offset must not pass a record in progress. So the commit metadata lists the
+ * done records above it, and the finished destinations of partly done records, which the next owner
+ * skips.
  *
- * Operations that do not read the metadata are O(1) amortised, even if there are large gaps between
+ * Operations that do not read the metadata are O(1) amortised, even with large gaps between
  * offsets.
  */
 export class OffsetTracker {
-  /**
-   * The offsets passed to `add`, in ascending order. The first one is the lowest offset in
-   * progress.
-   */
+  /** The added offsets, ascending. The first one is the lowest offset in progress. */
   readonly #offsets = new Fifo<number>()
   readonly #open = new Set<number>()
-  /** Offsets of the records that an earlier owner finished and this process has not read yet. */
+  /** Offsets of records that an earlier owner finished, and that are not read yet. */
   readonly #doneBefore: Set<number>
   /**
-   * The records that are done for only some of their destinations. The key is the offset of the
-   * record. The value lists the destinations for which this process or an earlier owner of the
-   * partition has finished it.
+   * By the offset of a record: the destinations for which this process or an earlier owner is done.
    */
   readonly #partlyDone: Map<number, string[]>
   #received: number
-  /**
-   * The last result of `#make`, the encoded state of the partition; `undefined` when the state has
-   * changed since then.
-   */
+  /** The last result of `#make`; `undefined` after a change. */
   #made: MadeState | undefined
   readonly #ledger: PartitionLedger | undefined
-  /** The results of partly done records, by offset and destination. */
+  /** Results of partly done records, by offset and destination. */
   readonly #results = new Map<number, Map<string, LedgerResult>>()
   /**
-   * Ledger entries, by offset, of done records that are too far beyond the committed offset
-   * (`spanLimit`) for the commit metadata. After a crash these records are delivered again, so
-   * their entries are not counted yet.
+   * Ledger entries of done records beyond `spanLimit`, by offset. After a crash these records are
+   * delivered again, so they are not counted yet.
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * A state of the partition that `position` can return if the present state does not fit into the
-   * metadata: the state when the append of the last ledger record began (`startLedgerRecord`). That
-   * record has all counts of this state, so the commit metadata (`text`) needs no counts. `text` is
-   * `undefined` until Kafka has stored the record.
-   *
-   * `#sealed` is `undefined` if the ledger record lacks some counts, and after `position` has used
-   * the state.
+   * The state when the append of the last ledger record began (`startLedgerRecord`), if the record
+   * has all its counts. `position` can return it when the present state does not fit into the
+   * metadata. `text` is `undefined` until Kafka has stored the record.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
 
   /**
-   * @param position the first offset to read: the committed offset of the partition.
-   * @param metadata the metadata that was committed with this offset.
-   * @param exactSince the first hour for which the partition's ledger is complete, if `metadata`
-   * has no ledger; `undefined` for a partition without a ledger. If `metadata` has a ledger, the
-   * earlier of its own first hour and `exactSince` counts.
-   * @param maxRecordBytes the approximate maximum size of a ledger record. The default fits the
-   * maximum record size of the ledger topic.
+   * @param position the committed offset of the partition
+   * @param metadata the metadata that was committed with this offset
+   * @param exactSince the first hour with a complete ledger; `undefined` for a partition without a
+   *   ledger. If `metadata` has a ledger with an earlier first hour, that hour counts.
+   * @param maxRecordBytes the approximate maximum size of a ledger record; the default fits the
+   *   ledger topic
    */
   constructor(position: number, metadata = '', exactSince?: number, maxRecordBytes?: number) {
     this.#received = position
@@ -114,44 +95,32 @@ export class OffsetTracker {
       this.#noteResult(offset, destination, result)
   }
 
-  /**
-   * The next offset to read. It is higher than the offsets of all added records and all skipped
-   * offsets.
-   */
+  /** The next offset to read. */
   get received(): number {
     return this.#received
   }
 
-  /** The number of records in progress: those that were added and are not done. */
   get open(): number {
     return this.#open.size
   }
 
-  /**
-   * The offset to commit: the lowest offset in progress or, if no record is in progress, the next
-   * offset to read.
-   */
+  /** The offset to commit: the lowest offset in progress, or the next offset to read. */
   get committable(): number {
     return this.#offsets.peek() ?? this.#received
   }
 
-  /**
-   * The number of offsets from `committable` up to `received`. After a crash, the next owner of the
-   * partition reads at most these offsets again.
-   */
+  /** The number of offsets that the next owner would read again after a crash. */
   get span(): number {
     return this.#received - this.committable
   }
 
-  /** The metadata that `position` returns. It is encoded again only after a change. */
   get metadata(): string {
     return this.position.metadata
   }
 
   /**
-   * The offset to commit and its metadata. If the counts of the ledger do not fit into the
-   * metadata, the result is an earlier offset with its metadata. The offset advances only when
-   * counts have moved to a ledger record, so that no counts are lost (see `hasRoom`).
+   * The offset to commit and its metadata. If the counts of the ledger do not fit, this is an
+   * earlier state, so that no counts are lost (see `hasRoom`).
    */
   get position(): CommitPosition {
     const { committed, text } = this.#make()
@@ -166,16 +135,16 @@ export class OffsetTracker {
   }
 
   /**
-   * Whether the counts of the ledger fit into the commit metadata, so that `position` returns the
-   * present state. If not, the caller must move counts to a ledger record (`startLedgerRecord`).
+   * Whether the counts of the ledger fit into the commit metadata. If not, the caller must move
+   * counts to a ledger record (`startLedgerRecord`).
    */
   get hasRoom(): boolean {
     return this.#make().text !== undefined
   }
 
   /**
-   * Whether counts must now move from the commit metadata to a ledger record: the metadata has no
-   * room for them, or may have none at the next commit, 250 ms later.
+   * Whether counts must now move to a ledger record: they do not fit into the commit metadata, or
+   * may not fit at the next commit, 250 ms later.
    */
   get isLedgerDue(): boolean {
     const { text } = this.#make()
@@ -184,9 +153,9 @@ export class OffsetTracker {
   }
 
   /**
-   * Starts a ledger record with the counts that are in the metadata, as many as fit into one
-   * record. The caller must append the record, and then call `ledgerStored` or `ledgerFailed`.
-   * Returns `undefined` when there are no counts, or while an earlier record is being stored.
+   * Starts a ledger record with as many counts as fit. The caller must append it, and then call
+   * `ledgerStored` or `ledgerFailed`. Returns `undefined` without counts, or while an earlier
+   * record is being stored.
    */
   startLedgerRecord(): PendingRecord | undefined {
     const ledger = this.#ledger
@@ -199,14 +168,13 @@ export class OffsetTracker {
     return record
   }
 
-  /** Whether this ledger record is being stored. False after `discardLedger`. */
   isStoring(record: PendingRecord): boolean {
     return this.#ledger?.isStoring(record) === true
   }
 
   /**
-   * Notes the offset of a stored ledger record. Ignores a record whose counts `discardLedger` has
-   * discarded.
+   * Notes the offset of a stored ledger record. Ignores a record whose counts were discarded
+   * (`discardLedger`).
    */
   ledgerStored(record: PendingRecord, offset: number): void {
     const ledger = this.#ledger
@@ -222,7 +190,7 @@ export class OffsetTracker {
 
   /**
    * Discards the counts that no ledger record has, so that the present offset can be committed. All
-   * hours before `exactSince` are then incomplete in the ledger.
+   * hours before `exactSince` are then incomplete.
    */
   discardLedger(exactSince: number): void {
     this.#ledger?.discard(exactSince)
@@ -231,27 +199,26 @@ export class OffsetTracker {
   }
 
   /**
-   * Offsets of the partly done records that do not fit into the metadata. The next owner of the
-   * partition would deliver these records to every destination again.
+   * Offsets of the partly done records that do not fit into the metadata. The next owner would
+   * deliver them to every destination again.
    */
   get uncovered(): ReadonlySet<number> {
     this.#made = undefined
     return new Set(this.#make().uncovered)
   }
 
-  /** The destinations for which a record in progress is already done; empty when there are none. */
   doneFor(offset: number): readonly string[] {
     return this.#partlyDone.get(offset) ?? none
   }
 
-  /** The known results of a record in progress, at destinations for which it is already done. */
+  /** The known results of a record in progress, by destination. */
   resultsOf(offset: number): Iterable<readonly [destination: string, result: LedgerResult]> {
     return this.#results.get(offset) ?? none
   }
 
   /**
-   * Notes that a record in progress is done for one destination, but not for all. It has no effect
-   * when the record is not in progress.
+   * Notes that a record in progress is done for one destination, but not for all. No effect when it
+   * is not in progress.
    */
   partlyDone(offset: number, destination: string, result?: LedgerResult): void {
     if (!this.#open.has(offset)) return
@@ -262,18 +229,15 @@ export class OffsetTracker {
     this.#made = undefined
   }
 
-  /**
-   * Whether the record at an offset is done, by this process or by an earlier owner of the
-   * partition.
-   */
+  /** Whether the record at an offset is done, also by an earlier owner. */
   isDone(offset: number): boolean {
     return offset < this.#received ? !this.#open.has(offset) : this.#doneBefore.has(offset)
   }
 
   /**
-   * Adds a record that was read. Returns false when an earlier owner of the partition finished the
-   * record: the caller must skip it.
-   * @throws RangeError when an earlier `add` or `advance` has passed the offset. Gaps are allowed.
+   * Adds a record that was read. Returns false when an earlier owner finished it: the caller must
+   * skip it.
+   * @throws RangeError when an earlier `add` or `advance` has passed the offset
    */
   add(offset: number): boolean {
     if (offset < this.#received) throw new RangeError(`offset ${offset} was added after offset ${this.#received - 1}`)
@@ -289,7 +253,7 @@ export class OffsetTracker {
 
   /**
    * Notes that a record in progress is done for all its destinations.
-   * @throws RangeError when the record is not in progress: a record can be done only once.
+   * @throws RangeError when the record is not in progress
    */
   done(offset: number, counted?: RecordEntries): void {
     if (!this.#open.delete(offset)) throw new RangeError(`offset ${offset} is done, but was not in progress`)
@@ -304,7 +268,7 @@ export class OffsetTracker {
 
   /**
    * Skips all offsets below `nextOffset`, for example a gap after the last record of a batch
-   * (compaction, transaction markers). A lower `nextOffset` has no effect.
+   * (compaction, transaction markers).
    */
   advance(nextOffset: number): void {
     this.#received = Math.max(this.#received, nextOffset)
@@ -340,8 +304,8 @@ export class OffsetTracker {
   }
 
   /**
-   * Adds the waiting ledger entries (`#farAhead`) to the ledger if the metadata of a commit at the
-   * offset `from` can now describe their records.
+   * Adds to the ledger the entries in `#farAhead` whose records the metadata of a commit at the
+   * offset `from` can now describe.
    */
   #addFarAhead(from: number): void {
     for (const [offset, { hour, entries }] of this.#farAhead) {
@@ -352,8 +316,8 @@ export class OffsetTracker {
   }
 
   /**
-   * Returns the partly done records in offset order. Removes records that were skipped without
-   * being read, for example because retention had deleted them.
+   * Returns the partly done records in offset order, without records that were skipped, for example
+   * because retention deleted them.
    */
   #partly(from: number): readonly PartlyDone[] {
     if (this.#partlyDone.size === 0) return none

@@ -1,50 +1,40 @@
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 import { spanLimit } from './commit-metadata-span-limit.ts'
 
-/** The prefix of partly done records in the commit metadata, with the version of their format. */
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
 /**
- * Maximum number of destinations in the text of one commit, summed over all partly done records.
- * Encoding this many destinations takes about 1 ms. If the sum is higher, the records that come
- * last in the order of `partlyDoneBytes` are left out.
+ * Maximum number of destinations in one commit, summed over its partly done records: about 1 ms of
+ * work. Further records are left out.
  */
 const workLimit = 20_000
 
-/**
- * A record that is done for only some of its destinations: its offset, and the destinations for
- * which it is done.
- */
+/** A record that is done for only some of its destinations. */
 export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
 
-/**
- * Converts the bytes of partly done records to the text for the commit metadata. `bytes` may end
- * with other bytes, for example the ledger tail: the part of the commit metadata with the ledger.
- */
+/** `bytes` may end with other bytes, for example the ledger tail. */
 export const toPartlyDoneText = (bytes: readonly number[]): string => prefix + Buffer.from(bytes).toString('base64')
 
 interface Options {
   /**
-   * Returns the number of bytes that the caller appends to the encoded records `covered`, for
-   * example for the ledger tail. The text must have room for these bytes too.
+   * The number of bytes that the caller appends to the encoded records `covered`, for example for
+   * the ledger tail.
    */
   readonly extraBytes: (covered: readonly PartlyDone[]) => number
   /**
-   * Number of records at the end of `records` that this process has not read yet. They get room in
-   * the text before all others.
+   * Number of records at the end of `records` that this process has not read yet. They come first.
    */
   readonly unread: number
 }
 
 /**
  * Encodes about as many partly done records as fit into a text of `room` characters: first the last
- * `unread` records, then the other records, beginning with the lowest offset. The next owner of the
- * partition delivers each of these records only to the destinations for which it is not done.
+ * `unread` records, then the others, beginning with the lowest offset.
  *
- * The format is binary, in base64. It starts with the set of the offsets. Then it has, for each
- * destination, its id and the set of its done records, as indexes into the offsets.
+ * The bytes are the set of the offsets and then, for each destination, its id and the set of its
+ * records, as indexes into the offsets.
  *
- * @param records in offset order. The encoded records are returned in this order too.
+ * @param records in offset order, as in the result
  */
 export function partlyDoneBytes(
   committed: number,
@@ -97,17 +87,14 @@ function encode(committed: number, records: readonly PartlyDone[]): number[] {
 }
 
 /**
- * Returns a reader at the first byte of a text that `toPartlyDoneText` wrote; `undefined` when the
- * text has another format.
+ * Returns a reader at the first byte of a text of `toPartlyDoneText`; `undefined` for another text.
  */
 export const readerOf = (text: string): ByteReader | undefined =>
   wellFormed.test(text) ? { bytes: Buffer.from(text.slice(prefix.length), 'base64'), at: 0 } : undefined
 
 /**
- * Decodes partly done records (done for only some of their destinations). Returns, for the offset
- * of each record, the destinations for which the record is done; `undefined` when the bytes are
- * malformed. Afterwards, the reader is at the first byte after the partly done records. The ledger
- * tail (the part of the commit metadata with the ledger of the partition), if any, begins there.
+ * Decodes partly done records: by offset, the destinations for which each is done. `undefined` when
+ * malformed. The reader is then at the first byte after them, where the ledger tail begins.
  */
 export function readPartlyDone(committed: number, reader: ByteReader): Map<number, string[]> | undefined {
   const parsed = new Map<number, string[]>()
@@ -157,7 +144,7 @@ function bitmapOf(values: readonly number[], length: number): readonly number[] 
   return bits
 }
 
-/** Reads a set of numbers; `undefined` when it is malformed or has a number of at least `limit`. */
+/** Reads a set of numbers below `limit`; `undefined` when it is malformed. */
 function readSet(reader: ByteReader, limit: number): readonly number[] | undefined {
   const header = readVarint(reader)
   if (header === undefined) return undefined

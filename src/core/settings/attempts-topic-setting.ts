@@ -13,7 +13,7 @@ export const attemptsTopic = z
   )
 
 /**
- * Which attempts have a record in the attempts topic. `failures`: each failed attempt, and each
- * success after a failure or a replay. `all`: each attempt. `off`: none.
+ * Which attempts are recorded. `failures`: each failed attempt, and each success after a failure or
+ * a replay.
  */
 export type RecordedAttempts = z.output<typeof attemptsTopic>

@@ -4,12 +4,12 @@ import { adviceAt, adviceOnName } from './key-and-name-hints.ts'
 import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
 import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 
-/** The values that come from environment variables: formatted path → names of the variables. */
+/** Values from environment variables: formatted path → names of the variables. */
 export type Substituted = ReadonlyMap<string, readonly string[]>
 
 /**
- * A configuration without the values that have a wrong type. In a list, `undefined` replaces a
- * removed entry, so that the other entries keep their indexes.
+ * A configuration without the values of a wrong type. In a list, `undefined` replaces them, so that
+ * the other entries keep their indexes.
  */
 export type Pruned<T> = T extends readonly (infer Element)[]
   ? readonly (Pruned<Element> | undefined)[]
@@ -19,7 +19,7 @@ export type Pruned<T> = T extends readonly (infer Element)[]
 
 export interface SchemaCheck {
   readonly problems: readonly SettingsProblem[]
-  /** The part of the input that has the right types. The rules check this part. */
+  /** The part of the input that has the right types, for the rules. */
   readonly wellFormed: Pruned<ConfigurationInput>
   /** The parsed configuration; `undefined` when the input has a problem. */
   readonly configuration: Configuration | undefined
@@ -27,10 +27,7 @@ export interface SchemaCheck {
 
 type Issue = z.core.$ZodIssue
 
-/**
- * Checks the input against the schema: unknown and missing keys, types and formats of single
- * values.
- */
+/** Checks unknown and missing keys, types and formats of single values. */
 export function checkAgainstSchema(input: unknown, substituted: Substituted): SchemaCheck {
   const typed = structuredClone(input)
   const excess: SettingsProblem[] = []
@@ -38,9 +35,8 @@ export function checkAgainstSchema(input: unknown, substituted: Substituted): Sc
     const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
     const issues = result.error?.issues ?? []
     // Some problems hide others: zod does not check the entries of a list that is too long, or a
-    // value that is still a text from the environment. So the loop truncates the list or converts
-    // the text in `typed`, and its next iteration finds the other problems. `fixed` has the issues
-    // of the changed values.
+    // text from the environment. So the loop truncates the list or converts the text in `typed`,
+    // and checks again.
     const fixed = issues.filter(issue => truncateList(typed, issue, excess) || retype(typed, issue, substituted))
     if (fixed.length > 0) continue
     const problems = [...excess]
@@ -53,8 +49,8 @@ export function checkAgainstSchema(input: unknown, substituted: Substituted): Sc
 }
 
 /**
- * Truncates a list that is too long; returns false for any other issue. The problem is reported for
- * the first excess entry, not for the list.
+ * Truncates a list that is too long, and reports its first excess entry. Returns false for any
+ * other issue.
  */
 function truncateList(root: unknown, issue: Issue, excess: SettingsProblem[]): boolean {
   if (issue.code !== 'too_big' || issue.origin !== 'array') return false
@@ -65,7 +61,7 @@ function truncateList(root: unknown, issue: Issue, excess: SettingsProblem[]): b
   return true
 }
 
-/** Converts a text from the environment to the expected type. Returns whether that was possible. */
+/** Converts a text from the environment to the expected type. */
 function retype(root: unknown, issue: Issue, substituted: Substituted): boolean {
   if (issue.code !== 'invalid_type' || !substituted.has(formatPath(issue.path as Path))) return false
   const path = issue.path as Path
@@ -78,8 +74,7 @@ function retype(root: unknown, issue: Issue, substituted: Substituted): boolean 
 function typedAs(expected: string, text: string): unknown {
   if (expected === 'number' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (expected === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
-  // One variable can have a whole list, for example `brokers: ${KAFKA_BROKERS}` with the value
-  // `a:9092,b:9092`.
+  // A whole list, for example `brokers: ${KAFKA_BROKERS}` with the value `a:9092,b:9092`.
   if (expected === 'array' && text.trim() !== '') return text.split(',').map(part => part.trim())
   return undefined
 }
@@ -99,9 +94,8 @@ function prune(document: { root: unknown }, issue: Issue): void {
 }
 
 /**
- * Converts an issue of zod to problems. `before` is the number of earlier problems. Unknown keys
- * beyond `maxProblems` get no suggestions, because these are expensive to compute and the problems
- * are not shown.
+ * Converts an issue of zod to problems. `before` is the number of earlier problems. Beyond
+ * `maxProblems`, unknown keys get no suggestions, which are expensive.
  */
 function problemsOf(issue: Issue, input: unknown, before: number): readonly SettingsProblem[] {
   const path = issue.path as Path
@@ -138,14 +132,12 @@ const nouns: Readonly<Record<string, string>> = {
 }
 
 /**
- * The words with which a message names the expected type. `number` is a whole number here, because
- * values that may have a fraction have a message of their own in the schema.
+ * `number` is a whole number here, because values with fractions have messages of their own in the
+ * schema.
  */
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 
-/**
- * The message for a value when the schema has no message of its own. It never contains the value.
- */
+/** The error message for a value, unless the schema has one. It never contains the value. */
 export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted = new Map()): string {
   if (issue.input === undefined) return 'is missing'
   if (issue.input === null) return 'has no value'

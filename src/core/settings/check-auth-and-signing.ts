@@ -39,8 +39,8 @@ export const usableSigningKeys: Rule = ofEach(({ signingKey }, path) => {
 })
 
 /**
- * Checks that a destination with `signing: ed25519` has a private key, and that its requests have
- * the Standard Webhooks headers, which contain the signatures.
+ * Checks that a destination with `signing: ed25519` has a private key and the Standard Webhooks
+ * headers, which contain the signatures.
  */
 export const signingHasKey: Rule = (config, files) =>
   ofEach((destination, path) => {

@@ -7,10 +7,7 @@ import { type FileKind, matchingPaths, textSettings } from './settings-that-name
 const tlsPaths = ({ destinations = [] }: WellFormed): readonly Path[] =>
   destinations.map((_, index) => ['destinations', index, 'tls'])
 
-/**
- * Checks the certificates and private keys that the configuration itself contains, not those in
- * files.
- */
+/** Checks the certificates and keys in the configuration itself, not in files. */
 export const usableCertificates: Rule = config =>
   textSettings.flatMap(({ path: setting, holds }) => {
     if (holds !== 'certificates' && holds !== 'key') return []
@@ -21,10 +18,7 @@ export const usableCertificates: Rule = config =>
     })
   })
 
-/**
- * Checks that a client's certificate and key are set together and belong together, and that the key
- * has a usable size.
- */
+/** Checks that a client's certificate and key are set together, match, and have a usable size. */
 export const clientCertificate: Rule = (config, files) => [
   ...pairProblems(['kafka', 'tls'], ['cert', 'key'], config, files),
   ...tlsPaths(config).flatMap(path => pairProblems(path, ['clientCert', 'clientKey'], config, files)),
@@ -52,12 +46,11 @@ function pairProblems(
   return [{ path: [...path, keyKey], message: `is not the key of the certificate in ${certKey}`, hint: unmatched }]
 }
 
-/** Minimum size of an RSA key in bits. With a shorter key, OpenSSL refuses every connection. */
+/** Minimum size of an RSA key in bits. OpenSSL refuses connections with a shorter one. */
 const minRsaBits = 2_048
 /**
- * Maximum size of an RSA key in bits for destinations, which other teams may configure. Each
- * handshake signs with the key and blocks the event loop: about 10 ms with 4,096 bits, 60 ms with
- * 8,192 bits.
+ * Maximum size of a destination's RSA key in bits. Each handshake blocks the event loop: about 10
+ * ms with 4,096 bits, 60 ms with 8,192 bits.
  */
 const maxRsaBits = 4_096
 
@@ -70,18 +63,14 @@ function refuseSize(bits: number | undefined, [section]: Path): Objection | unde
 }
 
 interface Given {
-  /** Suffix of the configuration key that is set: `File` if it names a file, otherwise empty. */
+  /** `File` if the configuration key names a file, otherwise empty. */
   readonly suffix: '' | 'File'
-  /**
-   * The certificate or private key; `undefined` when the text is not usable, or its file is not
-   * needed by this process.
-   */
+  /** `undefined` when the text is not usable, or this process does not need its file. */
   readonly text: string | undefined
 }
 
 /**
- * Returns the text at a path, or in the file that the key `…File` names; `undefined` when neither
- * key is set.
+ * Returns the text at a path, or in the file of the key `…File`; `undefined` when neither is set.
  */
 function givenAt(path: Path, holds: FileKind, config: WellFormed, files: FileContents): Given | undefined {
   const own = valueAt(config, path)

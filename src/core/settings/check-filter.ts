@@ -7,8 +7,7 @@ import { type SettingsProblem, valueAt } from './settings-problem.ts'
 type Op = (typeof conditionOps)[number]
 
 /**
- * Checks that the value of each condition in `filter.where` has a type that the operator of the
- * condition can compare.
+ * Checks that the operator of each condition in `filter.where` can compare the type of its value.
  */
 export const comparableValues: Rule = config =>
   (config.destinations ?? []).flatMap((destination, index) =>
@@ -21,8 +20,8 @@ export const comparableValues: Rule = config =>
   )
 
 /**
- * The filter of a destination whose other settings may be invalid. `undefined` when the destination
- * has no filter, or an invalid one.
+ * The filter of a destination whose other settings may be invalid; `undefined` if the filter itself
+ * is.
  */
 export function filterIn(destination: unknown): DestinationFilter | undefined {
   const { data } = filter.safeParse(valueAt(destination, ['filter']))

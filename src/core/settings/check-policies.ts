@@ -8,10 +8,9 @@ import { delivery } from './schema.ts'
 import type { DestinationPolicy } from './settings.ts'
 
 /**
- * Checks the policy of each destination: its timeout and window must not exceed the global ones,
- * and all retries must fit into the retry window. Keys that are not set have the global values. If
- * `delivery` itself is wrong, no policy is checked: the schema check or `scheduleFitsWindow`
- * reports the problem in `delivery`.
+ * Checks each policy: timeout and window must not exceed the global ones, and all retries must fit
+ * into the retry window. If `delivery` itself is wrong, the schema check or `scheduleFitsWindow`
+ * reports it.
  */
 export const policiesWithinLimits: Rule = config => {
   const global = delivery.safeParse(config.delivery ?? {}).data
@@ -73,9 +72,8 @@ function windowObjection({ window }: DestinationPolicy, global: DeliveryRules): 
 }
 
 /**
- * Refuses a wait in `schedule` that is shorter than the wait of the shortest retry topic, because
- * the delivery would wait longer than configured. Every longer wait is kept exactly: the delivery
- * waits in several retry topics if necessary.
+ * Refuses a wait in `schedule` that is shorter than that of the shortest retry topic. Longer waits
+ * are kept exactly, if necessary with several retry topics.
  */
 function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
   const shortest = durationMs(Math.min(...fixedTiers, ...global.schedule))

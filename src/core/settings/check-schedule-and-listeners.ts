@@ -8,15 +8,10 @@ import type { DeliverySettings } from './settings.ts'
 import type { SettingsProblem } from './settings-problem.ts'
 import { parseHostPort } from './value-types.ts'
 
-/**
- * The maximum values of `delivery.timeout` and `delivery.window`. If one of these keys has a wrong
- * value, the schedule is checked with the maximum instead.
- */
+/** The maximum values of `delivery.timeout` and `delivery.window`, used if these keys are wrong. */
 const longest = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
 
-/**
- * Checks that all retries fit into the retry window, with the defaults for keys that are not set.
- */
+/** Checks that all retries fit into the retry window. */
 export const scheduleFitsWindow: Rule = config => {
   const given = delivery.safeParse(config.delivery ?? {})
   const problems: SettingsProblem[] = []
@@ -33,8 +28,8 @@ export const scheduleFitsWindow: Rule = config => {
 }
 
 /**
- * Checks that no two servers listen on the same address and port. The addresses 0.0.0.0 and `::`
- * overlap with every other address.
+ * Checks that no two servers listen on the same address and port. 0.0.0.0 and `::` overlap with all
+ * addresses.
  */
 export const distinctListeners: Rule = config => {
   const given = (name: Listener): string | undefined => config[name]?.listen
@@ -65,8 +60,7 @@ function isSamePlace(a: Place, b: Place): boolean {
 }
 
 /**
- * Returns why a schedule is not allowed; `undefined` when it is allowed. The text begins with the
- * name of the wrong key.
+ * Returns why a schedule is not allowed, with the wrong key first; `undefined` when it is allowed.
  */
 export function refuseSchedule(
   delivery: Pick<DeliverySettings, 'schedule' | 'timeout' | 'window'>,

@@ -13,8 +13,7 @@ export const secretsGivenOnce =
       matchingPaths(config, setting).flatMap((path): readonly SettingsProblem[] => {
         const parent = path.slice(0, -1)
         const key = String(path.at(-1))
-        // `config` lacks a key whose value has a wrong type. So only `input` shows whether the user
-        // has set the key.
+        // `config` lacks values of a wrong type, so only `input` shows whether the key is set.
         const [own, file] = [key, `${key}File`].map(name => valueAt(input, [...parent, name]) !== undefined)
         if (own && file) {
           const message = `cannot be combined with "${key}"`

@@ -25,9 +25,8 @@ export const uniqueNames: Rule = config => [
 ]
 
 /**
- * Checks that each audience has its own trait. Hookline makes the name of the trait from the name
- * of the audience: `First time buyers` becomes `first_time_buyers`. An audience name without a
- * letter or digit gives no trait name, and two audience names can give the same one.
+ * Checks that each audience has its own trait. The name of the audience gives the name of the
+ * trait: `First time buyers` becomes `first_time_buyers`.
  */
 export const distinctProperties: Rule = config => {
   const first = new Map<string, { readonly name: string; readonly path: Path }>()
@@ -50,8 +49,8 @@ export const distinctProperties: Rule = config => {
 }
 
 /**
- * Checks that the webhooks of a destination have different labels. A label is the id or, without an
- * id, the position.
+ * Checks that the webhooks of a destination have different labels: the id or, without it, the
+ * position.
  */
 export const uniqueWebhookLabels: Rule = config =>
   (config.destinations ?? []).flatMap((destination, index) => {
@@ -60,9 +59,9 @@ export const uniqueWebhookLabels: Rule = config =>
       path: ['destinations', index, 'webhooks', position, 'id'],
       name: webhook?.id ?? String(position),
     }))
-    // A webhook without an id has its position as its label, and another webhook can have this text
-    // as its id. The problem must then be reported for the id, because the user can change it.
-    // `repeated` reports the later one of two equal names, so the positions come first.
+    // The position of a webhook can be the id of another one. The problem must then be reported for
+    // the id, because the user can change it. `repeated` reports the later one of two equal names,
+    // so the positions come first.
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )
@@ -85,8 +84,7 @@ export const knownNames: Rule = config => {
     ...(typeof config.destinationsFrom === 'object' ? config.destinationsFrom : []).flatMap((directory, index) =>
       references(sources, ['destinationsFrom', index, 'sources'], directory?.sources),
     ),
-    // `canary` and `notices` each name one destination and not a list, so their paths have no
-    // index.
+    // `canary` and `notices` name one destination, so their paths have no index.
     ...(['canary', 'notices'] as const).flatMap(key =>
       references(destinations, [], [config[key]?.destination]).map(problem => ({
         ...problem,
@@ -99,15 +97,13 @@ export const knownNames: Rule = config => {
 interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
-   * The known ids. `undefined` when other ids may exist, so that an unknown id is not reported.
-   * Other ids may exist in two cases: the configuration has an invalid id (which another check
-   * reports), or the installation has a config topic.
+   * The known ids. `undefined` when other ids may exist: the configuration has an invalid id (which
+   * another check reports), or a config topic exists.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**
-   * Whether some ids come from the directories in `destinationsFrom`, whose owners may remove or
-   * rename destinations. If true, an unknown id is reported, but the rest of the configuration is
-   * used.
+   * Whether ids come from the directories in `destinationsFrom`, whose owners may remove
+   * destinations. An unknown id is then reported, but the configuration is used.
    */
   readonly areOthers: boolean
 }
@@ -124,12 +120,12 @@ function knownIds(config: WellFormed, list: List): KnownIds {
 }
 
 /**
- * Returns a function that checks references to sources or destinations. Only the first `left`
- * unknown names get a suggestion, because each suggestion compares the name with all known names.
+ * Returns a function that checks references. Only the first `left` unknown names get a suggestion,
+ * because each suggestion compares all known names.
  */
 function referencesAdvisedOn(left: number) {
   const nearest = (name: string | undefined, ids: KnownIds['ids'], otherwise: string): string =>
-    // The hint must not list all ids: a syntax error can turn secrets into ids.
+    // Not all ids, because a syntax error can turn secrets into ids.
     left-- > 0 ? adviceOnName(name, [...(ids ?? [])], otherwise) : otherwise
 
   return ({ noun, ids, areOthers }: KnownIds, path: Path, names: readonly (string | undefined)[] = []) => {

@@ -33,8 +33,7 @@ const tokenTargetsOf = (config: WellFormed): readonly Target[] =>
   })
 
 /**
- * Checks that no two webhooks of a destination have the same URL, because the endpoint at this URL
- * would get each event twice.
+ * Checks that no two webhooks of a destination have the same URL, which would get each event twice.
  */
 export const uniqueUrls: Rule = (config, files) =>
   targetsOf(config, files).flatMap(targets =>
@@ -44,7 +43,7 @@ export const uniqueUrls: Rule = (config, files) =>
     ),
   )
 
-/** The valid URLs to which Hookline sends requests: of webhooks and of token endpoints. */
+/** The valid URLs of webhooks and of token endpoints. */
 const everyTarget = (config: WellFormed, files: FileContents): readonly Target[] => [
   ...targetsOf(config, files).flat(),
   ...tokenTargetsOf(config),
@@ -123,9 +122,7 @@ function headerProblems(
   return together === undefined ? [] : [{ path, ...together }]
 }
 
-/**
- * Refuses a static trace header, because the trace header of Hookline is sent in addition to it.
- */
+/** Refuses a static trace header in addition to Hookline's own. */
 function refuseBesideTrace(name: string): Objection | undefined {
   return /^trace(parent|state)$/i.test(name)
     ? {

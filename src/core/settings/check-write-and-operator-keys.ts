@@ -2,7 +2,7 @@ import { type Rule, repeated } from './configuration-rule.ts'
 import { secretFrom } from './named-files-and-content-problems.ts'
 import type { Path, SettingsProblem } from './settings-problem.ts'
 
-/** Checks that no write key is used twice, in one source or in two. */
+/** Checks that no write key is used twice. */
 export const uniqueWriteKeys: Rule = (config, files): readonly SettingsProblem[] =>
   repeated(
     (config.sources ?? []).flatMap((source, index) => [
@@ -26,8 +26,8 @@ function keysAtPath(
 }
 
 /**
- * Checks that no two entries of `operator.keys` have the same key, because the audit log identifies
- * the operator by the key. The two keys of one entry may be equal, as at the start of a rotation.
+ * Checks that no two entries of `operator.keys` have the same key, because the key identifies the
+ * operator in the audit log. The two keys of one entry may be equal, as at the start of a rotation.
  */
 export const uniqueOperatorKeys: Rule = (config, files): readonly SettingsProblem[] =>
   repeated(

@@ -6,9 +6,8 @@ import type { Path, SettingsProblem } from './settings-problem.ts'
 export type WellFormed = Pruned<ConfigurationInput>
 
 /**
- * A check that the schema cannot do, for example of two related values or of a file's content.
- * `config` has only the values of the right type, because the schema check has already reported the
- * others.
+ * A check that the schema cannot do, for example of two related values. `config` has only values of
+ * the right type.
  */
 export type Rule = (config: WellFormed, files: FileContents) => readonly SettingsProblem[]
 
@@ -17,7 +16,7 @@ interface Named {
   readonly name: string | undefined
 }
 
-/** Returns one problem for each entry that has the name of an earlier entry. */
+/** Reports each entry that has the name of an earlier one. */
 export function repeated(entries: readonly Named[], message: string): readonly SettingsProblem[] {
   const seen = new Map<string, Path>()
   return entries.flatMap(({ path, name }) => {

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { duration, oneOf } from './value-types.ts'
 
-/**
- * The key `lifecycle` of a destination: effects of a pause, and what happens when its endpoints
- * fail.
- */
+/** The key `lifecycle` of a destination: effects of a pause and of failing endpoints. */
 export const lifecycle = z.strictObject({
   disableAfter: duration
     .optional()

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { duration, oneOf } from './value-types.ts'
 
 /**
- * The key `policy` of a destination: settings that override the configuration keys `delivery` and
- * `payload` for this destination. A change of any of them applies without a restart.
+ * The key `policy` of a destination. It overrides `delivery` and `payload`, and changes without a
+ * restart.
  */
 export const policy = z.strictObject({
   timeout: duration

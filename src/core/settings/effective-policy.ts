@@ -5,16 +5,16 @@ import { type DurationMs, durationMs } from '../time.ts'
 export type DeliveryRules = Pick<DeliverySettings, 'timeout' | 'schedule' | 'window' | 'ordering'>
 
 /**
- * Returns the rules for the deliveries of one destination: the values of its policy, and the global
- * values for keys that the policy does not set. If the timeout or window of the policy exceeds the
- * global value, the global value applies. The policy can exceed the global value for two reasons:
- * - Changes of `delivery` need a restart: the running process may have an older `delivery` than the
- *   file with the policy.
+ * Returns the rules for the deliveries of one destination: its policy, and the global values for
+ * keys without one. A longer timeout or window in the policy has no effect. A policy can have one
+ * for two reasons:
+ * - Changes of `delivery` need a restart, so the running process may have an older `delivery` than
+ *   the file.
  * - An object of the config topic keeps its policy when `delivery` changes.
  */
 export function effectivePolicy(own: DestinationPolicy | undefined, global: DeliveryRules): DeliveryRules {
   const { timeout, schedule, window, ordering } = own ?? none
-  // A shortcut, because this runs for each delivery and most destinations have none of these keys.
+  // A shortcut, because this runs for each delivery.
   if ((timeout ?? schedule ?? window ?? ordering) === undefined) return global
   return {
     timeout: shorter(timeout, global.timeout),

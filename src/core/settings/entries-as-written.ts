@@ -2,24 +2,20 @@ import type { WellFormed } from './configuration-rule.ts'
 
 type List = 'sources' | 'destinations'
 
-/** The keys of the configuration that the rules for single sources and destinations read. */
+/** The configuration keys that rules for single sources and destinations read. */
 const contextKeys = ['network', 'delivery', 'payload', 'traces'] as const satisfies (keyof WellFormed)[]
 
-/** The part of the configuration on which the checks of a single source or destination depend. */
 export type EntryContext = Pick<WellFormed, (typeof contextKeys)[number]>
 
 /**
- * The sources and destinations as they are written in the file, for the operator API. They may have
- * secrets, so the fields are private: neither JSON nor a log line shows them.
+ * The sources and destinations as written in the file, for the operator API. The fields are
+ * private, because neither JSON nor a log line may show their secrets.
  */
 export class GivenEntries {
   readonly #config: WellFormed
   readonly #entries: Readonly<Record<List, ReadonlyMap<string, object>>>
 
-  /**
-   * `hidden`: ids of destinations that Hookline only keeps as placeholders for missing or invalid
-   * files. They are not entries of a file.
-   */
+  /** `hidden`: ids of destinations that are only placeholders for missing or invalid files. */
   constructor(config: WellFormed, hidden: ReadonlySet<string> = new Set()) {
     const shown = config.destinations?.filter(entry => !hidden.has(entry?.id ?? ''))
     this.#config = config
@@ -36,7 +32,7 @@ export class GivenEntries {
     return entry && (withPlainNames(entry) as object)
   }
 
-  /** Returns these entries without the destinations with the given ids. */
+  /** Returns these entries without some destinations. */
   without(destinations: ReadonlySet<string>): GivenEntries {
     return new GivenEntries(this.#config, destinations)
   }
@@ -48,9 +44,8 @@ const byId = (
   new Map(entries.flatMap(entry => (entry?.id === undefined ? [] : [[entry.id, entry] as const])))
 
 /**
- * Returns an entry of `destinationsFrom` with its file names as a user wrote them. After the file
- * was read, each file name has a prefix: the number of the directory and a NUL. No other text of a
- * configuration begins with this prefix.
+ * Returns an entry with its file names as a user wrote them. A file name of `destinationsFrom`
+ * begins with the number of its directory and a NUL, as no other text of a configuration does.
  */
 function withPlainNames(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/^\d+\0/, '')

@@ -5,10 +5,9 @@ import { count, fileName, id, listen, oneOf, oneOrTwo, secretText } from './valu
 /* Settings of the HTTP servers: addresses, limits and keys. */
 
 /**
- * The default addresses. The collector and the server for metrics and health checks (`ops`) listen
- * on all addresses, because other hosts must reach them in a container; restrict this access with
- * network policies. The operator API listens only on the loopback address, so other machines cannot
- * reach it.
+ * The collector and the server for metrics and health checks (`ops`) listen on all addresses,
+ * because other hosts must reach them in a container; restrict this with network policies. The
+ * operator API listens only on the loopback address.
  */
 export const defaultListen = {
   collector: '0.0.0.0:8080',
@@ -66,9 +65,7 @@ export const ops = z
   .prefault({})
   .describe('The HTTP server for metrics and health checks.')
 
-/**
- * The roles of operator keys. `read` permits GET and HEAD requests, `operate` permits all requests.
- */
+/** `read` permits GET and HEAD requests, `operate` all requests. */
 export const operatorRoles = ['read', 'operate'] as const
 
 const key = z.strictObject({

@@ -30,7 +30,7 @@ export const keyNames: ReadonlySet<string> = new Set(namesIn(plain))
 
 /**
  * The description of the key at a path, or of the nearest parent that has one. The first letter is
- * lower case, because the description follows other text in the line of an error message.
+ * lower case, because other text precedes it.
  */
 export function meaningAt(path: Path): string {
   let node: Node | undefined = plain
@@ -74,9 +74,8 @@ export function configurationJsonSchema(): object {
 }
 
 /**
- * Whether the schema would reject `${VARIABLE}` in place of this value. The caller then permits the
- * variable explicitly. The result is also true for a list of scalars, because one variable can have
- * a whole list, separated by commas.
+ * Whether the schema would reject `${VARIABLE}` in place of this value. Also true for a list of
+ * scalars, because one variable can have a whole list, separated by commas.
  */
 function narrowsScalar({ type, pattern, enum: choice, items }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'string') return pattern !== undefined || choice !== undefined

@@ -2,13 +2,11 @@ import { keyNames, keysAt, meaningAt } from './json-schema.ts'
 import { maskedKey, type Path } from './settings-problem.ts'
 
 /**
- * Returns the known name that the user probably meant by `typed`; `undefined` when none is near.
- * Names may differ in case, and in up to a third of the letters of `typed`. In a name of two to
- * five letters, one letter may differ. A single letter may differ only in case.
+ * Returns the known name that the user probably meant. Case does not matter, and up to a third of
+ * the letters may differ: one letter in a name of two to five letters, none in a single letter.
  */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
-  // A text of more than 64 characters is not a misspelled name. Comparing it would take long: the
-  // time is proportional to the product of the lengths of both names.
+  // Comparing a long text would take long, and it is not a misspelled name.
   if (typed.length > 64) return undefined
   const limit = typed.length < 2 ? 0 : Math.max(1, Math.floor(typed.length / 3))
   const near = names
@@ -40,10 +38,9 @@ function distanceOf(a: string, b: string): number {
   return last[b.length]!
 }
 
-/** Maximum number of names in a hint. A longer list would not help the user. */
+/** Maximum number of names in a hint. */
 const maxNames = 20
 
-/** Returns a hint for a path: the possible keys of a mapping, or the description of the key. */
 export function adviceAt(path: Path): string {
   const keys = keysAt(path)
   return keys.length > 0 ? possible(keys, 'possible keys') : meaningAt(path)
@@ -56,8 +53,8 @@ export function adviceOnName(typed: unknown, names: readonly string[], otherwise
 }
 
 /**
- * Makes a path safe to print. Keys that are not similar to a key of the schema are masked, because
- * a syntax error can turn a secret into a key.
+ * Masks keys that are not similar to a key of the schema, because a syntax error can turn a secret
+ * into a key.
  */
 export const maskUnknownKeys = (path: Path): Path =>
   path.map(part => (typeof part === 'number' || isLikeOurs(part) ? part : maskedKey))

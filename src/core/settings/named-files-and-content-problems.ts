@@ -18,10 +18,10 @@ export interface NamedFile {
 
 export type FileContent =
   | { readonly kind: 'read'; readonly text: string }
-  /** The message continues a sentence about the file, for example `does not exist`. */
+  /** Continues a sentence about the file, for example `does not exist`. */
   | (Objection & { readonly kind: 'unreadable' })
 
-/** The content of a file that was not read, because no service of this process needs it. */
+/** A file that was not read, because no service of this process needs it. */
 export const notNeeded = { kind: 'not_needed' } as const
 
 export type NamedFileState = FileContent | typeof notNeeded
@@ -29,7 +29,6 @@ export type NamedFileState = FileContent | typeof notNeeded
 /** The contents of the files, by `NamedFile.name`. */
 export type FileContents = ReadonlyMap<string, NamedFileState>
 
-/** Returns every file that the configuration names, with the kind of its content. */
 export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFile[] {
   return fileSettings.flatMap(([setting, holds]) =>
     matchingPaths(config, setting)
@@ -45,29 +44,28 @@ export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFi
 }
 
 /**
- * The services that need the files named in the configuration, by top-level key. Files named under
- * a key that is not listed here are needed by every process.
+ * The services that need the files named under a top-level key. Files under other keys are needed
+ * by every process.
  */
 const owners: Readonly<Record<string, readonly ServiceName[]>> = {
   sources: ['collector'],
   collector: ['collector'],
   operator: ['operator'],
-  // The operator service sends test messages to destinations, and publishes their public keys.
+  // The operator service sends test messages, and publishes public keys.
   destinations: ['dispatcher', 'operator'],
   network: ['dispatcher', 'operator'],
 }
 
 const encryptionKeyPath: Path = ['operator', 'encryptionKeyFile']
 /**
- * Whether a path names the encryption key of the config topic. Every service needs this key,
- * because every service reads the config topic. A command needs the key only if it reads the topic.
+ * Whether a path names the encryption key of the config topic. Every process that reads this topic
+ * needs the key.
  */
 const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, index) => path[index] === part)
 
 /**
- * The reader of a file that the configuration names: a service, or `config_topic` for a command
- * that reads the config topic. This command needs only the files that every process needs, and the
- * file with the encryption keys of the config topic.
+ * A service, or `config_topic` for a command that reads the config topic. This command needs only
+ * the files of every process, and the encryption keys.
  */
 export type FileReader = ServiceName | 'config_topic'
 
@@ -78,9 +76,8 @@ export function ownersOf(path: Path): readonly ServiceName[] | undefined {
 }
 
 /**
- * Whether a process needs the file at a path. `readers` are the services of the process, or
- * `config_topic` for a command that reads the config topic. Without readers, the process needs only
- * the files that every process needs.
+ * Whether a process needs the file at a path. Without readers, it needs only the files of every
+ * process.
  */
 export function isNeeded(path: Path, readers: ReadonlySet<FileReader>): boolean {
   if (isEncryptionKey(path)) return readers.size > 0
@@ -93,13 +90,13 @@ export function secretIn(content: string): string {
   return content.replace(/\r?\n$/, '')
 }
 
-/** The secret in a file; `undefined` when the file is empty or cannot be read. */
+/** The secret in a file; `undefined` when the file is empty, unread or unreadable. */
 export function secretFrom(name: string | undefined, files: FileContents): string | undefined {
   const content = name === undefined ? undefined : files.get(name)
   return content?.kind === 'read' ? secretIn(content.text) || undefined : undefined
 }
 
-/** Why the content of a file is not usable for its purpose; `undefined` when it is usable. */
+/** Why the content of a file is not usable; `undefined` when it is. */
 export function contentProblem(content: NamedFileState | undefined, holds: FileKind): Objection | undefined {
   if (content === undefined) throw new Error('a file that the configuration names has not been read')
   if (content.kind === 'not_needed') return undefined
@@ -132,13 +129,13 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
   }
 }
 
-/** Matches the position after a certificate. OpenSSL also reads the labels TRUSTED and X509. */
+/** OpenSSL also reads the labels TRUSTED and X509. */
 const afterCertificate = /(?<=-----END (?:TRUSTED |X509 )?CERTIFICATE-----[^\n]*\n)/
 
 /**
- * Checks that every certificate can be parsed together with the text before it. Also checks the
- * text after the last certificate. TLS libraries refuse or silently skip a certificate that they
- * cannot parse, for example one that begins after a space in its line.
+ * Checks every certificate together with the text before it, and the text after the last one. TLS
+ * libraries refuse or silently skip a certificate that they cannot parse, for example one that
+ * begins after a space in its line.
  */
 function refuseCertificates(text: string): Objection | undefined {
   if (!text.includes('-----BEGIN CERTIFICATE-----'))
@@ -150,8 +147,7 @@ function refuseCertificates(text: string): Objection | undefined {
   const rest = parts.at(-1)!.includes('CERTIFICATE-----') ? '' : parts.pop()!
   const bad = parts.findIndex(part => !parses(() => new X509Certificate(part)))
   if (bad < 0) {
-    // Check `rest`, the text after the last certificate. The parser ignores text after the first
-    // certificate of its input, so `rest` is put before a certificate.
+    // The parser ignores text after the first certificate, so `rest` is put before a certificate.
     if (parses(() => new X509Certificate(`${rest}\n${parts[0]}`))) return undefined
     const hint = 'remove this text; if it is a private key, copy the whole key again'
     return { message: 'has text after its last PEM certificate, and this text cannot be parsed', hint }

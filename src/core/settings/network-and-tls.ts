@@ -3,9 +3,7 @@ import { refuseNoProxyEntry } from '../network/no-proxy.ts'
 import { parseUrl, refuseUrl } from '../network/url.ts'
 import { cidr, fileName, oneOf, port, secretText, text, unlessRefused, withMessage } from './value-types.ts'
 
-/*
- * Keys that decide how Hookline connects to endpoints: `network`, and `tls` of a destination.
- */
+/* How Hookline connects to endpoints: `network`, and `tls` of a destination. */
 
 export const endpointTls = z
   .strictObject(

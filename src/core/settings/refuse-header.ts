@@ -31,16 +31,15 @@ const maxValueBytes = 4_096
 const maxBytesOfAll = 8_192
 
 /**
- * Returns why a static header is not allowed; `undefined` when it is allowed. The text contains
- * neither the value nor the name, because a syntax error can turn a credential into a name. Only
- * reserved names are shown.
+ * Returns why a static header is not allowed; `undefined` when it is. The text contains no value,
+ * and only reserved names, because a syntax error can turn a credential into a name.
  */
 export function refuseHeader(name: string, value: string): Objection | undefined {
   const lower = name.toLowerCase()
   if (!headerName.test(name)) {
     return { message: 'the name of this header is not valid', hint: `use only ${headerNameCharacters}` }
   }
-  // HTTP clients keep headers in plain objects, which cannot store this name.
+  // HTTP clients keep headers in plain objects, which cannot have this key.
   if (name === '__proto__') return { message: 'a header of this name cannot be sent', hint: 'use another name' }
   const prefix = reservedPrefixes.find(each => lower.startsWith(each))
   if (reservedNames.has(lower) || prefix !== undefined) {
@@ -53,7 +52,7 @@ export function refuseHeader(name: string, value: string): Objection | undefined
     const hint = 'use only tabs, spaces, visible ASCII characters, and the characters 0x80 to 0xff of Latin-1'
     return { message, hint }
   }
-  // Each character is one byte, because the value has matched `fieldValue`.
+  // One byte per character, because the value has matched `fieldValue`.
   if (value.length > maxValueBytes) {
     const message = `the value of this header is ${value.length} bytes long, the maximum is ${maxValueBytes}`
     return { message, hint: 'use a shorter value' }
@@ -62,8 +61,8 @@ export function refuseHeader(name: string, value: string): Objection | undefined
 }
 
 /**
- * Returns an objection if the static headers of a webhook are too large together. Each of them must
- * have passed `refuseHeader`.
+ * Returns an objection if the headers of a webhook, which passed `refuseHeader`, are too large
+ * together.
  */
 export function refuseHeaders(headers: Readonly<Record<string, string>>): Objection | undefined {
   let bytes = 0

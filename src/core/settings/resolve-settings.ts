@@ -14,10 +14,7 @@ import type {
   Webhook,
 } from './settings.ts'
 
-/**
- * A placeholder for the secret in a file that no service of this process needs. With it, settings
- * have the same form in all processes.
- */
+/** Replaces the secret in a file that no service of this process needs. */
 export const unreadSecret = new Secret('')
 
 /** Converts a valid configuration to settings: the contents of files replace their names. */
@@ -86,7 +83,6 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
   }
 }
 
-/** Converts one valid source or destination that names no file. */
 export const resolveEntry = {
   sources: (source: Configuration['sources'][number]): Source => sourceOf(source, noContents),
   destinations: (destination: Configuration['destinations'][number]): Destination =>
@@ -96,7 +92,7 @@ export const resolveEntry = {
 type Contents = ReturnType<typeof contentsOf>
 
 function contentsOf(files: FileContents) {
-  /** Returns the content of a file, `undefined` when no service of this process needs it. */
+  /** Returns the content of a file; `undefined` if no service of this process needs it. */
   const read = (name: string): string | undefined => {
     const content = files.get(name)
     if (content?.kind === 'not_needed') return undefined

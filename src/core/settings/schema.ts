@@ -66,9 +66,8 @@ const traces = z
 
 /*
  * The configuration as users write it. The types, the JSON Schema and the reference page are
- * generated from this schema; rules that need more than one value are in `check-*.ts`. Every secret
- * can be set as text (preferably `${VARIABLE}`) or as `…File`, a file that contains it. File names
- * are relative to the configuration file.
+ * generated from this schema; `check-*.ts` has rules for more than one value. File names are
+ * relative to the configuration file.
  */
 
 const credentials = {
@@ -221,10 +220,8 @@ const payload = z
   .describe('Body and headers of the requests that Hookline sends to webhooks.')
 
 /**
- * Maximum length of the name of an audience. It is well below two other limits: the dispatcher
- * refuses events with a name of more than 1,000 characters (`maxOriginIdLength`), and the operator
- * API, which has the name in the path of its requests, accepts at most 16 KiB for the path and the
- * header fields together (`headBytes`).
+ * Maximum length of the name of an audience. The dispatcher refuses events with a name of more than
+ * 1,000 characters (`maxOriginIdLength`), and the operator API has the name in its paths.
  */
 const maxAudienceNameLength = 500
 
@@ -286,9 +283,7 @@ export const configuration = z
   })
   .meta({ title: 'Hookline configuration' })
 
-/** The type of the configuration as users write it, without defaults. */
+/** The configuration as users write it, without defaults. */
 export type ConfigurationInput = z.input<typeof configuration>
-/**
- * The type of the parsed configuration with defaults, before file names are replaced by contents.
- */
+/** The parsed configuration with defaults and file names. */
 export type Configuration = z.output<typeof configuration>

@@ -1,6 +1,6 @@
 /**
- * Whether every client can send a write key. In HTTP Basic, a colon ends the key, and a header
- * carries only printable ASCII characters without loss.
+ * Whether every client can send a write key. In HTTP Basic, a colon ends the key, and headers
+ * transport only printable ASCII without loss.
  */
 export const isSendable = (writeKey: string): boolean =>
   /^[\x20-\x39\x3b-\x7e]+$/.test(writeKey) && writeKey.trim() === writeKey
@@ -8,8 +8,5 @@ export const isSendable = (writeKey: string): boolean =>
 export const sendableHint =
   'use printable ASCII characters without a colon and without a space at the beginning or end, for example the output of openssl rand -hex 32'
 
-/**
- * Whether a text can follow `Bearer` in the Authorization header, as an operator key or an access
- * token does: visible ASCII without spaces.
- */
+/** Whether a text can follow `Bearer` in the Authorization header: visible ASCII without spaces. */
 export const isBearerToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)

@@ -1,6 +1,5 @@
-/** The services that a process can run. By default it runs all of them. */
+/** A process runs all services by default. */
 export const serviceNames = ['collector', 'dispatcher', 'audiences', 'operator'] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-/** All services, for a command that needs every file that the configuration names. */
 export const everyService: ReadonlySet<ServiceName> = new Set(serviceNames)

@@ -22,19 +22,17 @@ export interface SettingsChange {
 }
 
 /**
- * The keys of the settings that a reload replaces: the live keys, `excluded` and `given`.
- * `excluded` (counts of invalid files) and `given` (the entries as the user wrote them) are derived
- * from the file and are not keys of the configuration.
+ * The keys of the settings that a reload replaces. `excluded` (counts of invalid files) and `given`
+ * (the entries as written) are not keys of the configuration.
  */
 const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded', 'given']
 
 const isLive = (key: SettingsKey): boolean => swapped.includes(key)
 
-/** The top-level keys that differ, grouped by whether the change applies without a restart. */
+/** The top-level keys that differ, by whether the change applies without a restart. */
 export function changeBetween(before: Settings, after: Settings): SettingsChange {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
-  // `given` contains the sources and destinations as the user wrote them. Each difference in it is
-  // also a difference in `sources` or `destinations`, so `given` itself is not reported.
+  // `given` changes only together with `sources` or `destinations`.
   const changed = [...keys].filter(key => key !== 'given' && !isSameValue(before[key], after[key]))
   return { live: changed.filter(isLive), needRestart: changed.filter(key => !isLive(key)) }
 }

@@ -3,38 +3,29 @@ export type Path = readonly (string | number)[]
 
 interface Wrong {
   readonly path: Path
-  /** What is wrong, as a text that follows the path, for example `must be …` or `is missing`. */
+  /** Follows the path, for example `must be …` or `is missing`. */
   readonly message: string
   /** Set when the key is wrong, not its value. */
   readonly at?: 'key'
   /**
-   * Whether the owner of a directory in `destinationsFrom` can cause this problem. If so, the
-   * problem is reported, but the rest of the configuration is still used.
+   * Whether the owner of a directory in `destinationsFrom` can cause this problem. The problem then
+   * does not prevent the use of the configuration.
    */
   readonly isExcluded?: boolean
 }
 
-/**
- * Help for the user. `hint` is an allowed value or an action. `first` is the path of the earlier
- * value with which the wrong value conflicts.
- */
+/** `hint`: an allowed value or an action. `first`: the path of the earlier value that conflicts. */
 type Help =
   | { readonly hint: string; readonly first?: Path | undefined }
   | { readonly hint?: string; readonly first: Path }
 
-/** One problem of the configuration. Its texts never contain a secret. */
+/** Its texts never contain a secret. */
 export type SettingsProblem = Wrong & Help
 
-/**
- * Maximum number of problems reported for one configuration. Further problems are reported after
- * these are fixed.
- */
+/** Maximum number of problems reported for one configuration. */
 export const maxProblems = 100
 
-/**
- * Replaces the path when the whole file is wrong. It cannot be confused with a key, because a key
- * with a space is quoted.
- */
+/** Replaces the path when the whole file is wrong. A key with a space would be quoted. */
 export const wholeFile = 'the file'
 
 /**
@@ -43,8 +34,8 @@ export const wholeFile = 'the file'
 export const maskedKey = '***'
 
 /**
- * Formats a path as `destinations[0].webhooks[5]`. A key is written in quotes unless it consists of
- * letters, digits, `_`, `$` and `-`.
+ * Formats a path as `destinations[0].webhooks[5]`. A key with other characters than letters,
+ * digits, `_`, `$` and `-` is quoted.
  */
 export function formatPath(path: Path): string {
   return path
@@ -60,7 +51,7 @@ export function formatPath(path: Path): string {
 export const problemLine = ({ path, message }: Pick<Wrong, 'path' | 'message'>): string =>
   `${formatPath(path)} ${message}`.trim()
 
-/** The value at a path of a parsed document; `undefined` when there is none. */
+/** The value at a path of a parsed document, if any. */
 export function valueAt(value: unknown, path: Path): unknown {
   let found = value
   for (const part of path) {

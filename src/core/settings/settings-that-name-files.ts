@@ -3,15 +3,14 @@ import type { Path } from './settings-problem.ts'
 export type FileKind = 'secret' | 'url' | 'certificates' | 'key' | 'signing_key' | 'encryption_key'
 
 /**
- * Whether the value can also be set as text, under the same key without `File`. `none`: it cannot.
- * `optional`: both keys may be absent. `required`: one of the two must be set when the mapping that
- * contains them exists. `paired`: one must be set when a user name or a password is set.
+ * Whether the value can also be set as text, under the same key without `File`. `optional`: both
+ * keys may be absent. `required`: one must be set when their mapping exists. `paired`: one must be
+ * set when a user name or a password is set.
  */
 type Text = 'none' | 'optional' | 'required' | 'paired'
 
 /**
- * Every setting that names a file. In a path, `*` stands for every index or key of a list or
- * mapping. If the value of the setting is a list, each entry names a file.
+ * Every setting that names a file, or a list of files. In a path, `*` matches each index or key.
  */
 export const fileSettings = [
   ['kafka.tls.caFile', 'certificates', 'none'],
@@ -38,15 +37,12 @@ export const fileSettings = [
   ['destinations.*.webhooks.*.headers.*.file', 'secret', 'none'],
 ] as const satisfies readonly (readonly [path: string, holds: FileKind, text: Text])[]
 
-/** The settings of `fileSettings` that can also be set as text, with the paths of their texts. */
+/** The settings that can also be set as text, with the paths of their texts. */
 export const textSettings = fileSettings.flatMap(([path, holds, text]) =>
   text === 'none' ? [] : [{ path: path.replace(/File$/, ''), holds, need: text }],
 )
 
-/**
- * Returns the paths in a document that match a path with `*`. The document may lack the last key of
- * a path.
- */
+/** Returns the paths in a document that match a path with `*`, even if the last key is absent. */
 export const matchingPaths = (document: unknown, pattern: string): readonly Path[] =>
   matching(document, pattern.split('.'), [])
 

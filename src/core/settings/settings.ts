@@ -12,18 +12,18 @@ type Immutable<T> = T extends string | number | boolean | undefined | Secret
 /** One URL of a destination. */
 export interface Webhook {
   /**
-   * The id, or the position when there is no id. Metrics and logs show it instead of the URL,
-   * which may contain secrets.
+   * The id or, without one, the position. Metrics and logs show it, because the URL may contain
+   * secrets.
    */
   readonly label: string
-  /** The URL to which events are sent. It is a `Secret` when it comes from a file. */
+  /** A `Secret` when it comes from a file. */
   readonly url: string | Secret
   /**
-   * The first 8 hex digits of the URL's SHA-256. With it, a record in a retry topic identifies the
-   * webhooks that rejected the delivery.
+   * The first 8 hex digits of the URL's SHA-256. They identify, in a retry record, the webhooks
+   * that rejected the delivery.
    */
   readonly urlHash: string
-  /** The static headers of requests. A value is a `Secret` when it comes from a file. */
+  /** The static headers. A value is a `Secret` when it comes from a file. */
   readonly headers: Readonly<Record<string, string | Secret>>
   /** Whether requests contain trace headers. The default is false. */
   readonly traceHeaders: boolean
@@ -33,57 +33,47 @@ export interface Destination {
   readonly id: string
   readonly enabled: boolean
   /**
-   * Whether the destination is paused: no requests are sent, and deliveries wait in retry topics.
-   * Their retry window continues, unless `lifecycle.pauseKeepsWindow` is set.
+   * Whether deliveries wait in retry topics instead of being sent. Their retry window continues,
+   * unless `lifecycle.pauseKeepsWindow` is set.
    */
   readonly paused: boolean
   readonly sources: readonly string[]
-  /**
-   * The shared secrets: one, or two during a rotation. None when no shared secret signs requests.
-   * X-Signature uses only the first one.
-   */
+  /** The shared secrets: none, one, or two during a rotation. X-Signature uses only the first. */
   readonly secrets: readonly Secret[]
   /** When the second secret replaces the first; `undefined` when both stay in use. */
   readonly secretRotatesAt?: EpochMs | undefined
-  /** Ed25519 private keys as text: one, or two during a rotation. Absent or empty: none. */
+  /** Ed25519 private keys as text: one, or two during a rotation. */
   readonly signingKeys?: readonly Secret[]
-  /**
-   * How requests authenticate at the endpoints, apart from static headers; `undefined` if static
-   * headers are enough.
-   */
+  /** How requests authenticate, besides static headers. */
   readonly auth?: DestinationAuth | undefined
-  /** The one to five webhooks of the destination; empty while `isHeld` is set. */
+  /** One to five webhooks; none while `isHeld` is set. */
   readonly webhooks: readonly Webhook[]
   /**
    * Set when the destination's file in `destinationsFrom` is missing or invalid. The destination is
-   * then `paused` and has no webhooks until the file is fixed.
+   * then `paused`, without webhooks.
    */
   readonly isHeld?: true
   /** Settings that override `delivery` and `payload` for this destination. */
   readonly policy?: DestinationPolicy
-  /** Which events of its sources the destination gets; `undefined`: all. */
   readonly filter?: DestinationFilter | undefined
-  /** Settings for a pause and for failing endpoints. Absent: the defaults. */
+  /** Settings for a pause and for failing endpoints. */
   readonly lifecycle?: DestinationLifecycle
   /**
-   * Set when Hookline has disabled the destination because its endpoints failed or are gone.
-   * `enabled` is then false.
+   * Set when Hookline has disabled the destination because its endpoints failed. `enabled` is then
+   * false.
    */
   readonly disabledAutomatically?: AutomaticDisabling
-  /** The client certificate and CAs of the destination; `undefined` when it has neither. */
+  /** The client certificate and CAs, if any. */
   readonly tlsIdentity?: TlsIdentity | undefined
 }
 
-/**
- * Settings that override `delivery` and `payload` for one destination. A key that is `undefined`
- * overrides nothing.
- */
+/** Overrides `delivery` and `payload`, except with absent or `undefined` keys. */
 export type DestinationPolicy = Immutable<Configuration['destinations'][number]['policy']>
 
-/** Settings for a pause and for failing endpoints. An absent key has its default. */
+/** An absent key has its default. */
 export type DestinationLifecycle = Partial<Immutable<Configuration['destinations'][number]['lifecycle']>>
 
-/** Why and when Hookline has disabled a destination. Times are from the brokers' clock. */
+/** Times are from the brokers' clock. */
 export interface AutomaticDisabling {
   readonly at: EpochMs
   /** `failing`: all attempts failed for `disableAfter`. `gone`: all webhooks responded with 410. */
@@ -108,21 +98,18 @@ export interface OAuth2Settings {
 
 export interface Source {
   readonly id: string
-  /** The write keys, one to three. Each of them is accepted. */
+  /** One to three, all accepted. */
   readonly writeKeys: readonly Secret[]
 }
 
 export interface OperatorKey {
   readonly name: string
   readonly role: OperatorRole
-  /** The secrets of the key: one, or two during a rotation. Each of them is accepted. */
+  /** One, or two during a rotation, both accepted. */
   readonly secrets: readonly Secret[]
 }
 
-/**
- * The role of an operator key. `read` permits GET and HEAD requests, `operate` permits all
- * requests.
- */
+/** `read` permits GET and HEAD requests, `operate` all requests. */
 export type OperatorRole = Configuration['operator']['keys'][number]['role']
 
 export interface ListenAddress {
@@ -131,31 +118,29 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** The settings of `delivery`: attempts, retries and limits. The limits are per process. */
+/** Attempts, retries and limits per process. */
 export type DeliverySettings = Immutable<Configuration['delivery']>
 
 export type PayloadSettings = Immutable<Configuration['payload']>
 
 export interface NetworkSettings {
-  /** Blocks of private addresses to which requests are permitted, in CIDR notation. */
+  /** Blocks of permitted private addresses, in CIDR notation. */
   readonly allow: readonly string[]
   /** The allowed ports; `undefined` allows 80, 443 and all ports from 1024. */
   readonly ports: readonly number[] | undefined
   /**
-   * Whether every webhook URL and token URL must begin with https://. The configuration is checked
-   * for this (`httpsUrls`), so that transports need not check it.
+   * Whether webhook and token URLs must begin with https://. Transports need not check it
+   * (`httpsUrls`).
    */
   readonly httpsOnly?: boolean
-  /** CA certificates in PEM that are trusted in addition to the public CAs. */
+  /** CA certificates in PEM, trusted in addition to the public CAs. */
   readonly ca: string | undefined
   /** The proxy for requests; `undefined` when Hookline connects directly. */
   readonly proxy?: ProxySettings | undefined
 }
 
-/** The proxy for all requests to webhooks and to token endpoints. */
 export interface ProxySettings {
   readonly url: string
-  /** The user name and password for the proxy; `undefined` when the proxy needs none. */
   readonly credentials: Credentials | undefined
   readonly noProxy: readonly string[]
   /**
@@ -175,20 +160,19 @@ export type CanarySettings = Immutable<NonNullable<Configuration['canary']>>
 export type NoticesSettings = Immutable<NonNullable<Configuration['notices']>>
 
 export interface TracesSettings {
-  /** The OTLP/HTTP endpoint; `undefined` when OpenTelemetry's environment variables name it. */
+  /** The OTLP/HTTP endpoint; `undefined` if environment variables of OpenTelemetry name it. */
   readonly endpoint: string | undefined
-  /** The share, from 0 to 1, of the traces started by Hookline that are sampled. */
+  /** The share of sampled traces among those that Hookline starts, from 0 to 1. */
   readonly sample: number
 }
 
 /**
- * The numbers of files of `destinationsFrom` that are not in use. A file is not in use if it is
- * invalid, or if it is missing although an audience, the canary or the notices use its destination.
- * A directory that cannot be listed counts as one file.
+ * The numbers of files of `destinationsFrom` that are invalid, or missing although an audience, the
+ * canary or the notices use the destination. A directory that cannot be listed counts as one.
  */
 export interface ExcludedFiles {
   readonly files: number
-  /** The number of excluded files whose destination id is unknown. */
+  /** The number of these files whose destination id is unknown. */
   readonly unnamed: number
 }
 
@@ -197,10 +181,7 @@ export interface Settings {
   readonly kafka: {
     readonly brokers: readonly string[]
     readonly clientId: string
-    /**
-     * The TLS settings of the connections to Kafka; `undefined` when TLS is off. `ca` replaces the
-     * public CAs.
-     */
+    /** `undefined` when TLS is off. `ca` replaces the public CAs. */
     readonly tls:
       | { readonly ca: string | undefined; readonly cert: string | undefined; readonly key: Secret | undefined }
       | undefined
@@ -210,46 +191,39 @@ export interface Settings {
   readonly registry: {
     readonly url: string
     readonly auth: Credentials | undefined
-    /** CA certificates in PEM that are trusted in addition to the public CAs. */
+    /** CA certificates in PEM, trusted in addition to the public CAs. */
     readonly ca?: string | undefined
   }
   readonly collector: {
     readonly listen: ListenAddress
     /**
-     * Deprecated: the key of the operator API at the collector's address (`listen`). `undefined`
-     * when this address has no operator API.
+     * Deprecated: the key of the operator API at the collector's address. Without the key, this
+     * address has no operator API.
      */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number
-    /**
-     * Maximum messages per second that one process accepts from one source; `undefined` when there
-     * is no limit.
-     */
+    /** Maximum messages per second that one process accepts from one source. */
     readonly ratePerSource: number | undefined
-    /**
-     * The header with the client's address. `undefined`: Hookline uses the address of the
-     * connection.
-     */
+    /** The header with the client's address. `undefined`: the address of the connection. */
     readonly clientAddressHeader: string | undefined
     readonly connectionsPerAddress: number
     /**
-     * Maximum memory, in bytes, that one process uses for the requests in progress of one client
-     * address: their bodies, rejected messages and responses. `undefined` selects the default: half
-     * of the memory for requests with a known write key.
+     * Maximum bytes in memory for the requests in progress of one client address: bodies, rejected
+     * messages and responses. Default: half of the memory for requests with a known write key.
      */
     readonly bodyBytesPerAddress: number | undefined
   }
   readonly operator: {
     readonly keys: readonly OperatorKey[]
     /**
-     * The contents of `operator.encryptionKeyFile`: one or two keys, without the last line end. The
-     * first key encrypts. Absent without a config topic.
+     * One or two keys, without the last line end; the first encrypts. Absent without a config
+     * topic.
      */
     readonly encryptionKeys?: readonly Secret[]
   }
-  /** Address of the operator API and the console; `undefined` when `operator.keys` is empty. */
+  /** Address of the operator API and the console; `undefined` without operator keys. */
   readonly operatorListen: ListenAddress | undefined
-  /** Whether the installation has a config topic. It has one with `operator.encryptionKeyFile`. */
+  /** Whether the installation has a config topic (with `operator.encryptionKeyFile`). */
   readonly configTopic?: true
   readonly ops: { readonly listen: ListenAddress }
   readonly log: Immutable<Configuration['log']>
@@ -258,21 +232,18 @@ export interface Settings {
   readonly payload: PayloadSettings
   readonly sources: readonly Source[]
   readonly destinations: readonly Destination[]
-  /**
-   * The numbers of files that are not in use. Absent when all files of `destinationsFrom` are in
-   * use.
-   */
+  /** Absent when all files of `destinationsFrom` are in use. */
   readonly excluded?: ExcludedFiles
   readonly audiences: Immutable<Configuration['audiences']>
-  /** The settings of canary messages; `undefined` when none are sent. */
+  /** `undefined`: no canary messages. */
   readonly canary: CanarySettings | undefined
   /** The settings of notices; absent when none are sent. */
   readonly notices?: NoticesSettings
   /** The settings of traces; `undefined` when tracing is off. */
   readonly traces: TracesSettings | undefined
   /**
-   * The sources and destinations as they are written in the file. Present if operator keys or a
-   * config topic are configured.
+   * The sources and destinations as written in the file. Present with operator keys or a config
+   * topic.
    */
   readonly given?: GivenEntries
 }

@@ -13,8 +13,8 @@ import { destination, source } from './source-and-destination.ts'
 import { configurationRules } from './validate.ts'
 
 /**
- * The rules that need other parts of the configuration, or several entries. They are not checked
- * for a single entry.
+ * Rules that need other parts of the configuration or several entries. They are not checked for a
+ * single entry.
  */
 const rulesOfOthers: readonly Rule[] = [
   uniqueNames,
@@ -30,16 +30,15 @@ const rulesOfOthers: readonly Rule[] = [
 const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rule))
 
 /**
- * Checks one source that is not in the configuration file. Returns `undefined` when the source has
- * a problem, or when it names a file, which is permitted only in the configuration file. The check
- * takes a fraction of the time of `settingsFrom`, which checks a whole configuration.
+ * Checks a source that is not in the configuration file. Returns `undefined` when it has a problem,
+ * or names a file. This is much faster than `settingsFrom`.
  */
 export function validSource(entry: object, context: EntryContext): Source | undefined {
   const { data } = source.safeParse(entry)
   return data !== undefined && isValid({ sources: [entry] }, context) ? resolveEntry.sources(data) : undefined
 }
 
-/** Checks one destination, like `validSource`. Its sources need not exist. */
+/** Checks a destination like `validSource`. Its sources need not exist. */
 export function validDestination(entry: object, context: EntryContext): Destination | undefined {
   const { data } = destination.safeParse(entry)
   const isDistinct = new Set(data?.sources).size === data?.sources.length

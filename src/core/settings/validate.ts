@@ -18,8 +18,7 @@ import type { Settings } from './settings.ts'
 import type { SettingsProblem } from './settings-problem.ts'
 
 /**
- * A parsed configuration that was checked against the schema, with the names of the files whose
- * contents it needs to become settings.
+ * A configuration that was checked against the schema, and the names of the files that it needs.
  */
 export interface Draft {
   readonly files: readonly NamedFile[]
@@ -57,12 +56,12 @@ const rules: readonly Rule[] = [
   distinctListeners,
 ]
 
-/** All rules except `secretsGivenOnce`, which also needs the parsed document (`input`). */
+/** All rules except `secretsGivenOnce`, which also needs the document. */
 export { rules as configurationRules }
 
 /**
- * The first of the two steps that turn a document into settings: checks the parsed document against
- * the schema. `substituted` lists the texts that come from the environment.
+ * The first step from a document to settings: checks it against the schema. `substituted` lists the
+ * texts from the environment.
  */
 export function draftFrom(input: unknown, substituted: Substituted = new Map()): Draft {
   const check = checkAgainstSchema(input, substituted)
@@ -70,8 +69,8 @@ export function draftFrom(input: unknown, substituted: Substituted = new Map()):
 }
 
 /**
- * The second of the two steps that turn a document into settings: checks the rules. Returns the
- * settings, or all problems. `files` has the contents of the files that the draft names.
+ * The second step: checks the rules. Returns the settings, or all problems. `files` has the
+ * contents of the files that the draft names.
  */
 export function settingsFrom(draft: Draft, files: FileContents): SettingsResult {
   const { problems, wellFormed, configuration } = draft.check

@@ -6,10 +6,7 @@ import { refuseUrl } from '../network/url.ts'
 import { Secret } from '../secret.ts'
 import { parseDuration } from '../time.ts'
 
-/**
- * Sets `message` as the error message for a value of a wrong type. A missing value does not get
- * this message: `check-against-schema.ts` has one message for the missing values of all keys.
- */
+/** Sets the error message for a value of a wrong type, not for a missing value. */
 export const withMessage = (message: string) => ({
   error: ({ code, input }: z.core.$ZodRawIssue): string | undefined =>
     (code !== 'invalid_type' && code !== 'invalid_union') || input === undefined || input === null
@@ -18,8 +15,8 @@ export const withMessage = (message: string) => ({
 })
 
 /**
- * Creates the check of one value. `refuse` returns the error message for a value that is not
- * allowed, and `undefined` for an allowed value.
+ * Creates the check of one value. `refuse` returns the error message, or `undefined` for an allowed
+ * value.
  */
 export const unlessRefused =
   (refuse: (value: string) => string | undefined) =>
@@ -60,8 +57,8 @@ export const textOrFile = z.union([z.string(), z.strictObject({ file: fileName }
 })
 
 /**
- * Id of a source, destination or webhook. Ids that begin with `hookline.` are reserved for Hookline
- * (`hookline.audiences`).
+ * Id of a source, destination or webhook. Ids that begin with `hookline.` are reserved for
+ * Hookline.
  */
 export const id = z.string().regex(/^(?!hookline\.)[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {
   error: issue =>
@@ -104,7 +101,7 @@ export const broker = z
   .superRefine(unlessRefused(value => ((parseHostPort(value)?.port ?? 0) > 0 ? undefined : brokerText)))
 
 const listenText = 'must be host:port, for example 0.0.0.0:8080 or [::]:8080'
-/** The address on which a listener accepts connections. Port 0 selects any free port. */
+/** Port 0 selects any free port. */
 export const listen = z
   .string(withMessage(listenText))
   .superRefine(unlessRefused(value => (parseHostPort(value) === undefined ? listenText : undefined)))
@@ -118,9 +115,8 @@ function refuseCidr(value: string): string | undefined {
   const verdict = classifyAddress(address, [cidr])
   const isSingle = cidr.length === cidr.bytes.length * 8
   if (!isSingle || verdict.kind === 'allowed') return undefined
-  // The entry is an IPv6 address that contains an IPv4 address. For a target with this IPv6
-  // address, Hookline checks only the contained IPv4 address, and no entry in IPv6 form matches
-  // that. `allowable` is true if an entry in IPv4 form would permit the target.
+  // The entry is an IPv6 address that contains an IPv4 address. Only the IPv4 address of a target
+  // is checked, so the entry must be in IPv4 form.
   return verdict.allowable
     ? `has no effect: use ${verdict.address}, the IPv4 address in this IPv6 address`
     : `can never be allowed: ${verdict.range}`
@@ -129,8 +125,8 @@ function refuseCidr(value: string): string | undefined {
 export const cidr = z.string().superRefine(unlessRefused(refuseCidr))
 
 /**
- * The prefix of topic names. Kafka allows 249 characters for a topic name. The longest suffix has
- * 21 (`.audience-memberships`).
+ * The prefix of topic names. Kafka allows 249 characters, and the longest suffix has 21
+ * (`.audience-memberships`).
  */
 export const topicPrefix = z
   .string()

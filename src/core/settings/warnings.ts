@@ -4,7 +4,7 @@ import { unreadSecret } from './resolve-settings.ts'
 import { isBearerToken, isSendable, sendableHint } from './sendable-keys-and-tokens.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
-/** Minimum length of a secret in characters. A shorter one is easy to guess. */
+/** Minimum length of a secret, in characters, that is hard to guess. */
 const secretLength = 16
 
 /** Returns a line for each setting that works but is probably a mistake. */
@@ -28,8 +28,7 @@ export function warningsOf(settings: Settings): readonly string[] {
           `network.allow: ${block} allows every private ${block.includes(':') ? 'IPv6' : 'IPv4'} address; list only the blocks that webhooks need`,
       ),
     ...sources
-      // With a config topic, there is no warning: destinations that are not in the file may receive
-      // the messages of the source.
+      // No warning with a config topic, whose destinations may receive the messages of the source.
       .filter(source => !connected.has(source.id) && settings.configTopic !== true)
       .map(
         source =>
@@ -101,15 +100,14 @@ const untilWhen = (lifecycle: Destination['lifecycle']): string =>
     ? 'when their retry window ends (up to 48h of the pause do not count towards this window); set "paused: false" to deliver them'
     : 'when their retry window ends; set "paused: false" to deliver them'
 
-/** Leaves out the placeholders of secrets whose files this process has not read. */
+/** Leaves out placeholders of secrets that this process has not read. */
 const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(secret => secret !== unreadSecret)
 
 const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label }) => label).join(', ')
 
 /**
- * Warns when two destinations share a secret or a signing key. Each of the two receivers could then
- * forge a request to the other, or forward a request that it got: the other receiver would find a
- * valid signature.
+ * Warns when two destinations share a secret. One receiver could then forge or forward a request to
+ * the other, which would find a valid signature.
  */
 const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[] => [
   ...sharing(destinations, ({ secrets }) => secrets).map(
@@ -122,10 +120,7 @@ const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[
   ),
 ]
 
-/**
- * Returns each destination that has the same secret as an earlier destination, together with this
- * earlier destination (`other`).
- */
+/** Returns each destination that has a secret of an earlier destination (`other`). */
 function sharing(
   destinations: readonly Destination[],
   secretsOf: (destination: Destination) => readonly Secret[],

@@ -2,9 +2,9 @@ import { createPrivateKey, hash, type KeyObject } from 'node:crypto'
 import type { Objection } from '../invalid-value-objection.ts'
 
 /*
- * Ed25519 keys for the asymmetric signatures of Standard Webhooks. A private key has one of two
- * forms: PKCS#8 in PEM, or `whsk_` and Base64 as in Standard Webhooks. The Base64 text contains the
- * seed of 32 bytes. Some libraries append the public key of 32 bytes.
+ * Ed25519 keys for the asymmetric signatures of Standard Webhooks. A private key is PKCS#8 in PEM,
+ * or `whsk_` and Base64 of the seed (32 bytes), after which some libraries append the public key
+ * (32 bytes).
  */
 
 const seedBytes = 32
@@ -13,10 +13,7 @@ const standardPattern = /^whsk_([A-Za-z0-9+/]+={0,2})$/
 /** The PKCS#8 form of an Ed25519 key without the seed (RFC 8410 7). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/**
- * Parses a private key. Returns `undefined` when it is not an Ed25519 private key in PEM (PKCS#8)
- * or in the `whsk_` form.
- */
+/** Parses a private key. Returns `undefined` when it is not an Ed25519 private key. */
 export function parseSigningKey(text: string): KeyObject | undefined {
   try {
     const bytes = bytesIn(text)
@@ -33,10 +30,8 @@ export function parseSigningKey(text: string): KeyObject | undefined {
 const ed25519 = (key: KeyObject): KeyObject | undefined => (key.asymmetricKeyType === 'ed25519' ? key : undefined)
 
 /**
- * Extracts the bytes of an Ed25519 private key without parsing the key. The text can have two
- * forms: `whsk_` and the Base64 of the seed (32 bytes), or of the seed and the public key; or PEM
- * as PKCS#8 without the public key, which has only the seed. Returns `undefined` for any other
- * text.
+ * Extracts the seed, perhaps with the public key, without parsing the key. Returns `undefined`
+ * unless the text is `whsk_` and Base64, or PEM without the public key.
  */
 function bytesIn(text: string): Buffer | undefined {
   const [, base64] = standardPattern.exec(text.trim()) ?? []
@@ -51,14 +46,13 @@ function bytesIn(text: string): Buffer | undefined {
 }
 
 /**
- * Whether a text is an Ed25519 private key. Any seed of 32 bytes is a valid key, so a text that has
- * only a seed is not parsed. This saves time: Node takes about 50 µs to parse a key, and each of
- * 10,000 destinations may have one.
+ * Whether a text is an Ed25519 private key. Any seed of 32 bytes is valid, so it is not parsed:
+ * Node takes about 50 µs per key, and 10,000 destinations may each have one.
  */
 const isSigningKey = (text: string): boolean =>
   bytesIn(text)?.length === seedBytes || parseSigningKey(text) !== undefined
 
-/** Returns why a text is not usable as a signing key; `undefined` when it is usable. */
+/** Returns why a text is not usable as a signing key. */
 export const refuseSigningKey = (text: string): Objection | undefined =>
   !isSigningKey(text)
     ? {
@@ -73,7 +67,7 @@ function publicBytesOf(key: KeyObject): Buffer {
   return Buffer.from(x, 'base64url')
 }
 
-/** A public key as JSON Web Key (RFC 8037), and in the form of Standard Webhooks. */
+/** A public key as JSON Web Key (RFC 8037) and for Standard Webhooks. */
 export interface PublicSigningKey {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
@@ -99,7 +93,7 @@ export function publicKeyOf(key: KeyObject): PublicSigningKey {
 }
 
 /**
- * Returns the public keys of one destination, or of all, as a JSON Web Key Set (RFC 7517). No entry
- * names its destination, because the document is public.
+ * Returns the public keys of one destination, or of all, as a JSON Web Key Set (RFC 7517). The
+ * document is public, so no entry names its destination.
  */
 export type PublishedKeys = (destination: string | undefined) => Promise<{ readonly keys: readonly PublicSigningKey[] }>

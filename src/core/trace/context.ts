@@ -1,27 +1,24 @@
 import type { RecordHeaders } from '../ports.ts'
 
-/** A position in a trace: the values of the headers that W3C Trace Context defines. */
+/** The values of the headers that W3C Trace Context defines. */
 export interface TraceContext {
   readonly traceparent: string
   readonly tracestate?: string | undefined
 }
 
 /**
- * The syntax of `traceparent` (W3C Trace Context 3.2): version, trace id, span id, flags. Later
- * versions may append fields.
+ * `traceparent` (W3C Trace Context 3.2): version, trace id, span id, flags. Later versions may
+ * append fields.
  */
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const allZeros = /^0+$/
-/**
- * Maximum length of `tracestate` in characters. W3C Trace Context 3.3.1.5 recommends to propagate
- * at least 512 characters.
- */
+/** Maximum length of `tracestate` in characters, the minimum of W3C Trace Context 3.3.1.5. */
 const maxStateLength = 512
 /** Maximum number of members of `tracestate` (W3C Trace Context 3.3.1.1). */
 const maxStateMembers = 32
 /**
- * A member of `tracestate` (W3C Trace Context 3.3.1.3): the name of a tracing system, and its value
- * in printable ASCII without `,` and `=`. A member may be empty. Spaces and tabs may be around it.
+ * A member of `tracestate` (W3C Trace Context 3.3.1.3): a name, and a value of printable ASCII
+ * without `,` and `=`. It may be empty, and have spaces and tabs around it.
  */
 const stateMember =
   /^[ \t]*(?:[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e][ \t]*)?$/
@@ -32,14 +29,11 @@ export interface TraceParent {
   readonly traceId: string
   /** The id of the span, 16 hex digits. */
   readonly spanId: string
-  /** Whether the trace is sampled, as the process that started it decided. */
+  /** Whether the trace is sampled. */
   readonly isSampled: boolean
 }
 
-/**
- * Parses a `traceparent` header. Returns `undefined` when it is missing or invalid: the message
- * then loses its trace but is still processed.
- */
+/** Parses a `traceparent` header. Returns `undefined` when it is missing or invalid. */
 export function parseTraceparent(text: string | undefined): TraceParent | undefined {
   if (text === undefined) return undefined
   const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(text) ?? []
@@ -53,10 +47,7 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceParent): 
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
-/**
- * Reads the trace context from the headers of a Kafka record or an HTTP request (names in lower
- * case).
- */
+/** Reads the trace context from the headers, whose names are in lower case. */
 export function traceContextIn(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): TraceContext | undefined {
@@ -68,16 +59,13 @@ export function traceContextIn(
 /** The trace id for log lines, 32 hex digits. */
 export const traceIdOf = ({ traceparent }: TraceContext): string | undefined => parseTraceparent(traceparent)?.traceId
 
-/**
- * The trace id for exemplars, 32 hex digits. `undefined` when the trace is not sampled, so that no
- * exemplar links to a trace that does not exist.
- */
+/** The trace id for exemplars, 32 hex digits; `undefined` when the trace is not sampled. */
 export function sampledTraceIdOf({ traceparent }: TraceContext): string | undefined {
   const parsed = parseTraceparent(traceparent)
   return parsed?.isSampled ? parsed.traceId : undefined
 }
 
-/** The headers that carry a trace context in a record or a request; empty without a context. */
+/** The headers that carry a trace context in a record or a request. */
 export function traceHeaders(context: TraceContext | undefined): RecordHeaders {
   if (context === undefined) return {}
   const { traceparent, tracestate } = context
@@ -88,9 +76,8 @@ const text = (value: string | readonly string[] | undefined): string | undefined
   typeof value === 'string' ? value : undefined
 
 /**
- * Returns the header `tracestate` if its syntax is valid; otherwise the trace continues without it
- * (W3C Trace Context 3.3). The syntax is checked, because senders choose this text, and Hookline
- * sends it to webhooks with `traceHeaders`.
+ * Returns `tracestate` if it is valid; otherwise the trace continues without it (W3C Trace Context
+ * 3.3). Senders choose this text, and Hookline sends it to webhooks with `traceHeaders`.
  */
 function stateIn(given: string | undefined): string | undefined {
   if (given === undefined || given.length > maxStateLength || !given.includes('=')) return undefined

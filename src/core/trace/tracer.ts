@@ -6,40 +6,33 @@ export type SpanFacts = Readonly<Record<string, string | number | boolean>>
 export interface SpanStart {
   readonly name: string
   readonly kind: 'server' | 'producer' | 'consumer' | 'client'
-  /** Span attributes. They never contain a user, a URL or message content. */
+  /** Attributes, which never contain a user, a URL or message content. */
   readonly facts: SpanFacts
   /** The parent span. A span without a parent starts a new trace. */
   readonly parent?: TraceContext | undefined
   /**
-   * The earlier span to which this span links. It belongs to another trace, and may be hours older.
-   * Only a span without a `parent` can have this link. The new trace is sampled if the trace of the
-   * earlier span is sampled.
+   * The earlier span, of another trace, to which a span without a `parent` links. The new trace is
+   * sampled if that trace is.
    */
   readonly follows?: TraceContext | undefined
 }
 
 /** A span: a timed operation of a trace. */
 export interface Span {
-  /** Context for child spans and other processes, whether or not the span is sampled. */
   readonly context: TraceContext
   /**
-   * Ends the span. Call it at most once. A span that never ends is discarded. `error` is the reason
-   * of a failure, from a closed list.
+   * Call it at most once. A span that never ends is discarded. `error`: the reason of a failure,
+   * from a closed list.
    */
   end(facts: SpanFacts, error?: string): void
 }
 
-/**
- * Starts spans. It never throws. When tracing is off, callers have `undefined` instead of a tracer.
- */
+/** Starts spans. Never throws. */
 export interface Tracer {
   start(span: SpanStart): Span
 }
 
-/**
- * Attributes of a span that writes records, named after OpenTelemetry's semantic conventions for
- * Kafka.
- */
+/** Attributes of a span that writes records (OpenTelemetry's semantic conventions for Kafka). */
 export const sendFacts = (topic: string): SpanFacts => ({
   'messaging.system': 'kafka',
   'messaging.operation.type': 'send',

@@ -11,9 +11,7 @@ interface Deps extends AppendDeps {
 }
 
 /**
- * The writes of the audiences service. An input is a record of the audience-input topic. The
- * service writes the records that result from its inputs, and dead letters for inputs that cannot
- * be decoded.
+ * Writes the records that result from inputs, and dead letters for inputs that cannot be decoded.
  */
 export interface AudienceWrites {
   /**
@@ -21,10 +19,7 @@ export interface AudienceWrites {
    * partition is revoked: its next owner writes the record.
    */
   append(topic: string, record: OutgoingRecord, processor: PartitionProcessor): Promise<boolean>
-  /**
-   * Appends a record to the dead-letter topic, truncated when it is too large. In all other
-   * respects it works as `append`.
-   */
+  /** Like `append`, for a record in the dead-letter topic. A too large one is truncated. */
   deadLetter(record: LogRecord, why: WhyDeadLettered, processor: PartitionProcessor): Promise<boolean>
   /** Topics with a failed append that is being retried. */
   unwritableTopics(): readonly string[]
@@ -32,8 +27,8 @@ export interface AudienceWrites {
 
 /**
  * Creates the writes of the audiences service. Each append waits until the group confirms this
- * process as the owner, and the producer checks this again when it sends the record. So this
- * process never writes a state after the next owner has written one.
+ * process as the owner, and the producer checks this again. So this process writes no state after
+ * the next owner has written one.
  */
 export function createAudienceWrites({ onStored, producer, ...deps }: Deps): AudienceWrites {
   const observed: AppendDeps['producer'] = {

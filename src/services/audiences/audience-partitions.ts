@@ -29,10 +29,7 @@ import { createRestore } from './restore-memberships.ts'
 import { createUpdatePacer, type UpdatePacer } from './update-pacer.ts'
 import { createWriteChanges } from './write-changes.ts'
 
-/**
- * The partitions whose audience memberships this process has loaded, and the components that load
- * and check the memberships.
- */
+/** The partitions whose audience memberships this process has loaded. */
 export interface AudiencePartitions {
   readonly held: ReadonlyMap<PartitionProcessor, OwnedAudiencePartition> &
     Pick<Map<PartitionProcessor, OwnedAudiencePartition>, 'delete'>
@@ -40,23 +37,20 @@ export interface AudiencePartitions {
   readonly writes: AudienceWrites
   readonly updates: UpdatePacer
   /**
-   * Regularly searches the memberships topic for records that are missing in memory: records that
-   * an earlier owner of the partition wrote late, and records of this process whose acknowledgement
-   * was lost.
+   * Regularly searches the memberships topic for records that are missing in memory: late records
+   * of an earlier owner, and own records whose acknowledgement was lost.
    */
   readonly logCheck: PeriodicTask
   /**
-   * Loads the memberships of a partition from Kafka and adds the partition to `held`. The partition
-   * is paused while its memberships are loaded. If memberships exist although the group has no
-   * committed offset (see `position`), Kafka may have lost unread records. In this case, cancels
-   * the full syncs in the same way as `lost`.
+   * Loads the memberships of a partition and adds the partition, paused until then, to `held`. If
+   * memberships exist without a committed offset (see `position`), Kafka may have lost unread
+   * records. The full syncs are then cancelled as in `lost`.
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
-   * Cancels the full syncs that have begun, because Kafka lost unread records of the partition. The
-   * end of a full sync removes all users whom the sync did not list, and the lost records may have
-   * listed some of them. If the memberships of the partition are not loaded yet, cancels the syncs
-   * after that. The partition is paused until the cancellation is stored.
+   * Cancels the full syncs that have begun, because Kafka lost unread records. The end of a full
+   * sync removes all users that the sync did not list, and the lost records may have listed some.
+   * The partition is paused until its memberships are loaded and the cancellation is stored.
    */
   lost(processor: PartitionProcessor): void
 }
@@ -99,9 +93,8 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
     async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
-      // A partition without a committed offset may have lost records before a process read them.
-      // While the partition is paused for `loss`, this process commits no offset for it. If the
-      // process committed an offset, the next owner of the partition could not see the possible
+      // Without a committed offset, unread records may be lost. While the partition is paused for
+      // `loss`, no offset is committed for it. Otherwise the next owner could not see the possible
       // loss.
       if (isUncommitted === true) processor.pause('loss')
       const restored = await restore(processor)
@@ -148,8 +141,8 @@ export interface AudiencesDeps {
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number
   /**
-   * The suppression list. It is read to its end before the service starts, so it has all earlier
-   * deletions. Before `Inputs` handles a later deletion, it waits until the list has this deletion.
+   * The suppression list, which is read to its end before the service starts. `Inputs` waits for
+   * later deletions.
    */
   readonly suppressions: Pick<SuppressionList, 'stops' | 'age'>
   readonly tracer?: Tracer | undefined

@@ -13,16 +13,13 @@ import type { OwnedAudiencePartition } from './handle-inputs.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**
- * Maximum time for which `stop` waits for writes in progress. A write may take longer: Kafka may
- * need 10 s to acknowledge an identify message, and the service writes the membership only after
- * this acknowledgement. If the writes of an input are not finished when `stop` ends, the next owner
- * of the partition processes the input again.
+ * Maximum time for which `stop` waits for writes. If the writes of an input are not finished then,
+ * the next owner processes the input again.
  */
 const drainLimit = durationMs(8_000)
 
-/** Consumes audience inputs, and writes identify messages and memberships until stopped. */
 export interface AudiencesService {
-  /** Resolves when the group has been joined. The memberships are loaded from Kafka after that. */
+  /** Resolves when the group has been joined, before the memberships are loaded. */
   start(): Promise<void>
   /**
    * Starts no further writes, waits for those in progress, commits the offsets, and leaves the
@@ -49,8 +46,8 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     admission: {
       prefetchesDeeper: () => true,
       assigned: (processor, position) => void restoreInto(processor, position),
-      // A partition is paused until its memberships are loaded. So `held` has an entry for every
-      // partition that gets records.
+      // A partition is paused until its memberships are loaded, so `held` has every partition that
+      // gets records.
       admit: (record, processor) => inputs.take(record, held.get(processor) as OwnedAudiencePartition),
       lost,
       admitted: () => undefined,
@@ -65,17 +62,14 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
 
   const showProgress = createShowProgress(metrics, processor => {
     const owned = held.get(processor)
-    // Some inputs run alone in their partition, for example the end of a sync. One of them can
-    // cause millions of writes, during which the committable offset does not change. So each write
-    // counts as progress.
+    // An input that runs alone, for example the end of a sync, can cause millions of writes while
+    // the committable offset does not change. So each write counts as progress.
     const written = owned?.order.isFenced === true ? owned.tail.next : 0
     return { position: processor.tracker.committable + written, isAtRest: updates.isWaiting(processor) }
   })
   const tasks = [logCheck, createEndOffsetCheck({ ...deps, processors: partitions.processors })]
 
-  /**
-   * Resolves with true when the inputs in progress have ended, or with false after `drainLimit`.
-   */
+  /** Resolves with true when all inputs have ended, or with false after `drainLimit`. */
   function drained(): Promise<boolean> {
     const idle = Promise.all([...held.keys()].map(processor => processor.idle())).then(() => true)
     return within(clock, drainLimit, idle, () => false)
@@ -121,7 +115,6 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
 }
 
 interface Shown {
-  /** The partitions of `processors` whose memberships are loaded from Kafka. */
   readonly held: readonly OwnedAudiencePartition[]
   readonly processors: readonly PartitionProcessor[]
   readonly updates: UpdatePacer
@@ -135,7 +128,7 @@ function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): 
   metrics.audienceEmissionsWaiting.set({}, updates.waiting())
   metrics.audiencePartitions.set({ state: 'restored' }, held.length)
   metrics.audiencePartitions.set({ state: 'restoring' }, processors.length - held.length)
-  // Removes the series of partitions that another process owns now.
+  // Removes the series of partitions that this process has lost.
   metrics.audienceInputLag.reset()
   for (const processor of processors)
     metrics.audienceInputLag.set({ partition: String(processor.partition) }, lagOf(processor))

@@ -39,7 +39,7 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
-/** An assigned partition whose memberships this process has loaded from Kafka. */
+/** A partition whose memberships this process has loaded from Kafka. */
 export interface OwnedAudiencePartition {
   readonly processor: PartitionProcessor
   readonly state: AudiencePartition
@@ -62,8 +62,7 @@ export const ownedAudiencePartitionWith = (
 
 /**
  * A record of the memberships topic that this process may have to replace. It is *stale* if an
- * earlier owner of the partition appended it late, after a record with a newer state. The record is
- * checked and replaced when no input of the same user is in progress.
+ * earlier owner appended it late, after a record with a newer state.
  */
 class FoundRecord implements QueuedInput {
   readonly record: ReadRecord
@@ -88,8 +87,8 @@ class OpenInput implements QueuedInput {
   readonly input: AudienceInput | LostInput
   readonly user: string | undefined
   /**
-   * The time of the partition's latest fetch when this process admitted the input, in monotonic
-   * milliseconds. The input itself was fetched at this time or earlier.
+   * The time of the partition's latest fetch when this input was admitted, in monotonic
+   * milliseconds.
    */
   readonly fetchedAt: number
   readonly #state: AudiencePartition
@@ -113,10 +112,7 @@ interface Undecoded {
   readonly held: OwnedAudiencePartition
 }
 
-/**
- * Handles audience inputs: decodes them, processes the inputs of one user in their order, and
- * starts the writes of the resulting changes.
- */
+/** Processes the audience inputs of each user in order, and starts the resulting writes. */
 export class Inputs {
   readonly #deps: Deps
   readonly #waitForSchema: WaitForSchema<Undecoded>
@@ -158,20 +154,16 @@ export class Inputs {
   }
 
   /**
-   * Queues records of the memberships topic that are or may be stale. For the key of each stale
-   * record, the current state is written again, so that this state is the last record of the key.
-   * If `isStale` is true, all records are known to be stale. If it is false, each record is checked
-   * first.
+   * Queues records of the memberships topic that are stale (`isStale`) or must be checked. For the
+   * key of each stale record, the current state is written again, so that it is the last record of
+   * the key.
    */
   takeFound(records: Iterable<ReadRecord>, held: OwnedAudiencePartition, isStale: boolean): void {
     for (const record of records) held.order.add(new FoundRecord(record, isStale))
     this.startReady(held)
   }
 
-  /**
-   * Starts the queued inputs that are ready, as long as `gate` permits inputs of the partition to
-   * start.
-   */
+  /** Starts the queued inputs that are ready, while `gate` permits this. */
   startReady(held: OwnedAudiencePartition): void {
     const { gate } = this.#deps
     while (gate.mayStart(held.processor)) {
@@ -199,11 +191,9 @@ export class Inputs {
   }
 
   /**
-   * Begins the deletion of a user when the suppression list has all records that were written
-   * before the deletion was fetched: the list then has the user's suppression. The later inputs of
-   * the partition also wait for this. If they did not, an input of a sync that began before the
-   * deletion would find no suppression after the deletion, and would add the user again. The wait
-   * takes about a second at most: two fetches of the suppressions topic.
+   * Begins the deletion of a user when the suppression list has the user's suppression, after about
+   * a second at most. Later inputs of the partition wait too. Otherwise an input of an earlier sync
+   * would find no suppression, and would add the user again.
    */
   #beginDeletion(open: OpenInput, held: OwnedAudiencePartition): void {
     const { clock, suppressions, gate } = this.#deps
@@ -223,9 +213,8 @@ export class Inputs {
     const { clock, writeChanges } = this.#deps
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
-    // Get the first effect before a trace begins: an input without changes is done immediately, and
-    // gets no trace. One exception: an input that visits `visitsPerTurn` memberships before its
-    // first change gets a trace and the result `changed`, even if it changes nothing.
+    // Get the first effect before a trace begins, because an input without changes gets no trace.
+    // But an input that visits `visitsPerTurn` memberships before its first change gets one.
     const first = changes.next()
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
     const toWrite = reason === undefined ? first : changes.next()
@@ -238,10 +227,7 @@ export class Inputs {
     void this.#writeChanges(writeChanges(toWrite, changes, held.processor, trace), done, held)
   }
 
-  /**
-   * Starts the trace of an input. An input of the kind `outcome` (the result of a delivery) gets no
-   * trace, because that delivery has one. A record that cannot be decoded gets no trace either.
-   */
+  /** Starts the trace of an input. An `outcome` is already part of the trace of its delivery. */
   #traceOf({ record, input }: OpenInput): InputTrace | undefined {
     const { tracer, topics } = this.#deps
     if (tracer === undefined || input.kind === 'outcome' || input.kind === 'lost') return undefined
@@ -269,9 +255,8 @@ export class Inputs {
   }
 
   /**
-   * Logs that the end of a sync had no effect, because the sync was closed or cancelled before,
-   * usually by a newer full sync. The client that sent the sync got a success response, so only
-   * this log line shows that.
+   * Logs that the end of a sync had no effect, usually because of a newer full sync. The client got
+   * a success response, so only this log line shows that.
    */
   #logStaleSync({ input, record }: OpenInput, result: string): void {
     if (input.kind !== 'sync_ended' || !staleReasons.some(reason => reason === result)) return
@@ -285,9 +270,8 @@ export class Inputs {
   }
 
   /**
-   * Dead-letters an input that cannot be decoded, so that it does not block its partition. Before
-   * that, cancels the full syncs to which the input may belong: the end of one of these syncs would
-   * remove the user whom the input may have listed.
+   * Dead-letters an input that cannot be decoded. Before that, cancels the full syncs to which it
+   * may belong, because their end would remove the user whom the input may have listed.
    */
   #refuse(record: LogRecord, held: OwnedAudiencePartition, detail: string): void {
     const { topic, partition, offset } = record
@@ -300,10 +284,9 @@ export class Inputs {
   }
 
   /**
-   * Cancels all full syncs that began before now, because Kafka lost unread records of the
-   * partition. As in `#refuse`, the end of one of these syncs would remove the users whom the lost
-   * records may have listed. The time of the loss is not known, so syncs that began after the loss
-   * are cancelled too. Then resumes the partition, which is paused for `loss`.
+   * Cancels all full syncs that began before now, because Kafka lost unread records. Their end
+   * would remove the users whom these records may have listed. Then resumes the partition, which is
+   * paused for `loss`.
    */
   cancelSyncs(held: OwnedAudiencePartition): void {
     const { topic, partition, tracker } = held.processor

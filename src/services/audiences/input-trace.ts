@@ -5,21 +5,19 @@ import { processFacts, type Span, sendFacts, type Tracer } from '../../core/trac
 
 /** The trace of an audience input that changes at least one membership. */
 export interface InputTrace {
-  /** Starts the span of an identify message that is written because of the input. */
+  /** Starts the span of an identify message of the input. */
   emit(destination: string): Span
   /**
    * Ends the span of the input. `changed`: all changes are written. `partition_lost`: the partition
-   * was revoked before that.
+   * was revoked before.
    */
   end(result: 'changed' | 'partition_lost'): void
 }
 
 /**
- * Starts a new trace for an input, linked to the request that wrote the input. The input does not
- * continue the trace of that request, because this trace could last for hours: a request may write
- * millions of inputs, and the rate limit of identify messages delays them. If the input is about
- * one user, its identify messages are part of the new trace. If it is about a whole audience, each
- * identify message has a trace of its own.
+ * Starts a new trace for an input, linked to the request that wrote it. The trace of the request
+ * could last for hours, because a request may write millions of inputs. If the input is about one
+ * user, its identify messages are part of the new trace. Otherwise each has a trace of its own.
  */
 export function traceInput(
   tracer: Tracer,

@@ -14,9 +14,8 @@ interface Deps {
 }
 
 /**
- * Makes an input wait while this process does not know its audience. Returns false when the caller
- * may handle the input now. Otherwise returns true: the partition is paused, and `proceed` is
- * called when the input may be handled.
+ * Returns false when the input may be handled now. Otherwise the partition is paused, and `proceed`
+ * is called later.
  */
 export type WaitForAudience = (
   input: AudienceInput,
@@ -26,11 +25,10 @@ export type WaitForAudience = (
 ) => boolean
 
 /**
- * Makes an input wait while the configuration of this process does not have the audience of the
- * input. Another process may have applied a configuration with a new audience earlier, and may have
- * written the inputs of its first sync. Without the wait, this process would ignore these inputs.
- * The wait ends when the audience is configured, or when the record is two minutes old: the
- * audience was then probably removed.
+ * Makes an input wait while this process does not know its audience. Another process may have
+ * applied a configuration with a new audience earlier, and have written inputs. The wait ends when
+ * the audience is configured, or when the record is two minutes old: the audience was then probably
+ * removed.
  */
 export function createAudienceWait({ directory, clock, logger }: Deps): WaitForAudience {
   return (input, record, processor, proceed) => {

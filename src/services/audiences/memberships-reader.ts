@@ -18,10 +18,9 @@ interface Deps {
 export interface MembershipsReader {
   readonly topic: string
   /**
-   * Reads the records from the offset `from` to the current end of the partition. Passes each
-   * record to `onRecord`, except records that cannot be read or decoded. Resolves with the offset
-   * after the last record that `onRecord` got (`next`), and the number of records that were read.
-   * Rejects when Kafka or the schema registry cannot be reached, and when `onRecord` throws.
+   * Passes the records from offset `from` to the current end to `onRecord`, except unreadable ones.
+   * `next` is the offset after the last record that `onRecord` got. Rejects when Kafka or the
+   * schema registry cannot be reached, or `onRecord` throws.
    */
   read(
     partition: number,
@@ -30,16 +29,14 @@ export interface MembershipsReader {
   ): Promise<{ readonly next: number; readonly records: number }>
   /** Returns the end offset of a partition. */
   endOf(partition: number): Promise<number>
-  /**
-   * Logs that a record of the topic is not a membership, so another program must have written it.
-   */
+  /** Logs that a record, perhaps of another program, is not a membership. */
   logUnreadable(partition: number, offset: number): void
 }
 
 export function createMembershipsReader({ reader, codec, topic, logger }: Deps): MembershipsReader {
   /**
-   * Decodes a membership whose Avro schema this process does not have yet: fetches the schema from
-   * the registry first. Resolves with `undefined` when the value cannot be decoded.
+   * Decodes a membership after fetching its Avro schema from the registry. Resolves with
+   * `undefined` when the value cannot be decoded.
    * @throws RegistryUnavailable
    */
   async function learned({ key, value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {

@@ -6,19 +6,13 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { MembershipsReader } from './memberships-reader.ts'
 
-/**
- * Time until unread records are read again after Kafka or the schema registry could not be reached.
- */
+/** Wait after Kafka or the schema registry could not be reached. */
 const retryAfter = durationMs(1_000)
 
 /**
- * Tracks up to which offset this process knows a partition of the memberships topic. The process
- * knows the records that it has read, and its own records after Kafka has acknowledged them. Only
- * the owner of a partition writes to the partition, so the offsets of the owner's records follow
- * each other. A gap between them is a record that this process does not know. It has one of two
- * causes:
- * - An earlier owner wrote the record, and the write arrived late.
- * - This process wrote the record, and the acknowledgement was lost.
+ * Tracks up to which offset this process knows a partition of the memberships topic. Only the owner
+ * writes to a partition, so its own records have consecutive offsets. A gap is a late record of an
+ * earlier owner, or an own record whose acknowledgement was lost.
  */
 export class LogTail {
   #next: number
@@ -39,10 +33,7 @@ export class LogTail {
     this.#next = Math.max(this.#next, offset + 1)
   }
 
-  /**
-   * Notes that the end offset of the partition is at least `end`. The offsets before `end` that
-   * this process does not know are unread from now on.
-   */
+  /** Notes that the end offset is at least `end`. Unknown offsets before it are then unread. */
   reaches(end: number): void {
     if (end > this.#next) this.notRead(this.#next)
   }
@@ -52,9 +43,8 @@ export class LogTail {
   }
 
   /**
-   * Returns the offset of the first unread record, and forgets it; `undefined` when no record is
-   * unread. The caller must read the partition from this offset, or pass it to `notRead` when the
-   * read fails.
+   * Returns the offset of the first unread record, if any, and forgets it. The caller must read the
+   * partition from it, or pass it to `notRead`.
    */
   takeUnread(): number | undefined {
     const from = this.#unread
@@ -71,10 +61,6 @@ export class LogTail {
   }
 }
 
-/**
- * A partition that this process owns. `tail` tracks up to which offset the process knows the
- * partition of the memberships topic.
- */
 interface Tailed {
   readonly processor: Pick<PartitionProcessor, 'partition' | 'revoked'>
   readonly tail: LogTail
@@ -84,13 +70,13 @@ interface TailDeps<Held extends Tailed> {
   readonly log: MembershipsReader
   readonly clock: Clock
   readonly logger: Logger
-  /** Called with the records that were read, only the last one of each key. */
+  /** Gets the records that were read, only the last one of each key. */
   readonly onFound: (records: Iterable<ReadRecord>, held: Held) => void
 }
 
 /**
- * Reads the unread records of a partition. During a call, further calls for the same partition
- * return immediately, because the first call continues until no record is unread.
+ * Reads the unread records of a partition. During a call, a second call for the partition returns
+ * immediately.
  */
 export type ReadTail<Held extends Tailed> = (held: Held) => Promise<void>
 
@@ -127,15 +113,15 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
 }
 
 /**
- * Time between two checks. Compaction keeps every record for 6 hours (`topicConfig`), so a check
- * finds an unread record before compaction can remove it.
+ * Compaction keeps every record for 6 hours (`topicConfig`), so each unread record is found in
+ * time.
  */
 const checkEvery = durationMs(10 * 60_000)
 
 /**
  * Periodically reads the end offsets of all owned partitions of the memberships topic, and then
- * their unread records. Without this check, only an acknowledgement shows that records are unread.
- * But a process that writes nothing to a partition gets no acknowledgement.
+ * their unread records. Otherwise only an acknowledgement shows unread records, and a process that
+ * writes nothing gets none.
  */
 export function createLogCheck<Held extends Tailed>({
   log,

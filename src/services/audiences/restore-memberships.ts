@@ -8,14 +8,11 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { MembershipsReader } from './memberships-reader.ts'
 
-/**
- * Time until memberships are read again after Kafka or the schema registry could not be reached.
- */
+/** Wait after Kafka or the schema registry could not be reached. */
 const retryAfter = durationMs(1_000)
 /**
- * Maximum number of partitions whose memberships are read concurrently. A higher number would not
- * be faster, because one core decodes all records, and would need more memory for the fetched
- * records.
+ * Maximum number of partitions that are read concurrently. More would not be faster, because one
+ * core decodes all records, and would need more memory.
  */
 const maxReading = 2
 
@@ -25,8 +22,8 @@ interface Deps {
   /**
    * Creates the memberships and watermarks of one partition.
    * @param inputEnd the end offset of this partition in the audience-input topic. A membership with
-   * an input offset at or beyond this end is from an earlier topic that was deleted and created
-   * again.
+   *   an input offset at or beyond this end is from an earlier topic that was deleted and created
+   *   again.
    */
   readonly newPartition: (inputEnd: number) => AudiencePartition
   readonly clock: Clock
@@ -39,18 +36,14 @@ export interface RestoredPartition {
   /** The offset in the memberships topic after the last record that was read. */
   readonly next: number
   /**
-   * The keys whose last record in the memberships topic is stale: an earlier record of the key has
-   * a newer state, for example because a previous owner of the partition wrote late. The caller
-   * must write the newer state again, so that it becomes the last record. An entry has no value,
-   * only the key and the offset of the input that led to the newer state.
+   * The keys whose last record is stale: an earlier record has a newer state, for example because a
+   * previous owner wrote late. The caller must write the newer state again. An entry has only the
+   * key and the offset of the input that led to the newer state.
    */
   readonly stale: readonly ReadRecord[]
 }
 
-/**
- * Reads all memberships of the users in one partition of the audience-input topic. Resolves with
- * `undefined` when the partition is revoked.
- */
+/** Reads all memberships of a partition. Resolves with `undefined` when it is revoked. */
 export type Restore = (processor: PartitionProcessor) => Promise<RestoredPartition | undefined>
 
 export function createRestore({ reader, log, newPartition, clock, metrics, logger }: Deps): Restore {

@@ -5,24 +5,21 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Maximum burst of messages, as a time in ms. After a pause, or when a timer is late, this process
- * may send immediately as many messages as the configured rate allows in this time.
+ * Maximum burst of messages after a pause or a late timer, as a time in ms at the configured rate.
  */
 const burstMs = 100
 
 /**
- * Limits the rate at which this process writes identify messages to the configured rate. One limit
- * applies to all partitions together. Messages are sent in the order of the calls of `turn`.
+ * Limits the rate of the identify messages of this process, for all partitions together. They are
+ * sent in the order of the calls of `turn`.
  */
 export interface UpdatePacer {
   /**
-   * Resolves when the next message may be sent. Also resolves after the partition was revoked: the
-   * caller must check this before it sends the message.
+   * Resolves when the next message may be sent, or after the partition was revoked, which the
+   * caller must check.
    */
   turn(processor: PartitionProcessor): Promise<void>
-  /** Number of identify messages that wait for the rate limit. */
   waiting(): number
-  /** Whether an identify message of the partition waits for the rate limit. */
   isWaiting(processor: PartitionProcessor): boolean
 }
 

@@ -21,10 +21,7 @@ import type { AudienceWrites } from './append-audience-records-until-stored.ts'
 import type { InputTrace } from './input-trace.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
-/**
- * Maximum number of changes of one input that are written concurrently. The end of a sync may cause
- * millions of changes.
- */
+/** Maximum number of changes of one input that are written concurrently. */
 const maxInFlight = 500
 
 interface Deps {
@@ -41,18 +38,17 @@ interface Deps {
 type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
 
 /**
- * Writes the changes of one input, in two kinds of steps:
- * - A change of a membership: writes the identify message first, if the change has one. Writes the
- *   new membership when Kafka has acknowledged this message.
- * - A watermark, with which the service ignores late inputs of old syncs: writes it when all
- *   earlier changes of memberships are acknowledged, and before all later ones. Consecutive
+ * Writes the changes of one input:
+ * - A change of a membership: first its identify message, if any, and after the acknowledgement the
+ *   new membership.
+ * - A watermark: when all earlier changes are acknowledged, and before all later ones. Consecutive
  *   watermarks are written concurrently.
  *
  * An input can visit millions of memberships. After each `visitsPerTurn` of them (`visited`), other
  * work of the process runs.
  *
- * Resolves with true when Kafka has acknowledged all records. Resolves with false when the
- * partition is revoked; no further records are written then.
+ * Resolves with true when Kafka has acknowledged all records, or with false when the partition is
+ * revoked.
  */
 export type WriteChanges = (
   first: IteratorResult<InputEffect>,
@@ -73,13 +69,12 @@ export function createWriteChanges({
 }: Deps): WriteChanges {
   const recordOf = (processor: PartitionProcessor, key: string, value: MembershipRecord | number): OutgoingRecord => ({
     key: Buffer.from(key),
-    // A tombstone has no value, so the offset of the input that caused it is in a header.
+    // A tombstone has no value, so a header has the offset of its input.
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
-    // Uses the partition number of the user's inputs. The process that owns this partition of the
-    // audience-input topic reads only the partition of the memberships topic with the same number.
-    // The hash of the key would select another partition.
+    // The owner of the user's inputs reads the memberships partition of the same number. The hash
+    // of the key would select another one.
     partition: processor.partition,
   })
 

@@ -20,18 +20,14 @@ import type { ObjectStore } from '../config-objects/object-store.ts'
 import type { ObjectWriter, WriteResult } from '../config-objects/object-writer.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
-/**
- * How often a process writes its counts of failed attempts to the config topic. A success is
- * written immediately.
- */
+/** How often a process writes its counts of failed attempts. A success is written immediately. */
 const every = durationMs(5_000)
-/** Maximum number of destinations whose failure states this process writes concurrently. */
+/** Maximum number of concurrent writes of failure states. */
 const maxWrites = 100
 
 /**
- * Maximum number of entries of one destination in `#unconfirmed`: disablings whose write failed,
- * and whose record Kafka may have stored nevertheless. At most about one write fails every 10 s, so
- * the last 100 entries cover more than 15 minutes.
+ * Maximum number of entries of one destination in `#unconfirmed`. At most about one write fails
+ * every 10 s, so these are the failures of more than 15 minutes.
  */
 const maxUnconfirmed = 100
 
@@ -45,10 +41,9 @@ interface Deps {
 
 /*
  * How failed attempts become a failure state. Every process reads the failure records of all
- * processes. So no process has a special role, and it does not matter which partitions a process
- * owns.
+ * processes.
  *
- *   attempt --FailureCounter--every 5 s--> judgeFailures --record--> config topic --> all processes
+ * attempt --FailureCounter--every 5 s--> judgeFailures --record--> config topic --> all processes
  *
  * A process that sees a success after `failingSince` ends the failure state for all processes.
  */
@@ -60,8 +55,8 @@ export class FailureWatch implements PeriodicTask {
   readonly #inProgress = new Set<string>()
   readonly #writes = new Semaphore(maxWrites)
   /**
-   * The disablings whose write failed, by destination. Kafka may have stored the record
-   * nevertheless. If this process reads the record later, it reports the disabling.
+   * By destination, the disablings whose write failed. Kafka may have stored the record: if this
+   * process reads it later, it reports the disabling.
    */
   readonly #unconfirmed = new Map<string, AutomaticDisabling[]>()
   readonly #task: PeriodicTask
@@ -94,7 +89,7 @@ export class FailureWatch implements PeriodicTask {
 
   /**
    * Called at the end of each attempt at a destination that failures can disable (`isWatched`).
-   * `urls` are the webhooks of the destination at the start of the attempt (`urlsOf`).
+   * `urls`: its webhooks at the start of the attempt (`urlsOf`).
    */
   attempted(id: string, urls: string, evidence: Evidence): void {
     if (evidence === 'nothing') return
@@ -106,10 +101,7 @@ export class FailureWatch implements PeriodicTask {
     this.#endIfOver(id)
   }
 
-  /**
-   * Called when the endpoint of a webhook of any destination responded with 410 Gone. Ignores the
-   * response if the webhook has another URL now.
-   */
+  /** Called when a webhook responded with 410 Gone. Ignored if the webhook has another URL now. */
   gone(id: string, { label, urlHash }: Pick<Webhook, 'label' | 'urlHash'>): void {
     const destination = this.#deps.routing().destinations.get(id)
     if (destination === undefined || !isWatched(destination)) return
@@ -122,7 +114,7 @@ export class FailureWatch implements PeriodicTask {
 
   #onRecord(id: string): void {
     const state = this.#deps.store.failures.get(id)
-    // The failure state has ended, perhaps because another process has seen a success.
+    // Perhaps another process has seen a success.
     if (state?.failingSince === undefined) this.#counters.get(id)?.ended(this.#deps.clock.now())
     else this.#endIfOver(id)
     if (state?.disabled === undefined) return
@@ -142,10 +134,7 @@ export class FailureWatch implements PeriodicTask {
     return every
   }
 
-  /**
-   * Writes the end of a destination's failure state to the config topic, if this process saw a
-   * success after the failure began.
-   */
+  /** Ends a destination's failure state if this process saw a success after it began. */
   #endIfOver(id: string): void {
     const counter = this.#counters.get(id)
     if (counter !== undefined && this.#isOver(id, counter)) void this.#settle(id)
@@ -157,8 +146,8 @@ export class FailureWatch implements PeriodicTask {
   }
 
   /**
-   * Writes what this process has seen of the failures of a destination. Writes again until nothing
-   * new was seen during a write, or until a write fails.
+   * Writes what this process has seen of the failures of a destination, until nothing new was seen
+   * during a write or a write fails.
    */
   async #settle(id: string): Promise<void> {
     if (this.#inProgress.has(id)) return
@@ -169,10 +158,7 @@ export class FailureWatch implements PeriodicTask {
     this.#inProgress.delete(id)
   }
 
-  /**
-   * Writes the failure state once. Resolves with false when there was nothing to write or the write
-   * failed, otherwise with true.
-   */
+  /** Resolves with false when there was nothing to write, or the write failed. */
   async #write(id: string): Promise<boolean> {
     const { store, routing, clock } = this.#deps
     const version = store.known({ kind: 'destination', id })?.version ?? 0

@@ -33,21 +33,18 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
-/**
- * Memory, in bytes, in which a request notes where one of its messages begins and ends in the body.
- */
+/** Memory, in bytes, for the place of one message in the body of a request. */
 const placeBytes = 24
 
 /**
  * Maximum number of messages in a short body (at most `maxWorkPerCall` characters) whose records
- * are made in the same tick of the event loop as the scan of the body. If the body has more
- * messages, their records are made in a later turn, because each message has a fixed cost.
+ * are made in the same tick as the scan of the body. Each message has a fixed cost.
  */
 const manyMessages = 250
 
 /**
- * Handles a tracking request: parses its body, stores its messages and returns the response.
- * Messages count as accepted only when Kafka has acknowledged all of them.
+ * Handles a tracking request. Messages count as accepted only when Kafka has acknowledged all of
+ * them.
  */
 export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<TrackingAnswer> {
   const { keepRejected, outage, clock, metrics, admission, held, turns } = deps
@@ -55,9 +52,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const makeRecords = createMakeRecords({ ...deps, nextTurn: turns.next })
 
   /**
-   * Makes and stores the records of a batch, and returns the response. `triedAt` is the time at
-   * which this request called `outage.tried`, which notes that a request tries to write to Kafka.
-   * If no record is sent to Kafka, the effect of that call is cancelled.
+   * Makes and stores the records of a batch. `triedAt`: the time of this request's call of
+   * `outage.tried`, which is cancelled if no record is sent to Kafka.
    */
   async function acceptFrom(
     sourceId: string,
@@ -101,35 +97,31 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
 
   return async request => {
     const { type, headerKey, queryKey, body } = request
-    // The key in the header was already checked before the body was read. It is checked again,
-    // because the source may have reached its rate limit since then.
+    // Checked again after the body was read, because the source may have reached its rate limit.
     const known = headerKey ? admission.admit(headerKey) : undefined
     if (known?.kind === 'refused') return known
     const isLong = body.length > maxWorkPerCall
     const waiting = isLong ? turns.next(request.sourceId, body.length) : turns.short(request.sourceId, body.length)
     if (waiting !== undefined) await waiting
-    // The body is not parsed before the source is known. If the body has the write key, a scan of
-    // the text finds the key without parsing.
+    // The body is not parsed before the source is known, only scanned for the write key.
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
-    // In a body of 4 MiB, the scan for the key and the scan for the messages can take 100 ms each,
-    // so each scan gets its own turn.
+    // In a body of 4 MiB, each of the two scans can take 100 ms, so each gets its own turn.
     if (isLong && known === undefined) await turns.next(sender.sourceId, body.length)
     if (!request.assign(sender.sourceId)) return noMemory
     const batch = readBatch(body, type)
     if (batch.kind === 'refused') return batch
     const { size } = batch.elements
     if (!request.reserve(size * placeBytes)) return noMemory
-    // Messages after the first `maxMessages` of the batch are rejected, so they do not count.
+    // Messages beyond `maxMessages` are rejected, so they do not count.
     const spent = Math.min(size, maxMessages)
     const notPermitted = admission.spend(sender.sourceId, spent)
     if (notPermitted !== undefined) return notPermitted
     const now = clock.monotonic()
     if (size > 0) outage.tried(now)
-    // The records of a long body, or of more than `manyMessages` messages, are made in a later
-    // turn. A body with only one message is an exception: `readBatch` may have parsed this message
-    // already. Its record is made now, so that no parsed message stays in memory during a wait.
+    // Many records are made in a later turn. `readBatch` may have parsed a single message already,
+    // so its record is made now. Otherwise the parsed message would stay in memory during the wait.
     if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
     const answer = await acceptFrom(sender.sourceId, batch, request, now)
     if (answer === noMemory) admission.giveBack(sender.sourceId, spent)

@@ -5,10 +5,7 @@ import { RateLimiter } from '../../core/flow/rate-limiter.ts'
 import { kafkaUnavailable, type Refusal, refusal } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 
-/**
- * Maximum burst of a source, in milliseconds of its rate: after a pause, a source may immediately
- * send the number of messages that its rate allows in one second.
- */
+/** Maximum burst of a source after a pause, in milliseconds of its rate. */
 const burstMs = 1_000
 
 interface Deps {
@@ -16,32 +13,26 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
   /** Returns the sources of the current configuration. */
   readonly sources: () => SourceKeys
-  /**
-   * Maximum messages per second of one source in this process; `undefined` when there is no limit.
-   */
+  /** Maximum messages per second of one source in this process. */
   readonly ratePerSource: number | undefined
 }
 
 export interface AdmissionControl {
-  /**
-   * Finds the source of a write key, and decides whether the source may send now. `key` is
-   * `undefined` when the request has no write key.
-   */
+  /** Finds the source of a write key, if any, and decides whether the source may send now. */
   admit(key: string | undefined): Admission
   /**
-   * Counts messages against the source's rate limit, and returns `undefined`. If the source may not
-   * send now, counts nothing, and returns the reason.
+   * Counts messages against the source's rate limit. If the source may not send now, counts
+   * nothing, and returns the reason.
    */
   spend(sourceId: string, messages: number): Refusal | undefined
-  /** Cancels the effect of `spend` for messages that were not stored. */
+  /** Cancels `spend` for messages that were not stored. */
   giveBack(sourceId: string, messages: number): void
 }
 
 /**
  * Checks a request's write key, its source's rate limit and whether Kafka stores messages. The
- * check is cheap, so it runs before the body is read. It runs again after each wait of the request,
- * because the rate limit may have been reached since then, or an outage of Kafka may have begun. So
- * only one batch can exceed the limit, even if a source sends many concurrent requests.
+ * check runs before the body is read, and again after each wait of the request. So only one batch
+ * can exceed the limit, even if a source sends many concurrent requests.
  */
 export function createAdmissionControl({ outage, clock, sources, ratePerSource }: Deps): AdmissionControl {
   const limiters = new Map<string, RateLimiter>()

@@ -22,9 +22,9 @@ export interface CollectorMemory {
   readonly bodies: BodyBudgetLimits
   /** For requests to the operator API. */
   readonly operators: number
-  /** For records of the events topic that Kafka has not acknowledged. */
+  /** For events that Kafka has not acknowledged. */
   readonly records: number
-  /** For records of the rejected topic that Kafka has not acknowledged. */
+  /** For rejected messages that Kafka has not acknowledged. */
   readonly rejected: number
 }
 
@@ -37,11 +37,8 @@ export interface CollectorDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly topics: Pick<TopicNames, 'events' | 'rejected'>
-  /** Returns the sources of the current configuration, with their write keys. */
   readonly sources: () => SourceKeys
-  /**
-   * Maximum messages per second of one source in this process; `undefined` when there is no limit.
-   */
+  /** Maximum messages per second of one source in this process. */
   readonly ratePerSource: number | undefined
   readonly tracer?: Tracer | undefined
   readonly memory: CollectorMemory
@@ -49,17 +46,11 @@ export interface CollectorDeps {
 
 /** Accepts tracking requests and stores their messages in Kafka. */
 export interface CollectorService extends TrackingApi {
-  /**
-   * Called when the HTTP server begins to accept requests. Before that, the process is reported as
-   * not ready.
-   */
+  /** Called when the HTTP server accepts requests. Until then, the process is not ready. */
   listening(): void
-  /** Reports the process as not ready from now on. Requests that still arrive are accepted. */
+  /** Reports the process as not ready. Requests that still arrive are accepted. */
   startDraining(): void
-  /**
-   * Refuses new requests. Resolves when all requests in progress are answered. Each of them
-   * normally gets its response within 10 s, the maximum wait for Kafka.
-   */
+  /** Refuses new requests, and resolves when all others are answered, normally within 10 s. */
   stop(): Promise<void>
   health(): Health
   refreshGauges(): void

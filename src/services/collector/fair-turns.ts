@@ -3,17 +3,16 @@ import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import type { Clock } from '../../core/ports.ts'
 
 /**
- * Waits for the next turn of a source. `sourceId` is `undefined` while the source of the request is
- * not known. `work` is the work that the caller then does, in characters of text. By default, it is
- * the work of a usual turn, which takes some milliseconds.
+ * Waits for the next turn of a source; `sourceId` is `undefined` while it is not known. `work` is
+ * in characters of text, by default that of a usual turn, which takes some milliseconds.
  */
 export type NextTurn = (sourceId: string | undefined, work?: number) => Promise<void>
 
 export interface FairTurns {
   readonly next: NextTurn
   /**
-   * Waits until the caller may do short work: at most the work of a usual turn. Returns `undefined`
-   * when the caller may do it now.
+   * Waits until the caller may do at most the work of a usual turn. Returns `undefined` if it may
+   * do so now.
    */
   short(sourceId: string | undefined, work: number): Promise<void> | undefined
 }
@@ -22,14 +21,14 @@ interface WaitingCaller extends FairQueueItem<WaitingCaller> {
   resolve(): void
 }
 
-/** The minimum cost of a request, in characters. It represents the fixed work of a small body. */
+/** The minimum cost of a request, in characters, for the fixed work of a small body. */
 const minCost = 1_024
 
 const costOf = (work: number): number => Math.max(work, minCost)
 
 /**
- * The group of all requests whose source is not known. Together these requests get the share of one
- * source, however many client addresses they come from. No source has an empty id.
+ * The group of all requests whose source is not known. Together they get the share of one source.
+ * No source has an empty id.
  */
 const unknownSource = ''
 
@@ -37,15 +36,13 @@ const unknownSource = ''
  * Divides the collector's CPU time among the sources
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  *
- * A request does its work in *turns* (`next`), or as short work (`short`) if the work fits into one
- * turn. Each tick of the event loop has at most one turn. In addition, it has short work of one or
- * more requests, which together is at most the work of a usual turn. Each request counts as at
- * least `minCost` characters of text. So no tick takes long, even with many tiny requests.
+ * Each tick of the event loop has at most one *turn* (`next`), and in addition short work (`short`)
+ * of several requests, together at most the work of a usual turn. Each request counts as at least
+ * `minCost` characters. So no tick takes long, even with many tiny requests.
  *
- * The sources whose requests wait get equal shares of the turns, and equal shares of the short
- * work. A share is measured in characters of text. So a request of an idle source does not wait for
- * all requests of a busy source. The turns of one source are in the order of its calls of `next`,
- * and its short work is in the order of its calls of `short`.
+ * The sources whose requests wait get equal shares of the turns and of the short work, in
+ * characters of text. So a request of an idle source does not wait for all requests of a busy
+ * source. The turns of one source, and its short work, are in the order of its calls.
  */
 export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
   const turns = new FairQueue<WaitingCaller>()

@@ -22,7 +22,7 @@ export interface BatchOrigin {
   readonly receivedAt: EpochMs
   /** Strict mode: one rejected message rejects the whole request. */
   readonly strict: boolean
-  /** Counts the memory of rejected messages. Returns false when the source may not use it now. */
+  /** Counts memory of rejected messages. Returns false when the source may not use it now. */
   reserve(bytes: number): boolean
   /** Whether `reserve` could succeed if no other request held memory. */
   canEverReserve(bytes: number): boolean
@@ -31,34 +31,32 @@ export interface BatchOrigin {
 /** The rejected messages of a batch, and two counts. */
 interface Others {
   readonly rejected: RejectedMessage[]
-  /** Number of messages of suppressed users, which are not stored. */
+  /** Number of unstored messages of suppressed users. */
   suppressed: number
-  /** Number of `__proto__` members that were removed from the messages and from the batch. */
+  /** Number of `__proto__` members that were removed. */
   droppedKeys: number
 }
 
 export type Made = ({ readonly kind: 'made' } & Readonly<Others>) | { readonly kind: NotMade }
 
 /**
- * Why no records were made. `no_memory`: the source may not use the memory now.
- * `too_many_rejected`: the rejections need more memory than one request may use.
+ * `no_memory`: the source may not use the memory now. `too_many_rejected`: the rejections need more
+ * memory than one request may use.
  */
 type NotMade = 'no_memory' | 'too_many_rejected'
 
 /**
- * Makes the records of a batch, in turns of some milliseconds. The messages that a turn has parsed
- * are released at its end. Between turns, memory has only the unparsed text of the batch, the
- * records and the rejections. Resolves with `no_memory` when the records or the rejections need
- * more memory than the source may use now.
+ * Makes the records of a batch, in turns of some milliseconds. Between turns, memory has only the
+ * unparsed text, the records and the rejections. Resolves with `no_memory` when these need more
+ * memory than the source may use now.
  */
 export type MakeRecords = (batch: MessageBatch, origin: BatchOrigin, records: HeldRecords) => Promise<Made>
 
 export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps): MakeRecords {
   /**
-   * Whether a message must not be stored, because this process received it after its user was
-   * suppressed. Its sender gets a success response nevertheless: after an error, an SDK would send
-   * it again and again. A message that was received before the deletion is stored, and the
-   * dispatcher drops it.
+   * Whether a message must not be stored, because its user was suppressed before. The sender gets a
+   * success response, because an SDK would repeat the message after an error. The dispatcher drops
+   * messages that were received before the deletion.
    */
   function isSuppressed({ userId, type }: Message, { sourceId, receivedAt }: BatchOrigin): boolean {
     return (
@@ -74,8 +72,8 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
 
   /**
    * Makes the records of some messages. Returns the index of the next message, or why there are no
-   * records. The function is not asynchronous, so that no parsed message stays in memory while
-   * other requests have their turns.
+   * records. Not asynchronous, so that no parsed message stays in memory during the turns of other
+   * requests.
    */
   function makePart(
     batch: MessageBatch,

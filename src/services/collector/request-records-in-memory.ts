@@ -1,20 +1,18 @@
 import type { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 
-/** A record without its headers, because all records of a request share the same headers. */
+/** All records of a request share the same headers. */
 export type RecordWithoutHeaders = Omit<OutgoingRecord, 'headers'>
 
-/** Estimated memory of a waiting record in addition to its key and value. */
+/** Estimated memory of a waiting record besides its key and value. */
 const overheadBytes = 256
 
-/** The bytes of memory that a record takes until it is acknowledged. */
 export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
   overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
 
 /**
- * The records of one request. Each added record counts towards the memory limit of its source. The
- * records can take much more memory than the body, because each message gets the defaults of its
- * batch.
+ * The records of one request, which count towards the memory limit of its source. They can take
+ * much more memory than the body, because each message gets the defaults of its batch.
  */
 export class HeldRecords {
   readonly #memory: SharedMemory
@@ -52,7 +50,6 @@ export class HeldRecords {
     return { records, release: () => this.#memory.giveBack(this.#sourceId, bytes) }
   }
 
-  /** Releases the memory of the remaining records, which are not written to Kafka. */
   discard(): void {
     this.handOver().release()
   }

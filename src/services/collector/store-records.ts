@@ -8,12 +8,12 @@ import { type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
 import type { HeldRecords } from './request-records-in-memory.ts'
 
 /**
- * Maximum time that a request waits for Kafka. Many senders time out after ten seconds, and Kafka
+ * Maximum time that a request waits for Kafka. Many senders time out after ten seconds. Kafka
  * elects a new leader in less time.
  */
 const storeDeadline = durationMs(10_000)
 
-/** Minimum time between two warnings about failed writes outside an outage of Kafka, in ms. */
+/** Minimum time, in ms, between two warnings about failed writes outside an outage of Kafka. */
 const warnEveryMs = 60_000
 
 interface Deps {
@@ -26,12 +26,10 @@ interface Deps {
 }
 
 /**
- * Appends the records of one request. The request must have at least one record. Resolves with
- * `stored` when all in-sync replicas have every record. Resolves with `failed` when a record was
- * refused or the deadline has passed; other records may be stored nevertheless. Calls `onFinished`
- * with the number of records that were not stored, when the producer has finished with all records.
- * This call may come minutes after the deadline. `traceId` is the id of the request's trace, if
- * that trace is sampled.
+ * Appends the records of one request, at least one. Resolves with `stored` when all in-sync
+ * replicas have every record. Resolves with `failed` when a record was refused or the deadline has
+ * passed; others may be stored. Calls `onFinished` with the number of records that were not stored,
+ * possibly minutes after the deadline. `traceId`: the id of the request's trace, if it is sampled.
  */
 export type StoreRecords = (
   held: HeldRecords,
@@ -67,8 +65,8 @@ export function createStore(deps: Deps): StoreRecords {
           fail(error)
         }
         if (waiting > 0) return
-        // The memory is given back only when the producer has finished with all records. After the
-        // request has failed, the producer may still hold some of them.
+        // The memory is released only now, because the producer may hold records even after the
+        // request has failed.
         release()
         cancel()
         onFinished(notStored)
@@ -131,15 +129,14 @@ interface TracedStoreDeps {
 interface Accepted {
   readonly records: HeldRecords
   readonly sourceId: string
-  /** Context of the request's trace; `undefined` when tracing is off. */
   readonly trace: TraceContext | undefined
   /** See `StoreRecords`. */
   readonly onFinished: (failed: number) => void
 }
 
 /**
- * Stores events. With tracing, one span covers all records of a request. The records carry the
- * context of the span, so that the deliveries belong to the same trace.
+ * Stores events. With tracing, one span covers all records of a request, and their deliveries
+ * belong to its trace.
  */
 export function createTracedStore({
   store,

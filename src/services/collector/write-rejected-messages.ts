@@ -22,12 +22,9 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** Maximum number of rejected messages of one request that are written to the rejected topic. */
+/** Maximum number of rejected messages of one request in the rejected topic. */
 export const maxKeptPerRequest = 1_000
-/**
- * The cost of making one record, in addition to the cost of its text. The unit of both is
- * characters of text, as in `NextTurn`.
- */
+/** The cost of making one record besides its text, in characters (`NextTurn`). */
 const workOfRecord = 256
 
 /** The rejected messages of a request. */
@@ -35,15 +32,13 @@ interface Rejected {
   readonly sourceId: string
   readonly receivedAt: EpochMs
   readonly rejected: readonly RejectedMessage[]
-  /** Returns the message at an index, as it was received. */
   text(index: number): string
 }
 
 /**
- * Writes rejected messages to the rejected topic, at most the first 1,000 of a request. In this
- * topic, an operator can see which mistakes a sender makes. Resolves when the producer has the
- * records. The response to the sender does not wait until Kafka has stored them. A message that
- * cannot be written is only counted, because the sender gets the errors in its response.
+ * Writes at most the first 1,000 rejected messages of a request to the rejected topic, where an
+ * operator can see a sender's mistakes. Resolves when the producer has the records; the response
+ * does not wait for Kafka. A message that cannot be written is only counted.
  */
 export type KeepRejected = (rejected: Rejected) => Promise<void>
 
@@ -68,10 +63,9 @@ export function createKeepRejected(deps: Deps): KeepRejected {
   }
 
   /**
-   * Whether a text may contain data of a suppressed user. The function searches the text for user
-   * ids without parsing it, because it may not be valid JSON. If a text without a user id is not a
-   * JSON object, it counts as private, because nobody can know whose data it contains. While the
-   * suppression list is empty, no text is private.
+   * Whether a text, perhaps invalid JSON, may contain data of a suppressed user. Without a user id,
+   * a text that is not a JSON object counts as private, because nobody can know whose data it
+   * contains.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
     if (suppressions.size === 0) return false

@@ -1,10 +1,7 @@
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 
-/**
- * Maximum wait until the follower, which reads the config topic all the time, reaches the end of
- * the topic. A follower without a backlog reaches the end every 0.5 s.
- */
+/** Maximum wait until the follower reaches the end of the config topic, normally every 0.5 s. */
 const limit = durationMs(10_000)
 
 interface Wait {
@@ -15,8 +12,7 @@ interface Wait {
 
 /**
  * Lets callers wait until the follower of the config topic has read all records that Kafka
- * acknowledged before the call (`reached`). The follower reports its position as a time
- * (`onCurrent`): it has read all records that Kafka acknowledged before that time.
+ * acknowledged before the call. `onCurrent` reports its position as a time.
  */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>
@@ -29,8 +25,8 @@ export class CatchUp {
   }
 
   /**
-   * Milliseconds since the time `#asOf`. The follower has read all records that Kafka acknowledged
-   * before `#asOf`. Infinite before the follower first reached the end of the topic.
+   * Milliseconds since the time up to which all acknowledged records were read; infinite before the
+   * end was first reached.
    */
   age(): DurationMs {
     return durationMs(this.#clock.boottime() - this.#asOf)
@@ -38,7 +34,7 @@ export class CatchUp {
 
   /**
    * Resolves with true when the follower has read all records that Kafka acknowledged before this
-   * call. Resolves with false after 10 s.
+   * call, or with false after 10 s.
    */
   async reached(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -51,10 +47,7 @@ export class CatchUp {
     return isReached
   }
 
-  /**
-   * Called when the follower has read all records that Kafka acknowledged before the time `asOf`.
-   * Ends the waits that began at or before this time.
-   */
+  /** Called when all records that Kafka acknowledged before the time `asOf` were read. */
   onCurrent(asOf: number): void {
     this.#asOf = asOf
     for (const wait of this.#waits) if (wait.from <= asOf) wait.end(true)

@@ -6,8 +6,8 @@ import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter, WriteResult } from './object-writer.ts'
 
 /**
- * Maximum number of tries of one change of a failure state. A try fails when another process writes
- * the same version first.
+ * Maximum number of tries of one change. A try fails when another process writes the same version
+ * first.
  */
 const maxTries = 20
 
@@ -21,8 +21,8 @@ interface Change {
   readonly id: string
   readonly by: string
   /**
-   * Returns the next state, or `undefined` when nothing changes. It is called again with the new
-   * state when another process has changed the state first.
+   * Returns the next state, or `undefined` when nothing changes. Called again when another process
+   * has changed the state first.
    */
   readonly next: (before: FailureState | undefined) => FailureState | undefined
 }
@@ -47,9 +47,9 @@ export async function changeFailures(
 }
 
 /**
- * Ends the failure state of a deleted object, if it is a destination. Without this, a new
- * destination with the same id and URLs would get this failure state, and would also be disabled.
- * If this write fails, a dispatcher ends the state within 5 s (`FailureWatch`). Never rejects.
+ * Ends the failure state of a deleted destination. Otherwise a new destination with the same id and
+ * URLs would get it, and could be disabled. If this write fails, a dispatcher ends the state within
+ * 5 s (`FailureWatch`). Never rejects.
  */
 export async function endFailures(deps: Deps, { kind, id }: RecordName): Promise<void> {
   if (kind !== 'destination') return

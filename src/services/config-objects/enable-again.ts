@@ -7,10 +7,7 @@ import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
 
 interface Deps {
-  /**
-   * The store and the writer of the config topic; `undefined` when the installation has no config
-   * topic.
-   */
+  /** `undefined` when the installation has no config topic. */
   readonly topic: { readonly store: ObjectStore; readonly writer: Pick<ObjectWriter, 'write'> } | undefined
   readonly list: Pick<ObjectList, 'get'>
   readonly clock: Pick<Clock, 'now' | 'id'>
@@ -24,8 +21,8 @@ export function createEnableAgain({ topic, list, clock }: Deps): ConfigObjects['
     if (found === undefined) return { kind: 'not_found' }
     if (topic === undefined) return { kind: found.origin === 'file' ? 'defined_in_file' : 'disabled' }
     // Read the config topic to its end first, because another process may have disabled the
-    // destination a moment ago. An object of the config topic does not need this: the caller has
-    // already called `change`, which reads the latest records itself.
+    // destination a moment ago. For an object of the config topic, the caller's call of `change`
+    // has done this.
     if (found.origin === 'file' && found.disabledAutomatically === undefined && !(await topic.store.caughtUp()))
       return { kind: 'unavailable', detail: 'this process cannot read the config topic' }
     const result = await changeFailures(

@@ -29,16 +29,13 @@ export interface ConfigTopic {
 }
 
 interface Deps {
-  /**
-   * The store and the writer of the config topic; `undefined` without a config topic. Without it,
-   * the objects of the configuration file are listed, but no object can change.
-   */
+  /** Without a config topic, objects of the configuration file are listed, but none can change. */
   readonly topic: ConfigTopic | undefined
   /** Returns the settings of the configuration file. */
   readonly file: () => Settings
   /** Returns the settings in use. */
   readonly merged: () => Merged
-  /** Returns settings with all changes that this process has read. */
+  /** The settings with all changes that this process has read. */
   readonly latest: () => Merged
   readonly clock: Pick<Clock, 'now' | 'id'>
   readonly newNonce: NewNonce
@@ -47,9 +44,7 @@ interface Deps {
 /** The configuration objects for the operator API. */
 export function createConfigObjects({ topic, file, merged, latest, clock, newNonce }: Deps): ConfigObjects {
   const list = new ObjectList({ store: topic?.store, file, merged })
-  /**
-   * The last change in progress of each object, by key. The next change of the object waits for it.
-   */
+  /** The last change in progress of each object, by key. The next one waits for it. */
   const queues = new Map<string, Promise<unknown>>()
   const inProgress = new ChangesInProgress()
   const allIn = ({ object, objects }: ObjectStore): AllObjects => ({ file: file(), object, objects })
@@ -84,8 +79,8 @@ export function createConfigObjects({ topic, file, merged, latest, clock, newNon
       }
       if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
-      // This process has read its own record back. So it has also read all records that were
-      // acknowledged before that record, and need not wait for them again.
+      // This process has read its own record back, and so all records that were acknowledged
+      // before.
       isCaughtUp = true
       if (request.isRenewal !== true && request.expected.kind !== 'any')
         return { kind: 'conflict', version: versionOf(request, store) }
@@ -136,9 +131,8 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 })
 
 /**
- * Converts an applied record to the outcome of the change that wrote it. The outcome has the object
- * as it is in this record, even if a later record has already changed the object again. Only the
- * problems with other objects come from the present state.
+ * Converts an applied record to the outcome of its change: the object as in this record, even if it
+ * has changed again. Only the problems with other objects are those of the present state.
  */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, latest: () => Merged): ChangeOutcome {
   const { value, action, fields } = record

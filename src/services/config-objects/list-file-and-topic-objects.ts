@@ -6,15 +6,15 @@ import type { Settings } from '../../core/settings/settings.ts'
 import type { ObjectStore } from './object-store.ts'
 
 interface Deps {
-  /** The objects of the config topic; `undefined` when the installation has no config topic. */
+  /** `undefined` when the installation has no config topic. */
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known' | 'failures' | 'revision'> | undefined
   readonly file: () => Settings
   readonly merged: () => Merged
 }
 
 /**
- * Lists the objects of the configuration file and of the config topic. Each list is cached until
- * the configuration changes.
+ * Lists the objects of the configuration file and of the config topic. Lists are cached until a
+ * change.
  */
 export class ObjectList {
   readonly #deps: Deps

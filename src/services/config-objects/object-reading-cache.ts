@@ -7,14 +7,13 @@ import { problemLine } from '../../core/settings/settings-problem.ts'
 const excluded =
   'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, if it is a destination, its messages wait; if it is a source, the collector rejects its messages; all other destinations and sources stay in use'
 
-/** Decodes the records of objects, each record once, and logs the objects that cannot be used. */
+/** Decodes each record of an object once, and logs the objects that cannot be used. */
 export class ObjectReadingCache {
   readonly #logger: Logger
   #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
   /**
-   * The decoded objects. A key of this map is the record as an object in memory, not the key of the
-   * record in the topic. A merge of all objects looks up each of them here: with 10,000 objects,
-   * look-ups by a text would take most of the time of this merge.
+   * The decoded objects, by the record in memory. With 10,000 objects, look-ups by a text would
+   * take most of the time of a merge.
    */
   #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext
@@ -28,10 +27,7 @@ export class ObjectReadingCache {
     return this.#context
   }
 
-  /**
-   * Sets a new context (encryption keys and settings), and discards the decoded objects. Each
-   * object is decoded again when it is needed.
-   */
+  /** Sets new encryption keys and settings, so that each object is decoded again when needed. */
   readAgain(context: ReadingContext): void {
     this.#context = context
     this.#last = new Map()
@@ -48,10 +44,7 @@ export class ObjectReadingCache {
     return object
   }
 
-  /**
-   * Decodes a record of an object. If its value equals the last decoded value of the object, for
-   * example because the record is a copy, returns the result of that decoding again.
-   */
+  /** Decodes a record of an object, or returns the last result if the value has not changed. */
   #read(known: KnownVersion & ObjectName): ReadObject | undefined {
     const { value } = known
     const key = objectKeyOf(known)

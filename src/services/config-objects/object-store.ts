@@ -28,74 +28,62 @@ interface Deps {
 
 export interface StoreListener {
   /**
-   * Called with each record that was read. `result` says whether the record is in force or ignored.
-   * `before` is the record of the object that was in force until then; `undefined` when no earlier
-   * record of the object was read.
+   * Called with each record that was read. `result`: whether it is in force or ignored. `before`:
+   * the record of the object that was in force until then.
    */
   onRecord?(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void
   /**
    * Called for each record that changes an object, or with which Hookline disables or enables a
-   * destination. There can be many of these records, so the function must be cheap. `record`
-   * is `undefined` when any object may have changed.
+   * destination; `undefined`: any object may have changed. Must be cheap, because there can be many
+   * records.
    */
   onChange?(record: ObjectRecord | undefined): void
-  /**
-   * Called for each damaged record of an object. If this process has the object, `allToCopy`
-   * returns its name.
-   */
+  /** Called for each damaged record of an object. `allToCopy` then returns its name, if known. */
   onDamaged?(): void
   /**
-   * Called when Kafka has lost all records of at least one object. This process still has these
-   * objects, and `allToCopy` returns their names.
+   * Called when Kafka has lost all records of objects that this process still has (`allToCopy`).
    */
   onObjectsLost?(): void
 }
 
 /**
- * The objects of the config topic. Every process reads the whole topic. A process decodes and
- * checks each value only once, when it first needs the object.
+ * The objects of the config topic, which every process reads completely. A value is decoded when
+ * its object is first needed.
  */
 export interface ObjectStore {
-  /**
-   * Resolves when the topic has been read to its end. Rejects when a read has failed and no retry
-   * is left.
-   */
+  /** Resolves when the topic has been read to its end. Rejects if this fails after all retries. */
   start(): Promise<void>
   stop(): Promise<void>
   listen(listener: StoreListener): void
   /**
-   * Waits until the process has read all records that Kafka acknowledged before the call. Resolves
-   * with true then, or with false after 10 s.
+   * Resolves with true when all records that Kafka acknowledged before the call were read, or with
+   * false after 10 s.
    */
   caughtUp(): Promise<boolean>
   /**
-   * Age of the objects in ms. If the age is n ms, this process has read all records that Kafka
-   * acknowledged more than n ms ago. Infinite before the start.
+   * With an age of n ms, this process has read all records that Kafka acknowledged more than n ms
+   * ago. Infinite before the start.
    */
   age(): DurationMs
-  /**
-   * Decodes all objects again. Call it when the encryption keys have changed, or the settings
-   * against which objects are checked.
-   */
+  /** Decodes all objects again, after a change of the encryption keys or the settings. */
   readAgain(reading: ReadingContext): void
   readonly reading: ReadingContext
   /** All objects that exist. */
   objects(): Iterable<ReadObject>
-  /** The object with this name; `undefined` when it does not exist. */
   object(name: ObjectName): ReadObject | undefined
-  /** The failure states of destinations, by the id of the destination. */
+  /** The failure states of destinations, by id. */
   readonly failures: ReadonlyMap<string, FailureState>
-  /** The record in force of an object or failure state. It may be a deletion. */
+  /** The record in force of an object or failure state, perhaps a deletion. */
   known(name: RecordName): KnownVersion | undefined
   /**
-   * The names of the objects and failure states whose record in force must be written again,
-   * because an ignored record of the same key follows it, or Kafka has lost it (`object-log.ts`).
+   * The names of objects and failure states whose record in force must be written again, because an
+   * ignored record of the key follows it, or Kafka has lost it (`object-log.ts`).
    */
   allToCopy(): readonly RecordName[]
   changes(since?: number): RecentChangeList
   /**
-   * A number that increases with every change of an object, and with every call of `readAgain`.
-   * Callers use it to see whether their cached lists are still right.
+   * Increases with every change of an object and every call of `readAgain`, so that callers can
+   * cache lists.
    */
   readonly revision: number
 }
@@ -112,10 +100,7 @@ class View {
   readonly changes = new RecentChanges()
   readonly failures = new Map<string, FailureState>()
 
-  /**
-   * Updates the view after `log.apply(record)` has returned `result`. Returns whether an object may
-   * have changed.
-   */
+  /** Called with the result of `log.apply(record)`. Returns whether an object may have changed. */
   apply(record: ObjectRecord, result: FoldResult): boolean {
     if (result === 'applied') this.changes.add(record)
     if (result !== 'applied' && result !== 'restored') return false
@@ -128,7 +113,7 @@ class View {
   }
 
   /**
-   * Adds those objects of an earlier view that have no record in the topic. Returns their number.
+   * Adds the objects of an earlier view that have no record in the topic, and returns their number.
    */
   keep(earlier: View): number {
     const lost = [...earlier.log.all()].filter(known => this.log.get(known) === undefined)
@@ -146,10 +131,9 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   const readings = new ObjectReadingCache(reading, logger)
   let view = new View()
   /**
-   * The state that is being computed while the follower reads the topic again from its beginning,
-   * after Kafka has lost records; otherwise `undefined`. Until the follower reaches the end,
-   * callers get the previous state from `view`. At the end, objects without a record in the topic
-   * are kept from the previous state.
+   * The state while the topic is read again from its beginning, after Kafka has lost records. Until
+   * the end is reached, callers get the previous state from `view`. At the end, objects without a
+   * record are kept from the previous state.
    */
   let rebuilt: View | undefined
   let revision = 0

@@ -7,30 +7,26 @@ import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Time between the reading of an ignored record of this process and the correction of the topic.
- * The record is ignored because another process wrote the same version first. To correct the topic,
- * this process writes a copy of the record in force. The copy must follow the ignored record,
- * because Kafka's compaction keeps only the last record of a key. With this wait, several ignored
- * records of one object need only one copy.
+ * Wait after this process has read an ignored record of its own, because another process wrote the
+ * same version first. This process then writes a copy of the record in force, because compaction
+ * keeps only the last record of a key. Several ignored records of one object need only one copy.
  *
- * A process also waits for this time when Kafka has lost the records of objects. Then it writes
- * these objects again. The wait is short, because only the memory of the processes still has these
- * objects.
+ * Also the wait before lost objects are written again. It is short, because only memory still has
+ * these objects.
  */
 const copyOwnAfter = durationMs(1_000)
 /**
- * The wait before this process writes a copy of the record in force in other cases, for example
- * when a record of another process was ignored, or when a record is damaged. It is longer than
- * `copyOwnAfter`, because normally the process that wrote the ignored record writes the copy first.
+ * The wait in other cases, for example an ignored record of another process, which normally writes
+ * the copy first.
  */
 const copyOthersAfter = durationMs(30_000)
 
 export type WriteResult =
-  /** The record is in force. `problems` is the result of `check`, an argument of `write`. */
+  /** The record is in force. `problems` is the result of `check`. */
   | { readonly kind: 'applied'; readonly problems: readonly SettingsProblem[] }
-  /** The record has no effect, because another process wrote the same version first. */
+  /** Another process wrote the same version first. */
   | { readonly kind: 'ignored' }
-  /** The write failed or was not confirmed. The record may be in force nevertheless. */
+  /** The write failed or was not confirmed, but the record may be in force. */
   | { readonly kind: 'failed'; readonly detail: string }
 
 interface Deps {
@@ -42,8 +38,8 @@ interface Deps {
 }
 
 /**
- * Writes records of configuration objects, and reads each one back: only the log shows which of two
- * concurrent writes is in force (`object-log.ts`).
+ * Writes records of configuration objects, and reads each one back, because only the log shows
+ * which of two concurrent writes is in force (`object-log.ts`).
  */
 export class ObjectWriter {
   readonly #deps: Deps
@@ -62,9 +58,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Writes a record. Resolves when this process has read the record back, or after 10 s. Never
-   * rejects. `check` is called when the record is in force, before a later record is read. So
-   * `check` sees the objects as they are at the offset of the record.
+   * Writes a record. Resolves when this process has read it back, or after 10 s. Never rejects.
+   * `check` is called when the record is in force, before a later record is read.
    */
   async write(record: ObjectRecord, check: () => readonly SettingsProblem[] = () => []): Promise<WriteResult> {
     const { producer, topic, clock } = this.#deps
@@ -82,9 +77,7 @@ export class ObjectWriter {
     return result
   }
 
-  /**
-   * Stops the repair of the topic: this process no longer writes copies of records in force.
-   */
+  /** Stops the writing of copies. */
   stop(): void {
     this.#isStopped = true
     this.#copyTimer?.cancel()
@@ -97,8 +90,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Sets a timer that writes copies of the records in force that need one (`ObjectLog.needsCopy`).
-   * A timer that is already set stays if it is earlier.
+   * Sets a timer that writes the needed copies (`ObjectLog.needsCopy`), unless an earlier one is
+   * set.
    */
   #copyAfter(wait: DurationMs): void {
     const { clock } = this.#deps

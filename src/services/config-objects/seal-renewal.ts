@@ -7,28 +7,22 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Time between two runs of the seal renewal. The runs may be rare: operators keep the old
- * encryption key in its file until all secrets are encrypted with the new key. So all secrets can
- * be decrypted while the renewal is not complete.
+ * Time between two runs. They may be rare, because operators keep the old encryption key in its
+ * file until all secrets are encrypted with the new one.
  */
 const every = durationMs(60_000)
-/** Time from the start of the process to the first run, so that the services start first. */
+/** Time from the start of the process to the first run. */
 const firstAfter = durationMs(10_000)
 /**
- * Maximum number of objects that one run encrypts again. Each of them takes one write to the config
- * topic.
+ * Maximum number of objects that one run encrypts again, each with one write to the config topic.
  */
 const maxObjects = 500
 /**
- * Minimum time between two renewals of one object. If two operator processes have the encryption
- * keys in a different order, each of them finds an old key in every object that the other one has
- * renewed. This time limits how often they write these objects.
+ * Minimum time between two renewals of one object. Two operator processes with the keys in a
+ * different order would otherwise renew it again and again.
  */
 const minInterval = durationMs(3_600_000)
-/**
- * Author of the changes that this task makes. Changes through the operator API have the name of an
- * operator key instead. Names of operator keys cannot begin with `hookline.`.
- */
+/** Author of the changes of this task. Names of operator keys cannot begin with `hookline.`. */
 const by = 'hookline.key-rotation'
 
 const differentOrder =
@@ -45,17 +39,16 @@ interface Deps {
 }
 
 /**
- * Encrypts the secrets of configuration objects again, with the first key of
- * `operator.encryptionKeyFile`, after the keys in this file were rotated. Every process with the
- * operator service runs this task. If several processes renew one object concurrently, only the
- * first write takes effect.
+ * Encrypts the secrets of configuration objects again with the first key of
+ * `operator.encryptionKeyFile`, after a rotation. Every process with the operator service runs this
+ * task. Of concurrent renewals of an object, only the first takes effect.
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   let isWarned = false
-  /** The objects (`objectKeyOf`) whose renewal was refused. The refusal of each is logged once. */
+  /** The objects (`objectKeyOf`) whose refused renewal was logged. */
   const refused = new Set<string>()
 
-  /** Whether this task, in any process, made the last change of the object within the last hour. */
+  /** Whether this task, in any process, made the object's last change, within the last hour. */
   function isRecent(name: ObjectName): boolean {
     const known = store.known(name)
     return known?.by === by && clock.now() - known.at < minInterval
@@ -74,8 +67,7 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
   async function turn(): Promise<DurationMs> {
     let renewed = 0
     for (const { kind, id, hasOldSeal } of [...store.objects()]) {
-      // Skip objects that need no renewal. The store is asked again, because another process may
-      // have renewed the object since this loop began.
+      // The store is queried again, because another process may have renewed the object.
       if (!hasOldSeal || store.object({ kind, id })?.hasOldSeal !== true) continue
       if (isRecent({ kind, id })) {
         warn({ kind, id })

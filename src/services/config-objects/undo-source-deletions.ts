@@ -26,14 +26,13 @@ interface Deps {
 }
 
 /**
- * Undoes a deletion of a source if, at the offset of the deletion in the config topic, a
- * destination still used the source. The process that wrote the deletion normally undoes it
- * (`write-change-or-undo-it.ts`), but may end before that. Without this function, the source would
- * stay deleted, and compaction would remove its write keys.
+ * Undoes a deletion of a source if, at its offset in the config topic, a destination still used the
+ * source. The process that wrote the deletion normally undoes it (`write-change-or-undo-it.ts`),
+ * but may end before that. The source would then stay deleted, and compaction would remove its
+ * write keys.
  *
- * Only destinations of the config topic count: at a given offset of the topic, all processes know
- * the same destinations. Destinations of the configuration file do not count, because the files of
- * two processes can differ during an update.
+ * Only destinations of the config topic count, because the files of two processes can differ during
+ * an update.
  */
 export function createSourceDeletionUndo({ store, writer, clock, logger }: Deps): { stop(): void } {
   const stopped = new AbortController()
@@ -44,7 +43,7 @@ export function createSourceDeletionUndo({ store, writer, clock, logger }: Deps)
   }
   const isUsed = (source: ObjectName): boolean => usesOf(source, all).length > 0
 
-  /** Whether another source has one of the deleted source's write keys now. */
+  /** Whether another source now has one of the deleted source's write keys. */
   const isKeyTaken = ({ current }: Before): boolean =>
     current !== undefined && brokenReferences(current.parsed, current.document, all).length > 0
 

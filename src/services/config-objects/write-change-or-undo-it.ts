@@ -18,17 +18,16 @@ type Result =
   | Exclude<WriteResult, { kind: 'applied' }>
   | { readonly kind: 'applied' }
   /**
-   * Hookline wrote the change, and then undid it: another process had written a conflicting change
-   * with a lower offset, which made this change invalid.
+   * Hookline wrote the change, and then undid it, because another process had written a conflicting
+   * change with a lower offset.
    */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
 
 /**
- * Writes a planned change, and then checks it together with the other objects at the offset of the
- * change. The check can fail, because another process may have written a conflicting change with a
- * lower offset. This function then writes a second record, which undoes the change. If this process
- * ends before it has written the second record, a deletion of a source is undone by another process
- * (`undo-source-deletions.ts`); no process undoes any other change. Never rejects.
+ * Writes a planned change, and then checks it together with the other objects at its offset,
+ * because another process may have written a conflicting change before. If the check fails, a
+ * second record undoes the change. If this process ends before that, another process undoes the
+ * deletion of a source (`undo-source-deletions.ts`), but no other change. Never rejects.
  */
 export async function writeChange(
   { store, writer, all, clock }: Deps,

@@ -4,23 +4,22 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { SuppressionList } from './suppression-list.ts'
 
 /**
- * Time between two compactions. Here, a *compaction* is not Kafka's log compaction: this process
- * writes records of the suppressions topic again without their expired suppressions. Suppressions
- * are kept for weeks, so they may be removed some minutes late.
+ * Time between two compactions: this process writes records again without their expired
+ * suppressions. (This is not Kafka's log compaction.) Suppressions last for weeks, so they may be
+ * removed late.
  */
 const compactEvery = durationMs(10 * 60_000)
 
-/** Maximum number of users that one compaction handles, so that it is short. */
+/** Maximum number of users that one compaction handles. */
 const maxUsersPerRun = 500
 /**
- * Time until the next compaction in two cases: the last compaction left expired suppressions, or
- * the suppression list is not up to date.
+ * Time until the next compaction when expired suppressions are left, or the list is not up to date.
  */
 const continueAfter = durationMs(1_000)
 
 interface Deps {
   readonly suppressions: Pick<SuppressionList, 'compact' | 'isCurrent'>
-  /** Whether this process compacts the topic. One process is enough, and two do no harm. */
+  /** Whether this process compacts the topic. One process is enough; two do no harm. */
   readonly isOurs: () => boolean
   readonly clock: Clock
   readonly logger: Logger
@@ -30,10 +29,7 @@ interface Deps {
 export function createSuppressionCompaction({ suppressions, isOurs, clock, logger }: Deps): PeriodicTask {
   const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
 
-  /**
-   * Compacts the topic once. Resolves with false when the next compaction must follow after one
-   * second.
-   */
+  /** Resolves with false when the next compaction must follow after one second. */
   async function isCompacted(): Promise<boolean> {
     if (!suppressions.isCurrent()) return false
     try {

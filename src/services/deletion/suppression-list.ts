@@ -10,8 +10,8 @@ import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
 /**
- * Maximum age of the suppression list at which a new attempt may start. So attempts for events that
- * were received before a deletion stop at most 5 s after the deletion was accepted.
+ * Maximum age of the suppression list at which an attempt may start. So attempts for earlier events
+ * stop at most 5 s after a deletion was accepted.
  */
 const maxAge = durationMs(5_000)
 
@@ -21,8 +21,8 @@ interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   /**
-   * How long the list keeps a suppression, counted from the deletion of the user. A suppression
-   * that also stops later events of the user never expires.
+   * How long a suppression lasts after the deletion of the user. One that also stops later events
+   * never expires.
    */
   readonly lasts: DurationMs
   readonly clock: Clock
@@ -30,53 +30,46 @@ interface Deps {
 }
 
 /**
- * The suppressions of all users, read from the suppressions topic. Each process has one list for
- * all its services.
+ * The suppressions of all users, read from the suppressions topic, for all services of the process.
  */
 export interface SuppressionList {
-  /**
-   * Resolves when the topic has been read to its end. Rejects when a read has failed and no retry
-   * is left.
-   */
+  /** Resolves when the topic has been read to its end. Rejects if this fails after all retries. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Number of users in the list. When it is 0, callers need no look-up. */
+  /** Number of users in the list. */
   readonly size: number
   get(userId: string): UserSuppressions | undefined
   /**
-   * Returns why a record about a user must not be processed: the user was deleted after the record
-   * was received, or is suppressed. `undefined` when no deletion forbids it.
+   * Returns why a record must not be processed: its user was deleted after it was received, or is
+   * suppressed.
    */
   stops(about: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
   /**
-   * Age of the list in ms. If the age is n ms, the list has all deletions that were accepted more
-   * than n ms ago. Infinite before the start.
+   * With an age of n ms, the list has all deletions that were accepted more than n ms ago. Infinite
+   * before the start.
    */
   age(): DurationMs
-  /**
-   * Whether the list is less than 5 s old, so that attempts may start. This is called before each
-   * attempt, so the check is cheap.
-   */
+  /** Whether the list is less than 5 s old, so that attempts may start. */
   isCurrent(): boolean
-  /** Adds a listener that is called whenever `isCurrent` becomes true again. */
+  /** Adds a listener for when `isCurrent` becomes true again. */
   onCurrent(listener: () => void): void
   /**
-   * Changes the record of one user. `change` gets the current value. When another process writes
-   * the user's record first, `change` is called again with the value of that process, so that
-   * neither change is lost. Resolves when all in-sync replicas have the record and this process has
-   * read it back. Rejects when the write fails, or when the record is not read back within 10 s.
-   * After a rejection, Kafka may have stored the record nevertheless.
+   * Changes the record of one user. When another process writes the record first, `change` is
+   * called again with the new value. Resolves when all in-sync replicas have the record and this
+   * process has read it back. Rejects when the write fails, or after 10 s; Kafka may have stored
+   * the record.
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**
-   * Writes the records of at most `maxUsers` users again, without expired suppressions. If two
-   * processes wrote a record of a user concurrently, the new record has the suppressions of both.
-   * Resolves with the number of users whose records it wrote.
+   * Writes the records of at most `maxUsers` users again, without expired suppressions.
+   * Suppressions of two concurrent writes are merged. Resolves with the number of these users.
    */
   compact(maxUsers: number): Promise<number>
 }
 
-/** Whether the list has all records written before `moment`, in monotonic milliseconds. */
+/**
+ * Whether the list has all records that were written before `moment`, in monotonic milliseconds.
+ */
 export const includesAllBefore = (
   moment: number,
   suppressions: Pick<SuppressionList, 'age'>,
@@ -97,9 +90,8 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   const writes = new SuppressionWrites({ producer, topic, clock, index })
   const listeners: (() => void)[] = []
   /**
-   * By partition: the suppressions that are being computed while the follower reads the partition
-   * again from its beginning, after Kafka has lost records. Until the follower reaches the end,
-   * callers get the previous suppressions from `index`.
+   * By partition: the suppressions while the partition is read again from its beginning, after
+   * Kafka has lost records. Until the end is reached, callers get the previous ones from `index`.
    */
   const rebuilt = new Map<number, SuppressionIndex>()
   let knownUntil = Number.NEGATIVE_INFINITY

@@ -2,11 +2,10 @@ import { encodeSuppressions, type SuppressionIndex, type UserSuppressions } from
 import type { Cancel, Clock, LogProducer, LogRecord } from '../../core/ports.ts'
 import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 
-/** Header with the id of a write, by which the writing process recognises its own record. */
+/** Header with the id of a write, by which the writer recognises its record. */
 const writeHeader = 'write'
 /**
- * Header with the offset of the user's previous record, on which the new record is based. The value
- * is -1 when the user had no record.
+ * Header with the offset of the user's previous record, on which this one is based; -1 when none.
  */
 export const basedOnHeader = 'made-of'
 
@@ -16,22 +15,17 @@ interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   readonly clock: Clock
-  /**
-   * The current record of each user. `get` returns the same object for a user until another record
-   * of the user is read. So if `get` returns another object than before, another process has
-   * written the record.
-   */
+  /** `get` returns the same object for a user until another record of the user is read. */
   readonly index: Pick<SuppressionIndex, 'get' | 'offsetOf'>
 }
 
 interface Write {
-  /** The value of the header `write` in each record of this write. */
   readonly id: string
   readonly userId: string
   readonly change: ChangeSuppressions
   /**
-   * The user's suppressions in the index when the record was written. If the index has another
-   * object when the record is read back, the change was based on an outdated value.
+   * The user's suppressions when the record was written. If the index has another object when the
+   * record is read back, the change was based on an outdated value.
    */
   readonly before: UserSuppressions | undefined
   readonly end: (error: Error | undefined) => void
@@ -44,12 +38,11 @@ const readBackTooLate = (topic: string): Error =>
 /**
  * Changes a user's record with optimistic concurrency: Kafka has no conditional write, but all
  * processes read the records in the same order. So the writer reads its own record back. If another
- * process wrote a record between this record and the one on which the change is based, the writer
- * makes the change again, based on the record of the other process.
+ * process wrote a record in between, the writer makes the change again, based on that record.
  *
- * A writer may crash before it has read its record back. Therefore each record has a header with
- * the offset of the record on which it is based. When a reader finds another record of the user
- * between these two records, it merges the changes of both writers (`SuppressionIndex.apply`).
+ * A writer may crash before that. So each record has a header with the offset of the record on
+ * which it is based. A reader that finds another record between the two merges both changes
+ * (`SuppressionIndex.apply`).
  */
 export class SuppressionWrites {
   readonly #deps: Deps
@@ -64,8 +57,7 @@ export class SuppressionWrites {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const id = clock.id()
     const cancel: Cancel = clock.after(readBackLimit, () => {
-      // If the record is read back later, it counts as the record of a writer that has crashed: it
-      // is merged, and never written again.
+      // If the record is read back later, it is only merged, as if its writer had crashed.
       this.#inProgress.delete(id)
       reject(readBackTooLate(topic))
     })
@@ -79,15 +71,14 @@ export class SuppressionWrites {
   }
 
   /**
-   * Handles a record of the topic, after it has been applied to `index`. If the record belongs to a
-   * change of this process, ends the change or makes it again. Ignores records of other processes.
-   * `previous` is the user's value before the record.
+   * Handles a record after it has been applied to `index`, if it belongs to a change of this
+   * process. `previous` is the user's value before the record.
    * - If the change was based on `previous`, the change has ended.
-   * - Otherwise another process has written the user's record in between, and this process makes
-   *   the change again, based on `previous`. The current value would be wrong: it was merged from
-   *   `previous` and the record, so it has suppressions again that the other process removed.
-   * - In two cases, the repeated change is based on the current value nevertheless: the user had no
-   *   previous value, or the partition is being read again because Kafka has lost records.
+   * - Otherwise another process has written in between, and the change is made again, based on
+   *   `previous`. The current value is wrong, because it has suppressions again that the other
+   *   process removed.
+   * - The repeated change is based on the current value if the user had no previous one, or if the
+   *   partition is being read again because Kafka has lost records.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
@@ -100,10 +91,7 @@ export class SuppressionWrites {
     else this.#write({ ...own, before: index.get(userId) }, index, base)
   }
 
-  /**
-   * Applies the change to `base` (by default the current value, `write.before`), and writes the
-   * result.
-   */
+  /** Applies the change to `base`, and writes the result. */
   #write(write: Write, index: Deps['index'], base = write.before): void {
     const { producer, topic } = this.#deps
     const { id, userId, change, before, end } = write

@@ -15,41 +15,33 @@ interface DoneListener {
 export interface LedgerIdentity {
   /** When the event was appended. */
   readonly appended: EpochMs
-  /**
-   * For a record from a retry topic: its destination, and whether a replay or resend wrote the
-   * record. `undefined` for an event.
-   */
+  /** For a retry record: its destination, and whether a replay or resend wrote it. */
   readonly taken: { readonly destination: string; readonly isReplayed: boolean } | undefined
   /** Whether the event is a copy that a replay wrote to the events topic. */
   readonly isReplayedEvent: boolean
 }
 
 /**
- * A record from its admission until it is done. The intake and each delivery of the record are its
- * holders. A holder calls `release` when it has finished with the record, and the last `release`
- * makes the record done. The offset is committed only after that, so a crash loses no delivery.
+ * A record from its admission until it is done. The intake and each delivery are its holders. The
+ * last `release` of a holder makes the record done, and its offset may be committed.
  */
 export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   readonly record: LogRecord
   readonly processor: PartitionProcessor
   /** When the record was admitted, in monotonic milliseconds. */
   readonly admittedAt: number
-  /** False once the record is done, or once its partition is revoked (`Intake.forget`). */
+  /** False when the record is done or its partition is revoked (`Intake.forget`). */
   isOpen = true
   before: AdmittedRecord | undefined = undefined
   after: AdmittedRecord | undefined = undefined
   #holders = 1
   readonly #listener: DoneListener
-  /**
-   * The hour in which the event was appended to Kafka, in hours since 1970. The ledger counts by
-   * this hour.
-   */
+  /** The hour in which the event was appended, in hours since 1970, for the ledger. */
   hour = 0
-  /** The counts that the ledger gets when the record is done. */
+  /** Counted in the ledger when the record is done. */
   readonly entries: LedgerEntry[] = []
   #taken: string | undefined
   #isIdentified = false
-  /** Whether the event is a copy that a replay wrote to the events topic. */
   #isReplayedEvent = false
 
   constructor(record: LogRecord, processor: PartitionProcessor, admittedAt: number, listener: DoneListener) {
@@ -59,10 +51,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     this.#listener = listener
   }
 
-  /**
-   * The destination of a record from a retry topic; `undefined` for an event, and before
-   * `identify()` is called.
-   */
+  /** The destination of a retry record; `undefined` before `identify()`. */
   get destination(): string | undefined {
     return this.#taken
   }
@@ -72,7 +61,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     this.processor.deliveryAdded()
   }
 
-  /** Notes what the ledger needs to know about the record. Further calls have no effect. */
+  /** Notes what the ledger needs to know. Further calls have no effect. */
   identify({ appended, taken, isReplayedEvent }: LedgerIdentity): void {
     if (this.#isIdentified) return
     this.#isIdentified = true
@@ -86,7 +75,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
 
   /**
    * Counts a new delivery in the ledger: as `admitted` or, if a replay wrote the event, as `taken`
-   * and `replayed`. The ledger has already counted the original event as `admitted`.
+   * and `replayed`, because the original event was counted as `admitted`.
    */
   countAdmitted(destination: string): void {
     if (!this.#isReplayedEvent) return this.count(destination, 'admitted')
@@ -99,9 +88,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * The destinations that were done with the event before this process admitted it. They get no
-   * delivery. An earlier owner of the partition finished them, or they are in the header `done-for`
-   * of a copy of the event (`done-destinations-header.ts`).
+   * The destinations that need no delivery: an earlier owner finished them, or they are in the
+   * header `done-for` of a copy of the event (`done-destinations-header.ts`).
    */
   get earlierDone(): readonly string[] {
     const inHeader = doneForIn(this.record)
@@ -109,7 +97,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     return inHeader.length === 0 ? inCommit : [...inHeader, ...inCommit]
   }
 
-  /** Counts those deliveries of an event that an earlier owner of the partition has finished. */
+  /** Counts the deliveries of an event that an earlier owner has finished. */
   countEarlierResults(): void {
     for (const [destination, result] of this.processor.tracker.resultsOf(this.record.offset)) {
       this.countAdmitted(destination)
@@ -118,21 +106,18 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Called when an event has a route. Counts the event as `routed` if it waited in a retry topic
-   * until its source or destination was known. The ledger counts this event as admitted twice: for
-   * the destination `-` while it waited, and now for its destinations. The balance of the ledger
-   * subtracts `routed`, so that the event counts once.
+   * Called when an event has a route. If it waited in a retry topic for its source or destination,
+   * the ledger counts it as admitted twice: for the destination `-`, and now for its destinations.
+   * So it is also counted as `routed`, which the balance of the ledger subtracts.
    */
   countRouted(): void {
     if (this.#taken !== undefined) this.count(this.#taken, 'routed')
   }
 
   /**
-   * Counts the result of a record without a route. An event without a route also counts as
-   * admitted, for the destination `-`, so that each result in the ledger belongs to an admitted
-   * event. Also counts the deliveries that an earlier owner of the partition finished. The copy of
-   * the event in a retry topic or the dead-letter topic does not repeat these deliveries, so they
-   * are not counted later.
+   * Counts the result of a record without a route. An event also counts as admitted, for the
+   * destination `-`, so that each result belongs to an admitted event. Deliveries of an earlier
+   * owner are counted now, because the copy in a retry or dead-letter topic does not repeat them.
    */
   unroutedResult(result: LedgerResult): void {
     this.countEarlierResults()
@@ -141,8 +126,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Notes that a destination needs no further delivery of the record, while other destinations
-   * still need one. The commit metadata stores this for the next owner of the partition.
+   * Notes that one destination needs no further delivery of the record, also in the commit metadata
+   * for the next owner.
    */
   doneFor(destination: string, result: LedgerResult): void {
     this.count(destination, result)

@@ -3,8 +3,8 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/time.ts'
 
 /**
- * Observes how late an attempt starts: a retry after its scheduled time, and a first attempt after
- * the append of the event.
+ * Observes how late an attempt starts: a retry after its scheduled time, a first attempt after the
+ * append.
  */
 export function observeDelay(
   metrics: Metrics,
@@ -13,8 +13,7 @@ export function observeDelay(
   traceId?: string,
 ): void {
   if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
-  // The first attempt of a replayed event (`round` is not 0) is not observed: its delay would
-  // include the days until an operator replayed the event.
+  // Not for a replayed event (`round` is not 0): its delay would include the days until the replay.
   else if (carried.round === 0)
     metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000, traceId)
 }

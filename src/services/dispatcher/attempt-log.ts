@@ -6,20 +6,17 @@ import type { AttemptRecords } from './attempt-records.ts'
 import { coalesce } from './collect-items-per-tick.ts'
 import type { Delivery } from './delivery.ts'
 
-/** Of this number of successful attempts, one is logged at info and the others at debug. */
+/** Of this number of successful attempts, one is logged at level info, the others at debug. */
 const logOneIn = 1_000
 
 interface Deps {
   readonly clock: Clock
   readonly logger: Logger
-  /** Writes records to the attempts topic; `undefined` when attempts are not recorded. */
+  /** `undefined` when attempts are not recorded. */
   readonly attemptRecords: AttemptRecords | undefined
 }
 
-/**
- * Logs an attempt with all facts about it, and records it in the attempts topic if the
- * configuration wants it. Most successful attempts are logged only at level debug (`logOneIn`).
- */
+/** Logs an attempt, and records it in the attempts topic if the configuration wants it. */
 export type LogAttempt = (delivery: Delivery, attempt: Attempt, decision: Decision, elapsedMs: number) => void
 
 interface Waiting {
@@ -30,9 +27,8 @@ interface Waiting {
 }
 
 /**
- * Logs attempts in batches: the lines of one tick of the event loop are written together. While an
- * endpoint fails, each attempt has a line, and batches save 24 to 37 % of a retry's CPU time
- * (docs/decisions/0043-hot-path-rules.md).
+ * Logs attempts in batches, one for each tick of the event loop. While an endpoint fails, this
+ * saves 24 to 37 % of a retry's CPU time (docs/decisions/0043-hot-path-rules.md).
  */
 export function createAttemptLog({ clock, logger, attemptRecords }: Deps): LogAttempt {
   let delivered = 0

@@ -14,25 +14,20 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Delivery } from './delivery.ts'
 
 /**
- * Writes records of attempts to the attempts topic. Best effort: no delivery waits for a write, and
- * a failed write is not repeated.
+ * Writes records of attempts to the attempts topic. No delivery waits for a write, and a failed
+ * write is not repeated.
  */
 export interface AttemptRecords {
   /** Whether the configuration wants a record of this attempt. */
   wants(ended: Pick<EndedAttempt, 'carried' | 'attempt' | 'decision'>): boolean
-  /** Writes the record of an attempt that ended at `endedAt`. */
   attempt(facts: AttemptFacts, ended: EndedAttempt, endedAt: EpochMs): void
-  /**
-   * Writes the record of a decision that was made without an attempt, if the configuration wants
-   * it.
-   */
+  /** Writes the record of a decision without an attempt, if the configuration wants it. */
   result(delivery: Delivery, decision: Decision, at: EpochMs): void
 }
 
 /**
- * Maximum number of records of the attempts topic that wait for an acknowledgement. Each record has
- * about 400 bytes. When the maximum is reached, for example while no broker can be reached, further
- * records are dropped.
+ * Maximum number of records, of about 400 bytes, that wait for an acknowledgement. Further ones are
+ * dropped.
  */
 const maxUnwritten = 5_000
 
@@ -45,10 +40,7 @@ export function createAttemptRecords(deps: {
   const { producer, topics, metrics, recorded } = deps
   let unwritten = 0
 
-  /**
-   * Writes a record with the message id as its key. So all records of a message are in one
-   * partition, and the timeline of the message reads only that partition.
-   */
+  /** With the message id as key, the timeline of a message reads only one partition. */
   function write(messageId: string, text: string): void {
     if (unwritten >= maxUnwritten) return metrics.attemptRecords.inc({ result: 'dropped' })
     unwritten++

@@ -52,41 +52,36 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
   readonly results: ResultCounts
   readonly suppressions: DeletedUsers
   readonly clock: Clock
-  /**
-   * Returns for how long the oldest record of this process has been in progress, in milliseconds.
-   */
+  /** Returns how long the oldest record of this process has been in progress, in milliseconds. */
   readonly oldestOpenMs: () => number
-  /**
-   * Returns the end of the latest period in which the process lacked CPU, in monotonic
-   * milliseconds; `-Infinity` when there was none.
-   */
+  /** Returns when the process last lacked CPU, in monotonic milliseconds; `-Infinity`: never. */
   readonly cpuSaturatedUntil: () => number
   readonly metrics: Metrics
   readonly logger: Logger
   readonly observer: DestinationObserver
   /**
-   * Counts failed attempts, so that Hookline can disable a destination whose attempts all fail;
-   * `undefined` when the installation has no config topic.
+   * Counts failed attempts, after which Hookline may disable a destination; `undefined` without a
+   * config topic.
    */
   readonly failures: Pick<FailureWatch, 'attempted'> | undefined
-  /** Writes records to the attempts topic; `undefined` when attempts are not recorded. */
+  /** `undefined` when attempts are not recorded. */
   readonly attemptRecords: AttemptRecords | undefined
-  /** Starts the spans of attempts; `undefined` when attempts are not traced. */
+  /** `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
 }
 
 /**
- * Takes deliveries from the destination queues while the process has permits. For each delivery,
- * the rules of `src/core` decide whether it gets an attempt, or is settled without one.
+ * Takes deliveries from the destination queues while the process has permits, and makes an attempt
+ * or settles them without one.
  */
 export class AttemptStarter {
   readonly #deps: Deps
   readonly #limits: DestinationLimits
   readonly #queues: DestinationQueues
   /**
-   * Deliveries that were taken from their queues, in order. They may not start until `release` is
-   * called: the group does not confirm their partition, or the suppression list is not current.
-   * With `delivery.ordering: key`, later deliveries of the same key wait for them.
+   * Deliveries that were taken from their queues, in order, but may not start until `release`: the
+   * group does not confirm their partition, or the suppression list is not current. With
+   * `delivery.ordering: key`, later deliveries of the same key wait for them.
    */
   #held: Delivery[] = []
   #isOpen = true
@@ -94,14 +89,11 @@ export class AttemptStarter {
   readonly #logAttempt: LogAttempt
   readonly #spillover: SpilloverController
   readonly #leaving: UnattemptedDeliveries
-  /**
-   * Starts all deliveries that may start now. It is called after deliveries were enqueued or a
-   * permit became free.
-   */
+  /** Starts all deliveries that may start, after some were enqueued or a permit became free. */
   readonly dispatch: () => void
   /**
-   * Called when a request or a delivery of a destination has ended. A permit may then be free, or
-   * the next delivery of a key may be ready.
+   * Called when a request or delivery of a destination has ended, so that a permit may be free, or
+   * the next delivery of a key ready.
    */
   readonly noteEnded: (target: DestinationState) => void
 
@@ -134,12 +126,12 @@ export class AttemptStarter {
     })
   }
 
-  /** Number of deliveries of this process with a request or an append in progress. */
+  /** Number of deliveries with a request or an append in progress. */
   get inProgress(): number {
     return this.#inProgress + this.#leaving.inProgress
   }
 
-  /** Returns the state of a destination. It is kept as long as the process runs. */
+  /** Returns the state of a destination, which is kept as long as the process runs. */
   stateOf(destination: string): DestinationState {
     return this.#queues.of(destination)
   }
@@ -170,13 +162,12 @@ export class AttemptStarter {
   }
 
   /**
-   * Requeues the deliveries that wait in `#held`, and unblocks all queues that wait for a limit of
-   * their destination. Then starts the deliveries that may start. It is called in these cases:
+   * Requeues the held deliveries, unblocks all queues that wait for a limit, and starts what may
+   * start. Called when:
    * - Partitions are being revoked or were revoked.
    * - The group confirms the assignment again.
    * - The suppression list is current again.
-   * - The part of a destination's limits that this process may use has changed. Each limit is
-   *   divided among the processes.
+   * - This process may use another part of the limits, which are divided among the processes.
    */
   release(): void {
     this.#restoreHeld()
@@ -187,15 +178,14 @@ export class AttemptStarter {
   #restoreHeld(): void {
     const held = this.#held
     this.#held = []
-    // The last held delivery is restored first. `restore` puts a delivery at the front of its
-    // queue, so the reverse order keeps the deliveries of a queue in their order.
+    // In reverse order, because `restore` puts a delivery at the front of its queue.
     for (const delivery of held.reverse()) this.#queues.restore(delivery)
   }
 
   /**
-   * Called when a partition is being revoked and has nothing in progress. The commit's metadata
-   * tells the next owner which destinations of a record are done. When the metadata has no room for
-   * a record, the record's remaining deliveries are deferred, so that no delivery is repeated.
+   * Called when a partition is being revoked and has nothing in progress. Remaining deliveries of
+   * records that do not fit into the commit metadata are deferred. Otherwise the next owner would
+   * repeat finished deliveries of these records.
    */
   handOver(processor: PartitionProcessor): void {
     const { uncovered } = processor.tracker
@@ -209,17 +199,16 @@ export class AttemptStarter {
   }
 
   /**
-   * Whether the process was stalled when this was last checked. A process is stalled when its
-   * oldest record is in progress for longer than `stallThresholdMs`. A stalled process has higher
-   * prefetch limits for its partitions, so that it still reads records of other destinations.
+   * Whether the oldest record was in progress for longer than `stallThresholdMs` at the last check.
+   * The prefetch limits are then higher, so that records of other destinations are still read.
    */
   get isStalled(): boolean {
     return this.#spillover.isStalled
   }
 
   /**
-   * Moves deliveries of slow destinations to a retry topic, if the partition has reached its
-   * prefetch limits.
+   * Moves deliveries of slow destinations to a retry topic if the partition is at its prefetch
+   * limits.
    */
   spillBacklog(processor: PartitionProcessor): void {
     this.#spillover.check(processor)

@@ -11,10 +11,9 @@ export interface AttemptTrace {
 }
 
 /**
- * Starts the span of an attempt. An attempt of an event that comes directly from the events topic
- * continues the trace in which the event was written. If the event comes from a retry topic or was
- * replayed, the attempt begins a new trace that is linked to the first attempt. A single trace
- * would last for hours, and no tracing system waits that long for the spans of a trace.
+ * Starts the span of an attempt. The first attempt of an event continues the trace in which the
+ * event was written. A retry or replay begins a new trace, linked to the first attempt, because no
+ * tracing system waits for hours for the spans of a trace.
  */
 export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { of, carried, event } = delivery
@@ -38,8 +37,7 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
     ...(isLater ? { follows: first ?? written } : { parent: written }),
   })
   const { context } = span
-  // Store the context of the first attempt even if its trace is not sampled: later attempts link to
-  // this trace and use the same sampling decision.
+  // Even if the trace is not sampled, because later attempts use the same sampling decision.
   if (first === undefined) delivery.carried = { ...carried, firstTrace: context.traceparent }
   return { context, end: decision => endAttempt(span, decision) }
 }

@@ -10,7 +10,7 @@ interface Deps {
   readonly transport: Pick<WebhookTransport, 'post'>
   readonly tokens: Pick<TokenSource, 'current' | 'wait' | 'accepted' | 'refused'>
   readonly clock: Clock
-  /** The time limit of requests that have no time limit of their own. */
+  /** For requests without a time limit of their own. */
   readonly timeout: DurationMs
 }
 
@@ -20,9 +20,8 @@ export interface AuthorizedTransport extends Pick<WebhookTransport, 'post'> {
 }
 
 /**
- * Returns the transport of a destination; `undefined` when the destination has no `auth.oauth2`.
- * `before` is the destination's transport under the previous configuration. When the OAuth 2.0
- * settings have not changed, `before` is returned and keeps its token.
+ * Returns the transport of a destination; `undefined` without `auth.oauth2`. If these settings have
+ * not changed, this is `before`, the previous transport with its token.
  */
 export type Authorize = (
   destination: Pick<Destination, 'id' | 'auth'>,
@@ -40,8 +39,8 @@ export function createAuthorize(deps: Omit<Deps, 'tokens'> & TokenSourceDeps): A
 
 /**
  * A transport that adds an access token to each request. The time limit of a request includes the
- * wait for the token and the second request after a 401. While a request waits for a token, it
- * holds its permits, as during a slow TLS handshake.
+ * wait for the token and the second request after a 401. A request that waits for a token holds its
+ * permits.
  */
 const createAuthorizedTransport = (deps: Deps): Pick<WebhookTransport, 'post'> => ({
   post: (call, onEnd) => new AuthorizedCall(deps, call, onEnd).start(),
@@ -107,12 +106,12 @@ class AuthorizedCall {
       if (next === 'repeat') return this.#repeat()
       if (next === 'defer') return this.#onEnd(withoutToken('http_4xx', refusedToken))
     } else if (result.kind === 'answered' && result.status >= 200 && result.status <= 299) {
-      // Only a 2xx status shows that the endpoint accepts the token. For example, a rate limiter
-      // can respond with 429 before the endpoint checks the token.
+      // Only a 2xx status shows that the token is accepted. For example, a rate limiter can respond
+      // with 429 first.
       tokens.accepted(url)
     } else if (result.kind === 'failed' && result.phase === 'deadline' && this.#waitedMs > this.#timeout / 2) {
-      // Most of the time limit passed while the request waited for tokens. The result is an `auth`
-      // failure, which the destination's circuit breaker does not count.
+      // The wait for tokens took most of the time. So this is an `auth` failure, which the
+      // destination's circuit breaker does not count.
       return this.#onEnd(
         withoutToken('timeout', 'the token endpoint responded so late that too little time was left for the request'),
       )
@@ -127,8 +126,8 @@ class AuthorizedCall {
   }
 
   /**
-   * The rest of the time limit, rounded up to a multiple of 100 ms. The transport has one timer for
-   * each different time limit, so the rounding keeps the number of timers small.
+   * The rest of the time limit, rounded up to a multiple of 100 ms, because the transport has one
+   * timer for each different time limit.
    */
   #remaining(): DurationMs {
     const leftMs = this.#startedAt + this.#timeout - this.#deps.clock.monotonic()

@@ -4,25 +4,24 @@ import type { Clock } from '../../core/ports.ts'
 const { maxPerTick } = flowLimits.dispatch
 
 /**
- * Handles about `remaining` deliveries. Returns how many of them it deferred, dropped or requeued.
- * Started attempts are not included, because the permits limit them. Returns `undefined` when no
- * delivery is ready or no permit is free.
+ * Handles about `remaining` deliveries. Returns how many it deferred, dropped or requeued, or
+ * `undefined` when no delivery is ready or no permit is free. Started attempts do not count,
+ * because the permits limit them.
  */
 export type Step = (remaining: number) => number | undefined
 
 /**
- * Creates a loop that repeats `step` until it returns `undefined`. When the numbers that `step`
- * returned add up to `maxPerTick`, the loop continues in the next tick of the event loop. For
- * example, a circuit breaker that opens causes hundreds of deferrals. Without the limit, responses
- * and events of other destinations would wait until all these deliveries are deferred.
+ * Creates a loop that repeats `step` until it returns `undefined`. After `maxPerTick` deliveries,
+ * it continues in the next tick. Otherwise hundreds of deferrals, for example when a circuit
+ * breaker opens, would delay other destinations.
  */
 export function createBoundedLoop(clock: Pick<Clock, 'soon'>, step: Step): () => void {
   let isRunning = false
   let isDue = false
 
   function run(): void {
-    // A delivery that is dropped ends immediately, and its end calls `run` again while the loop
-    // runs. This inner call returns, because the outer loop continues anyway.
+    // A dropped delivery ends immediately, which calls `run` again. The outer loop continues
+    // anyway.
     if (isRunning || isDue) return
     isRunning = true
     let remaining = maxPerTick

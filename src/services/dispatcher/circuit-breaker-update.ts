@@ -10,10 +10,7 @@ interface Deps {
   readonly observer: Pick<DestinationObserver, 'breakerOpened' | 'breakerClosed'>
 }
 
-/**
- * Reports the end of an attempt to the destination's circuit breaker, and logs when it opens or
- * closes.
- */
+/** Reports the end of an attempt to the circuit breaker, and logs when it opens or closes. */
 export function updateCircuitBreaker(
   { logger, observer }: Deps,
   { delivery, isProbe: wasProbe }: StartedAttempt,

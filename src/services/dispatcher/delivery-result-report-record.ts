@@ -13,9 +13,7 @@ interface Deps {
   readonly encodeInput: (input: AudienceInput) => Buffer
 }
 
-/**
- * Encodes the report of a delivery's result as a record, and returns it with the name of its topic.
- */
+/** Encodes the report of a delivery's result, for the returned topic. */
 export type OriginReportRecord = (report: OriginReport) => { readonly topic: string; readonly record: OutgoingRecord }
 
 export function createOriginReportRecord({ topics, encodeInput }: Deps): OriginReportRecord {
@@ -24,13 +22,13 @@ export function createOriginReportRecord({ topics, encodeInput }: Deps): OriginR
     if (report.kind === 'deletion') {
       const { outcome } = report
       const value = Buffer.from(encodeDeletionOutcome(outcome))
-      // Use the partition of the record of the deletion itself, so that the status of the deletion
-      // can be read from one partition.
+      // The partition of the deletion's own record, so that its status can be read from one
+      // partition.
       const partitionKey = Buffer.from(deletionKey(outcome.request))
       return { topic: topics.deletions, record: { ...recordOf(deletionOutcomeKey(outcome), value), partitionKey } }
     }
     const { input } = report
-    // The key is the user id, which selects the partition with the user's memberships.
+    // The key selects the partition with the user's memberships.
     return { topic: topics.audienceInput, record: recordOf(input.userId, encodeInput(input)) }
   }
 }

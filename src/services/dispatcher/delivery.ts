@@ -12,7 +12,6 @@ import type { EpochMs } from '../../core/time.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { DestinationPlan } from './destination-delivery-plan.ts'
 
-/** The state of one destination: its queue, its circuit breaker, its requests in progress. */
 export interface DestinationState extends DestinationCalls {
   readonly destination: string
   readonly queue: DestinationQueue<Delivery>
@@ -20,47 +19,38 @@ export interface DestinationState extends DestinationCalls {
   readonly slowDown: SlowDown
   readonly attempts: AttemptSample
   /**
-   * Whether the queue was refused a further permit when it was last tried, because other
-   * destinations hold the permits of the process (`ConcurrencyLimiter.hasFairShare`).
+   * Whether the queue was last refused a permit because other destinations hold the permits of the
+   * process (`ConcurrencyLimiter.hasFairShare`).
    */
   waitsForProcess: boolean
-  /**
-   * The rate limit of the destination. Set at the first delivery with `policy.ratePerSecond`.
-   */
+  /** Set at the first delivery with `policy.ratePerSecond`. */
   rate: DestinationRateLimit | undefined
-  /** How deliveries of the destination are handled (`planOf`), as of its last delivery. */
+  /** How deliveries of the destination are handled (`planOf`), as of the last delivery. */
   plan: DestinationPlan | undefined
-  /**
-   * The counts of the destination's results that the next record of the status topic will contain.
-   */
+  /** The results for the next record of the status topic. */
   readonly results: Counts
   /** Counter of successful deliveries; set at the first one. */
   delivered: Count | undefined
-  /**
-   * Whether the queue is in the list of queues that may start a delivery next. A queue is in this
-   * list at most once.
-   */
+  /** Whether the queue is in the list of queues that may start a delivery next. */
   isInTurn: boolean
   /**
-   * Whether the queue has a ready delivery that may not start, because no permit is free or because
-   * of a limit of the destination. The queue is tried again when a request ends or the limit
-   * permits an attempt.
+   * Whether a ready delivery may not start, because no permit is free or a limit of the destination
+   * forbids it. The queue is tried again when a request ends or the limit permits an attempt.
    */
   isBlocked: boolean
   /**
-   * When the timer of the queue fires, in monotonic milliseconds; `Infinity` without a timer. The
-   * queue is then tried again, because a limit of its destination permits an attempt again.
+   * When the timer of the queue fires, because a limit of the destination permits an attempt again.
+   * Monotonic milliseconds; `Infinity` without a timer.
    */
   wakesAt: number
   /**
-   * The time for which the last spilled delivery of the destination is scheduled, in monotonic
-   * milliseconds. Spillover moves deliveries from memory to a retry topic, and schedules each of
-   * them after the previous one.
+   * The scheduled time of the last delivery that spillover moved to a retry topic, in monotonic
+   * milliseconds. The next one is scheduled after it.
    */
   lastTurn: number
   /**
-   * Whether the list of queues that wait for a permit has this queue, so that it is not added
-   * twice. A queue that is unblocked earlier stays in the list until it is the first one.
+   * Whether the queue is in the list of queues that wait for a permit. An unblocked queue stays
+   * there until it is the first.
    */
   isAmongBlocked: boolean
 }
@@ -71,23 +61,19 @@ export interface Delivery {
   readonly of: AdmittedRecord
   readonly event: EventHead
   /**
-   * The request body, shared by all destinations. It is a Buffer, because the garbage collector
-   * would copy a string while the delivery waits.
+   * The request body, shared by all destinations. A Buffer, because the garbage collector would
+   * copy a string while the delivery waits.
    */
   readonly body: Buffer
   /**
-   * The key that orders deliveries. With `delivery.ordering: key`, deliveries with the same key are
-   * made in order. `undefined` without this setting, and for retries, which block no other
-   * delivery.
+   * Deliveries with the same key are made in order (`delivery.ordering: key`). `undefined` without
+   * this setting, and for retries.
    */
   readonly orderKey: string | undefined
   carried: DeliveryState
 }
 
-/**
- * When the event was received: its `receivedAt` or the time of its append, whichever is earlier. A
- * producer may claim any time, but an event is received before the broker appends it.
- */
+/** The earlier time of `receivedAt` and the append, because a producer may claim any time. */
 export function receivedAtOf({
   event: { receivedAt },
   carried: { origin },

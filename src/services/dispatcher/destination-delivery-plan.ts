@@ -11,12 +11,12 @@ import type { Destination, PayloadSettings, Webhook } from '../../core/settings/
 import type { WebhookCall } from '../../core/webhook-ports.ts'
 import type { Authorize, AuthorizedTransport } from './authorized-transport.ts'
 
-/** A webhook with the URL, headers, time limit and permits that all requests to it share. */
+/** What all requests to a webhook share. */
 export interface PreparedWebhook
   extends Omit<Webhook, 'url' | 'headers'>,
     Pick<WebhookCall, 'url' | 'headers' | 'timeoutMs'> {
   readonly permits: PermitShares
-  /** Counter of successful requests to the webhook; set at the first success. */
+  /** Successful requests; set at the first one. */
   delivered: Count | undefined
 }
 
@@ -27,21 +27,16 @@ interface PlanSource {
   readonly payload: PayloadSettings
 }
 
-/**
- * How the deliveries of a destination are handled under one configuration, with everything that its
- * requests need.
- */
+/** How the deliveries of a destination are handled under one configuration. */
 export type DestinationPlan = PlanSource & (DeliverPlan | Exclude<RetryRoute, { kind: 'deliver' }>)
 
-/**
- * The limits of a destination's policy that apply to all processes of the installation together.
- */
+/** The limits of a policy, for all processes of the installation together. */
 export interface PlannedLimits {
   readonly ratePerSecond: number | undefined
   readonly maxConcurrency: number | undefined
   /**
-   * A hash of the destination id, which distributes the permits of different destinations over
-   * different processes (see `PartitionShare.permitsAt`).
+   * A hash of the destination id. Different values distribute permits over different processes (see
+   * `PartitionShare.permitsAt`).
    */
   readonly rotateBy: number
 }
@@ -50,15 +45,14 @@ export interface DeliverPlan {
   readonly kind: 'deliver'
   readonly destination: Destination
   readonly isPaused: boolean
-  /** The webhooks whose failures can disable the destination (`urlsOf`). `undefined`: none can. */
+  /** The webhooks (`urlsOf`) whose failures can disable the destination, if any. */
   readonly watchedUrls: string | undefined
   /** The destination's own schedule and window, or the global ones. */
   readonly policy: RetryPolicy
   readonly callees: readonly PreparedWebhook[]
   readonly callMaker: RequestBuilder
-  /** The limits of the destination's policy; `undefined` when the policy has none. */
   readonly limits: PlannedLimits | undefined
-  /** Sends the requests with an access token; `undefined` when the destination needs none. */
+  /** Sends requests with an access token, if the destination needs one. */
   readonly authorized: AuthorizedTransport | undefined
 }
 
@@ -79,9 +73,8 @@ export interface PlanDeps {
 }
 
 /**
- * Returns the plan of a destination. The plan is made once per configuration and kept in `target`,
- * not in a map: with 1,000 destinations, a look-up in a map would miss the CPU cache at each
- * delivery.
+ * Returns the plan of a destination, made once per configuration. It is kept in `target`, because
+ * with 1,000 destinations a look-up in a map would miss the CPU cache.
  */
 export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
   const [routing, payload] = [deps.routing(), deps.payload()]
@@ -93,10 +86,7 @@ export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
   return target.plan
 }
 
-/**
- * Returns `before` if the configuration change concerns only other destinations. Otherwise makes a
- * new plan.
- */
+/** Returns `before` if the configuration change concerns only other destinations. */
 const planFor = (
   destination: Destination,
   payload: PayloadSettings,
@@ -135,8 +125,8 @@ function limitsOf({ id, policy }: Destination): PlannedLimits | undefined {
 }
 
 /**
- * Whether a destination waits only for permits that other destinations hold. If so, its own
- * endpoints are not the cause of the wait.
+ * Whether a destination waits only for permits that others hold, and not because of its own
+ * endpoints.
  */
 export const isHeldUpByOthers = (
   { plan }: Pick<Planned, 'plan'>,

@@ -19,18 +19,12 @@ const { maxTimerMs, handoverMs, maxTurnMs, turnValidMs, minPerSecond } = flowLim
 const { maxWaitInMemory } = flowLimits.deferral
 const { minUnanswered } = flowLimits.concurrency
 
-/** Whether the destination's own limits permit an attempt to start now. */
+/** Whether the destination's own limits permit an attempt now. */
 export type Permission =
   | { readonly kind: 'start' }
-  /**
-   * The destination's limits permit an attempt after `forMs` milliseconds at the earliest. Until
-   * then its deliveries stay in their queue.
-   */
+  /** An attempt may start after `forMs` at the earliest. Deliveries stay in their queue. */
   | { readonly kind: 'wait'; readonly forMs: number }
-  /**
-   * The destination's limits permit no attempt until one of its requests has ended, or until the
-   * limits have changed. It is not known when this will happen, so no timer is set.
-   */
+  /** No attempt may start until a request has ended or the limits have changed. No timer is set. */
   | { readonly kind: 'wait_for_end' }
   | LimitReason
 
@@ -38,23 +32,21 @@ export interface LimitsDeps extends PlanDeps {
   readonly share: PartitionShare
   /** Whether the group of the events topic confirms that this process owns its partitions. */
   readonly holdsLease: () => boolean
-  /** Called when a queue that waited for a limit of its destination should be checked again. */
+  /** Called when a queue that waited for a limit should be checked again. */
   readonly wake: (target: DestinationState) => void
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'after'>
 }
 
 /**
- * Whether the destination has a limit of its own, in addition to the limits of the process. Its
- * deliveries may then wait for a long time. The answer comes from the plan of the last delivery: a
- * limit that was added or removed after that delivery takes effect with the next delivery.
+ * Whether the destination has a limit of its own, according to the plan of its last delivery. A
+ * change of the limit takes effect with the next delivery.
  */
 export const hasLimit = ({ plan, slowDown }: DestinationState): boolean =>
   plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
 
 /**
- * Applies the limits of single destinations: `ratePerSecond` and `maxConcurrency` of the
- * destination's policy, and the pace and pauses that the destination's endpoint has caused with 429
- * and Retry-After.
+ * Applies the limits of single destinations: `ratePerSecond` and `maxConcurrency`, and the pace and
+ * pauses after 429 and Retry-After.
  */
 export class DestinationLimits {
   readonly #deps: LimitsDeps
@@ -63,18 +55,14 @@ export class DestinationLimits {
     this.#deps = deps
   }
 
-  /**
-   * Whether the limits of the destination permit an attempt of the delivery `next` now. Without
-   * `next`, the answer is for the first delivery of the queue.
-   */
+  /** Whether the limits permit an attempt of `next`, by default the first delivery of the queue. */
   permission(target: DestinationState, next?: Delivery): Permission {
     const { plan, slowDown } = target
-    // Return early for destinations without limits. This method runs for each delivery, and few
-    // destinations have limits.
+    // Return early, because this runs for each delivery, and few destinations have limits.
     if (plan?.kind === 'deliver' && !hasLimit(target)) return start
     const current = planOf(target, this.#deps)
-    // A delivery that gets no attempt, for example because its destination is paused, need not wait
-    // for a limit. It may leave its queue now.
+    // A delivery that gets no attempt, for example because its destination is paused, may leave its
+    // queue.
     if (current.kind !== 'deliver' || current.isPaused) return start
     const now = this.#deps.clock.monotonic()
     slowDown.setPart(this.#deps.share.rateAt(now), now)
@@ -84,9 +72,8 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns a decision that defers the delivery when a limit of its destination requires this.
-   * Returns `wait` when the delivery must return to its queue, for example because a reload added a
-   * limit after the delivery was taken. Otherwise returns `undefined`.
+   * Returns a decision if a limit defers the delivery. Returns `wait` if the delivery must return
+   * to its queue, for example because a reload added a limit.
    */
   deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | 'wait' | undefined {
     const permission = this.permission(delivery.target, delivery)
@@ -106,34 +93,27 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns in how many milliseconds a delivery is due, if its destination pauses for `pausedMs`.
-   * With a rate or a pace, each delivery of a backlog is due at a different time after the pause.
-   * If all were due when the pause ends, the first attempts could cause the next pause, and the
-   * other deliveries would be deferred again.
+   * Returns in how many milliseconds a delivery is due after a pause of `pausedMs`. With a rate or
+   * a pace, each delivery is due at a different time. Otherwise the first attempts could cause the
+   * next pause.
    */
   #msToTurnAfterPause(pausedMs: number, { target, carried }: Delivery, now: EpochMs): number {
     const monotonic = this.#deps.clock.monotonic()
-    // Without a rate or a pace, all deliveries are due when the pause ends. A delivery that is due
-    // after the pause keeps its time.
+    // Without a rate or a pace, all are due when the pause ends. A later time is kept.
     if (this.#rateOf(target, monotonic) === undefined || carried.notBefore - now >= pausedMs) return pausedMs
     const turn = this.#nextTurn(target, monotonic, pausedMs) ?? pausedMs
-    // A retry must be due some seconds before its retry window ends, so that its attempt can begin
-    // within the window.
+    // A retry must be due some seconds before its retry window ends, so that its attempt can begin.
     const latest = carried.attempt === 0 ? turn : carried.deadline - now - maxWaitInMemory
     return Math.max(pausedMs, Math.min(turn, latest))
   }
 
   /**
-   * Returns a decision that moves a queued delivery from memory to a retry topic. The delivery
-   * waits there until its *turn*: the estimated time at which the destination's limits permit its
-   * attempt. An earlier deferral may have given the delivery a turn (`msToTurn`).
-   * - If this turn is in the future, the delivery keeps it.
-   * - If this turn passed less than a minute ago, the delivery also keeps it, and is due soon. But
-   *   if the turns of other deliveries already fill the next minute, it gets a new turn after
-   *   theirs.
-   * - Any other delivery gets a new turn.
+   * Returns a decision that moves a queued delivery to a retry topic. The delivery waits there
+   * until its *turn*: the estimated time at which the limits permit its attempt. A turn from an
+   * earlier deferral (`msToTurn`) is kept if it is in the future, or passed less than a minute ago.
+   * In the second case, the delivery gets a new turn if the turns of others fill the next minute.
    *
-   * Returns `undefined` when no limit of the destination determines the turn.
+   * Returns `undefined` when no limit determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!hasLimit(target)) return undefined
@@ -145,14 +125,13 @@ export class DestinationLimits {
   }
 
   /**
-   * Estimates the turn of the next spilled delivery, in ms from now: after a pause that ends in
-   * `pausedMs`, and after the turns of the deliveries that were spilled before it. Deliveries that
-   * are still in memory are ignored, because most of them may be spilled too. The result is at most
-   * five minutes, so that no delivery waits much longer than necessary after an operator raises the
-   * limit. Returns `undefined` if fewer than `minPerSecond` attempts per second are possible.
+   * Estimates the turn of the next spilled delivery, in ms from now: after a pause of `pausedMs`,
+   * and after the earlier spilled deliveries. Those in memory are ignored, because most may be
+   * spilled too. At most five minutes, in case an operator raises the limit. `undefined` if fewer
+   * than `minPerSecond` attempts per second are possible.
    */
   #nextTurn(target: DestinationState, now: number, pausedMs = 0): DurationMs | undefined {
-    // Without a rate, for example with only `maxConcurrency`, use the rate of recent deliveries.
+    // Without a rate, for example with only `maxConcurrency`: as in recent deliveries.
     const perSecond = this.#rateOf(target, now) ?? target.slowDown.deliveredPerSecond(now)
     if (perSecond < minPerSecond) return undefined
     const latest = now + maxTurnMs
@@ -161,8 +140,8 @@ export class DestinationLimits {
   }
 
   /**
-   * The attempts per second that `ratePerSecond` and the pace of the destination permit to this
-   * process; `undefined` if it has neither of them.
+   * The attempts per second of this process under `ratePerSecond` and the pace; `undefined` without
+   * both.
    */
   #rateOf({ plan, slowDown }: DestinationState, now: number): number | undefined {
     const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
@@ -172,16 +151,13 @@ export class DestinationLimits {
     return Math.min(own, pace)
   }
 
-  /** Notes that an attempt starts. Call it only when `permission` has returned `start`. */
+  /** Call this only when `permission` has returned `start`. */
   started({ plan, slowDown, rate }: DestinationState): void {
     slowDown.started()
     if (plan?.kind === 'deliver' && plan.limits?.ratePerSecond !== undefined) rate?.started()
   }
 
-  /**
-   * Sets a timer that calls `wake` after `forMs` milliseconds. If the queue already has a timer
-   * that fires earlier, nothing changes.
-   */
+  /** Sets a timer that calls `wake` after `forMs` milliseconds, unless an earlier one is set. */
   wakeAfter(target: DestinationState, forMs: number): void {
     const { clock, wake } = this.#deps
     const at = clock.monotonic() + forMs
@@ -202,13 +178,11 @@ export class DestinationLimits {
   }
 
   /**
-   * Whether an attempt of the next delivery starts despite the pause. Two conditions must be true:
-   * - The retry window of the delivery ended before its first attempt. The delivery cannot wait
-   *   longer, but must get one attempt.
+   * Whether the next delivery gets an attempt despite the pause, as with an open circuit breaker.
+   * Two conditions must be true:
+   * - Its retry window ended before its first attempt. It cannot wait longer, but must get one
+   *   attempt.
    * - The endpoint seems to be down: the destination has no pace, and `SlowDown.mayWork` is false.
-   *
-   * An open circuit breaker has the same exception. So an endpoint that always responds with 503
-   * and Retry-After is treated like one whose circuit breaker is open.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest
@@ -217,10 +191,9 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns all webhooks if the destination has no `maxConcurrency`. Otherwise returns the webhooks
-   * that are not at their limit (see `isAtLimit`). Call this method only when `permission` has
-   * returned `start`. Then every webhook at its limit is one that does not respond (see
-   * `mayLeaveOut`), so no responsive webhook is left out.
+   * Returns the webhooks that are not at the limit of `maxConcurrency` (`isAtLimit`). Call this
+   * only when `permission` has returned `start`. Then only webhooks that do not respond are left
+   * out (`mayLeaveOut`).
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
@@ -231,9 +204,8 @@ export class DestinationLimits {
 
   #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
     const { share, delivery } = this.#deps
-    // After this process got a partition, requests of the previous owner may be in progress until
-    // they time out. So this process may use the partition's part of `maxConcurrency` only after
-    // these requests have timed out.
+    // Requests of a partition's previous owner may be in progress until they time out. Only then
+    // may this process use the partition's part of `maxConcurrency`.
     return share.permitsAt(now, maxConcurrency, rotateBy, delivery.timeout + handoverMs)
   }
 
@@ -254,12 +226,9 @@ export class DestinationLimits {
 }
 
 /**
- * Whether a webhook can get no further request, because the destination's own requests use up one
- * of these limits:
- * - `permits`, the maximum number of requests to the webhook.
- * - The limits of the process for the webhook (`delivery.perWebhook`) and for its host
- *   (`delivery.perHost`). An attempt sends a request to each of the `callees`, so it needs one
- *   permit of the host for each of them on this host.
+ * Whether the destination's own requests use up a limit of a webhook: the maximum `permits`, or the
+ * limits of the process for the webhook (`delivery.perWebhook`) and its host (`delivery.perHost`).
+ * An attempt needs one permit of a host for each of the `callees` on it.
  */
 function isAtLimit(
   { permits: { ofWebhook, ofHost } }: PreparedWebhook,
@@ -268,17 +237,15 @@ function isAtLimit(
 ): boolean {
   if (ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone) return true
   const count = callees.filter(({ permits }) => permits.ofHost === ofHost).length
-  // The host may have fewer permits than the destination has webhooks on it. An attempt then never
-  // gets a permit for each webhook. Therefore an attempt may also start when no request to the host
-  // is in progress.
+  // The host may have fewer permits than the destination has webhooks on it. So an attempt may also
+  // start when no request to the host is in progress.
   return ofHost.inProgress > 0 && !ofHost.hasPermitsAlone(count)
 }
 
 /**
  * Whether an attempt may start: at least one webhook is responsive, and no responsive one is at its
- * limit. Unresponsive webhooks at their limit are left out. A slow webhook that responds is not
- * left out, and deliveries wait for it. If it were left out, a success of another webhook would end
- * the delivery, and the slow webhook would never get the message.
+ * limit. Deliveries wait for a slow webhook that responds. Without the wait, a success of another
+ * webhook would end the delivery, and the slow one would never get the message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
   const responsive = withoutUnresponsive(callees, permits)
@@ -286,9 +253,8 @@ function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): bool
 }
 
 /**
- * Returns the webhooks without the unresponsive ones. A webhook is unresponsive if it is at its
- * limit and its last requests got no response: at least `minUnanswered` requests, and at least as
- * many as are in progress.
+ * Returns the webhooks without those that are at their limit and did not respond to their last
+ * requests: at least `minUnanswered`, and as many as are in progress.
  */
 function withoutUnresponsive(callees: readonly PreparedWebhook[], permits: number): readonly PreparedWebhook[] {
   const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>
@@ -300,16 +266,13 @@ const start: Permission = { kind: 'start' }
 const waitForEnd: Permission = { kind: 'wait_for_end' }
 const deferToOthers: Permission = { kind: 'defer_to_others' }
 
-/**
- * Returns a permission to start after `ms` milliseconds. The wait is rounded up, because timers
- * have whole milliseconds.
- */
+/** The wait is rounded up, because timers have whole milliseconds. */
 const waitFor = (ms: number): Permission =>
   ms <= 0 ? start : { kind: 'wait', forMs: Math.ceil(Math.min(ms, maxTimerMs)) }
 
 /**
- * Returns the stricter of two permissions. `start` is the least strict one. The longer of two waits
- * is stricter than the shorter one. All other kinds are stricter than a wait.
+ * Returns the stricter of two permissions: `start` is the least strict, then a short wait, then a
+ * longer wait, then the other kinds.
  */
 function stricterOf(one: Permission, other: Permission): Permission {
   if (other.kind === 'start') return one

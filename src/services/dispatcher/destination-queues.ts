@@ -12,9 +12,8 @@ import type { Delivery, DestinationState } from './delivery.ts'
 import type { Permission } from './destination-limits.ts'
 
 /**
- * When requests or deliveries end, queues that wait for a permit are tried again: one queue for
- * each ended request or delivery, and this number of further queues. With 1,000 destinations, most
- * queues wait for a permit, so to try all of them would cost more CPU time than the requests.
+ * How many more queues are tried for a free permit than requests or deliveries have ended. With
+ * 1,000 waiting queues, to try all would cost more CPU time than the requests.
  */
 const { minAsked } = flowLimits.dispatch
 
@@ -27,28 +26,21 @@ interface OwnLimits {
   wakeAfter(target: DestinationState, forMs: number): void
 }
 
-/**
- * The queues of all destinations. They are served in turn, so that a long queue does not delay the
- * others.
- */
+/** The queues of all destinations, served in turn, so that a long one does not delay the others. */
 export class DestinationQueues {
   readonly #limiter: Pick<ConcurrencyLimiter, 'hasFairShare' | 'inFlight'>
   readonly #queues = new Map<string, DestinationState>()
   readonly #turns = new Fifo<DestinationState>()
   /**
-   * The queues that wait for a permit, in the order in which they are tried again. Each is in the
-   * list at most once. A queue that is unblocked earlier stays in the list until it is the first
-   * one. Then it is skipped, unless it is blocked again.
+   * The queues that wait for a permit, the longest blocked first. An unblocked queue stays here
+   * until it is the first, and is then skipped unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
   /** The queues that `slow` returns. */
   readonly #slow = new Set<DestinationState>()
   readonly #ownLimits: OwnLimits
   readonly #results: ResultCounts
-  /**
-   * Queues that wait until a limit of their destination permits an attempt. Each of them is also
-   * marked as blocked (`isBlocked`).
-   */
+  /** Queues that wait for a limit of their destination. They are also blocked (`isBlocked`). */
   readonly #waiting = new Set<DestinationState>()
 
   constructor(
@@ -94,10 +86,7 @@ export class DestinationQueues {
     this.#offerTurn(target)
   }
 
-  /**
-   * Takes the next delivery of a queue that may use one more permit. Returns `undefined` when there
-   * is none.
-   */
+  /** Takes the next delivery of a queue that may use one more permit. */
   take(): Delivery | undefined {
     for (let target = this.#turns.shift(); target !== undefined; target = this.#turns.shift()) {
       target.isInTurn = false
@@ -118,39 +107,36 @@ export class DestinationQueues {
   }
 
   /**
-   * Notes that a delivery that `take` returned has ended, or will be added to the queue again
-   * later. The caller must call `unblock` next.
+   * Notes that a taken delivery has ended, or will be queued again later. The caller must call
+   * `unblock` next.
    */
   ended(delivery: Delivery): void {
     const { target } = delivery
     target.queue.ended(delivery.orderKey)
-    // A queue without waiting deliveries is not slow, because its next delivery waits behind no
-    // other. This is also true when spillover has moved the waiting deliveries to a retry topic.
+    // Without waiting deliveries, for example after spillover, a queue is not slow.
     if (target.queue.queued === 0) this.#slow.delete(target)
-    // Queues that wait for a permit are tried before this queue. Otherwise this queue would get the
-    // free permit every time.
+    // Queues that wait for a permit come first. Otherwise this queue would get each free permit.
     if (this.#blocked.length > 0 && !target.isInTurn) target.isBlocked = true
     else this.#offerTurn(target)
   }
 
   /**
-   * Called when a taken delivery gets no attempt, because it is left to the next owner of its
-   * partition. Normally `unblock` is called when an attempt ends. Here no attempt ends, so this
-   * method calls `unblock`.
+   * Called when a taken delivery is left to the next owner of its partition. No attempt ends then,
+   * so `unblock` is called here.
    */
   dropped(delivery: Delivery): void {
     this.ended(delivery)
     this.unblock([delivery.target])
   }
 
-  /** Requeues a taken delivery, because none of the destination's webhooks has a free permit. */
+  /** Requeues a taken delivery, because no webhook has a free permit. */
   block(delivery: Delivery): void {
     const { target } = delivery
     target.queue.requeue(delivery, delivery.orderKey)
     this.#block(target)
   }
 
-  /** Requeues a taken delivery that may not start. It becomes the next one of its queue again. */
+  /** Requeues a taken delivery that may not start, as the next one of its queue. */
   restore(delivery: Delivery): void {
     const { target } = delivery
     target.queue.requeue(delivery, delivery.orderKey)
@@ -158,11 +144,9 @@ export class DestinationQueues {
   }
 
   /**
-   * Called when requests or deliveries of the `ended` queues have ended, so permits are free. It
-   * unblocks `minAsked` queues, and one more for each `ended` queue, the longest blocked first. A
-   * queue without a ready delivery, for example after spillover, is skipped and not counted. The
-   * `ended` queues are unblocked last, because they may already use their full fair share of the
-   * permits.
+   * Called when permits are free. Unblocks `minAsked` queues, and one more for each `ended` queue,
+   * the longest blocked first. A queue without a ready delivery does not count. The `ended` queues
+   * come last, because they may already use their full fair share of the permits.
    */
   unblock(ended: readonly DestinationState[]): void {
     let remaining = minAsked + ended.length
@@ -181,29 +165,25 @@ export class DestinationQueues {
     this.#unblockOne(target)
   }
 
-  /** Unblocks all queues that wait for a limit of their destination. */
   wakeAll(): void {
     for (const target of this.#waiting) this.wake(target)
   }
 
   /**
-   * Marks each queue whose oldest delivery has waited too long (`slowQueueSince`) as slow. `now`
-   * and `cpuSaturatedUntil` (when the process last lacked CPU) are monotonic milliseconds.
+   * Marks each queue whose oldest delivery has waited too long (`slowQueueSince`).
+   * `cpuSaturatedUntil` is when the process last lacked CPU. Both times are monotonic milliseconds.
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
       const oldest = target.queue.oldest
       if (oldest === undefined) continue
-      // A queue is also held up while it is in `#turns`: the process then has no free permit.
+      // In `#turns`, a queue waits because the process has no free permit.
       const isHeldUp = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
       if (oldest.of.admittedAt <= slowQueueSince(now, cpuSaturatedUntil, isHeldUp)) this.#slow.add(target)
     }
   }
 
-  /**
-   * The slow queues: their oldest delivery had waited too long when `findSlow` was called. `take`
-   * and `ended` remove a queue when it is empty.
-   */
+  /** Queues that `findSlow` found and that have not become empty. */
   get slow(): Iterable<DestinationState> {
     return this.#slow
   }
@@ -219,9 +199,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Removes and returns the wanted deliveries (by default all) of one destination and partition, in
-   * order. It stops after about `max` deliveries. It may remove more, because all wanted
-   * deliveries of a key are removed together.
+   * Removes and returns the wanted deliveries of one destination and partition, in order: about
+   * `max`, because those of one key are removed together.
    */
   drainMatching(
     target: DestinationState,
@@ -233,8 +212,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Whether the queue must wait now because of a limit of its destination. If so, marks it as
-   * blocked and waiting.
+   * Whether the queue must wait because of a limit of its destination. If so, marks it as blocked
+   * and waiting.
    */
   #mustWait(target: DestinationState): boolean {
     const permission = this.#ownLimits.permission(target)
@@ -252,14 +231,14 @@ export class DestinationQueues {
     this.#blocked.push(target)
   }
 
-  /** Unblocks a blocked queue. Returns whether `take` will try the queue. */
+  /** Returns whether `take` will try the queue. */
   #unblockOne(target: DestinationState): boolean {
     if (!target.isBlocked) return false
     target.isBlocked = false
     return this.#offerTurn(target)
   }
 
-  /** Adds a queue to `#turns` if it has a ready delivery. Returns whether it was added. */
+  /** Adds a queue to `#turns` if it has a ready delivery. Returns whether it did. */
   #offerTurn(target: DestinationState): boolean {
     if (target.queue.ready === 0 || target.isInTurn || target.isBlocked) return false
     target.isInTurn = true

@@ -50,12 +50,12 @@ export interface DispatcherDeps {
   /** Consumer of the events topic. */
   readonly live: LogConsumer
   /**
-   * Consumer of all retry topics. It has its own consumer group. So a rebalance of this group, or a
-   * paused partition of a retry topic, never affects the events topic.
+   * Consumer of all retry topics. It has its own group, so its rebalances never affect the events
+   * topic.
    */
   readonly retries: LogConsumer
   readonly readEndOffsets: ReadEndOffsets
-  /** Resolves with the number of partitions of the events topic. */
+  /** Counts the partitions of the events topic. */
   readonly countPartitions: () => Promise<number>
   readonly producer: LogProducer
   readonly codec: EventCodec
@@ -66,16 +66,15 @@ export interface DispatcherDeps {
   /** Sends the token requests of destinations with `auth.oauth2`. */
   readonly tokenClient: TokenClient
   /**
-   * Producer of the attempts topic, with connections that no other producer uses. `undefined` when
+   * Producer of the attempts topic, with its own connections. `undefined` if
    * `delivery.attemptsTopic` is `off`.
    */
   readonly attemptProducer: LogProducer | undefined
-  /** Starts the spans of attempts; `undefined` when attempts are not traced. */
+  /** `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   /**
-   * Returns the end of the latest period in which the process lacked CPU, in monotonic
-   * milliseconds; `-Infinity` when there was none.
+   * End of the latest period in which the process lacked CPU, in monotonic ms; `-Infinity` if none.
    */
   readonly cpuSaturatedUntil: () => number
   readonly metrics: Metrics
@@ -87,10 +86,7 @@ export interface DispatcherDeps {
   readonly payload: () => PayloadSettings
   readonly canary: () => CanarySettings | undefined
   readonly notices: () => NoticesSettings | undefined
-  /**
-   * Adds a listener, which is called for each change of an object of the config topic; `undefined`
-   * when the installation has no config topic.
-   */
+  /** Adds a listener for changes of the config topic; `undefined` without a config topic. */
   readonly onObjectChange: ((listener: (change: ObjectChange) => void) => void) | undefined
   /** Disables destinations whose endpoints fail. Absent without a config topic. */
   readonly failures?: FailureWatch | undefined
@@ -101,15 +97,15 @@ export interface DispatcherService {
   /** Resolves when both groups have been joined. */
   start(): Promise<void>
   /**
-   * Admits no further records, starts no further attempts, waits for requests and appends in
-   * progress, commits the offsets, and leaves the groups.
+   * Admits no further records, starts no attempts, waits for requests and appends in progress,
+   * commits the offsets, and leaves the groups.
    */
   stop(): Promise<void>
   health(): Health
   refreshGauges(): void
   /** Topics with failed writes that the dispatcher still retries. */
   unwritableTopics(): readonly string[]
-  /** The dispatcher's part of the process status, which the operator API shows. */
+  /** The dispatcher's part of the process status. */
   readonly activity: DispatcherActivity
 }
 
@@ -216,9 +212,8 @@ const createTasks = (deps: DispatcherDeps, isOurs: () => boolean): readonly Peri
   )
 
 /**
- * Resolves when the metadata of the next offset commits has room for the ledger counts of all
- * partitions. Counts that do not fit are written to the ledger topic first. Counts that cannot be
- * written within 5 s are discarded.
+ * Resolves when the metadata of the next offset commits has room for all ledger counts, or after 5
+ * s.
  */
 const untilRoom = (ledger: LedgerWriter, { processors }: Partitions): Promise<unknown> =>
   Promise.all([...processors()].map(each => ledger.untilRoom(each, Number.POSITIVE_INFINITY)))
@@ -236,7 +231,6 @@ interface FlowParts {
   readonly notices: Notices
 }
 
-/** Creates the parts that handle a record from its admission to its result. */
 function createFlow(
   deps: DispatcherDeps,
   { limiter, share, settle, results, oldestOpenMs, onCallEnd, notices }: FlowParts,

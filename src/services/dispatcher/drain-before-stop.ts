@@ -10,15 +10,14 @@ interface Deps {
   /** Whether requests, deliveries or appends of this process are in progress. */
   readonly isBusy: () => boolean
   /**
-   * Called when nothing is in progress, or after `flowLimits.drain.timeout`. It may start appends,
-   * for which `drain` then also waits.
+   * Called when nothing is in progress, or after `flowLimits.drain.timeout`. It may start appends.
    */
   readonly handOver: () => void
 }
 
 /**
- * Called before the dispatcher stops. Waits until nothing is in progress. Resolves with false when
- * something is still in progress after the time limits of `flowLimits.drain`.
+ * Waits until nothing is in progress. Resolves with false if the time limits of `flowLimits.drain`
+ * end first.
  */
 export async function drain({ clock, isBusy, handOver }: Deps): Promise<boolean> {
   const idle = async (limit: DurationMs): Promise<boolean> => {

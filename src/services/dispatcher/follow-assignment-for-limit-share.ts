@@ -7,31 +7,25 @@ const { handoverMs, countRetryMs } = flowLimits.share
 
 interface Deps {
   readonly share: PartitionShare
-  /** The handlers of the events topic's partitions. */
   readonly handlers: LogConsumerHandlers
-  /** Resolves with the number of partitions of the events topic. */
   readonly countPartitions: () => Promise<number>
-  /**
-   * Called when the part of the destinations' limits that this process may use has changed. Each
-   * limit is divided among the processes by their partitions.
-   */
+  /** Called when the part of the destinations' limits that this process may use has changed. */
   readonly onChange: () => void
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
   readonly logger: Logger
 }
 
 interface AssignmentFollower {
-  /** Handlers that also note in `share` which partitions of the events topic this process owns. */
+  /** Handlers that also note in `share` which partitions this process owns. */
   readonly handlers: LogConsumerHandlers
   start(): void
   stop(): void
 }
 
 /**
- * Keeps in `share` the partitions of the events topic that this process owns, and the total number
- * of partitions. From both, `share` computes which part of each destination's limits this process
- * may use. The total is read at the start and at each join, because a topic that gets more
- * partitions causes a rebalance.
+ * Keeps in `share` the partitions of the events topic that this process owns, and the total number.
+ * The total is read at the start and at each join, because a topic that gets more partitions causes
+ * a rebalance.
  */
 export function followAssignment(deps: Deps): AssignmentFollower {
   const { share, handlers, onChange, clock } = deps
@@ -61,7 +55,6 @@ export function followAssignment(deps: Deps): AssignmentFollower {
   }
 }
 
-/** Reads the number of partitions. After a failure it tries again every second. */
 function createCountReader({ share, countPartitions, onChange, clock, logger }: Deps) {
   let isStopped = false
   let cancel: Cancel = () => undefined

@@ -12,24 +12,21 @@ const { deletionCheckEvery: checkEvery } = flowLimits.admission
 interface Deps {
   readonly suppressions: Pick<SuppressionList, 'get' | 'age'>
   readonly clock: Clock
-  /** Decodes a record that waited behind a delete. */
   readonly decode: (open: AdmittedRecord) => void
-  /** Starts the deliveries that `decode` has enqueued. */
   readonly dispatch: () => void
 }
 
-/** The records that wait behind a delete of the same user, by the key of that delete. */
+/** The records that wait behind each delete of their user, by the key of the delete. */
 type Waiting = Map<string, Fifo<AdmittedRecord>>
 
 /**
  * Checks that a delete message belongs to a deletion. A deletion writes to the suppressions topic
- * before it writes its delete messages to the events topic. A forger with write permission only for
- * the events topic cannot do that, so a delete message without a suppression is forged.
+ * before it writes its delete messages. A forger with write permission only for the events topic
+ * cannot do that.
  *
  * The check is final once the suppression list has all records that were written before the delete
- * was fetched. That takes at most about a second: two fetches of the suppressions topic. Until then
- * the delete waits. Later records of the same user in its partition wait too, to keep their order.
- * Records of other users do not wait.
+ * was fetched, at most about a second later. Until then, the delete and later records of the same
+ * user in its partition wait.
  */
 export class DeletionCheck {
   readonly #deps: Deps
@@ -40,8 +37,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Whether the record must wait for an earlier delete of the same user that is still being
-   * checked. If so, it is decoded after that delete.
+   * Whether the record must wait for a delete of its user that is being checked. If so, adds it to
+   * the waiting records.
    */
   defers(open: AdmittedRecord): boolean {
     const behind = this.#waiting.get(open.processor)?.get(keyTextOf(open))
@@ -50,10 +47,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Checks a delete message. Calls `end` with true when the message belongs to a deletion,
-   * otherwise with false. `end` is called when the deletion is found or the suppression list is
-   * recent enough, possibly before `check` returns. If the partition is revoked earlier, `end` is
-   * not called, and the next owner checks the message.
+   * Checks a delete message, and calls `end` with the result, possibly before `check` returns. If
+   * the partition is revoked earlier, `end` is not called, and the next owner checks the message.
    */
   check(open: AdmittedRecord, event: Event, end: (isConfirmedDelete: boolean) => void): void {
     const { suppressions, clock } = this.#deps
@@ -72,15 +67,10 @@ export class DeletionCheck {
   }
 
   /**
-   * Decodes the records that waited behind a delete, in order. The loop pauses, and continues
-   * later, while one of these conditions is true:
-   * - The partition is being revoked, or the process stops. When the partition is revoked, the loop
-   *   ends.
-   * - The partition is paused for a schema. One of the records may need this schema, and later
-   *   records must not start before it.
-   *
-   * The loop also ends at the next delete that must be checked. The remaining records then wait
-   * behind that delete (`#hold`).
+   * Decodes the records that waited behind a delete, in order. The loop pauses while the process
+   * stops, while the partition is being revoked, and while the partition is paused for a schema. It
+   * ends at the next delete that must be checked: the remaining records wait behind that delete
+   * (`#hold`).
    */
   #decodeBehind(checked: AdmittedRecord, behind: Fifo<AdmittedRecord>): void {
     const { clock, decode, dispatch } = this.#deps
@@ -103,8 +93,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Creates and returns the list of the records that wait behind a delete. Records that still wait
-   * behind an earlier delete of the same user move to this list.
+   * Returns a new list of the records that wait behind a delete. Waiting records of the same user
+   * move to this list.
    */
   #hold(open: AdmittedRecord): Fifo<AdmittedRecord> {
     const waiting = this.#waitingIn(open.processor)

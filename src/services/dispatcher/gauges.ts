@@ -21,32 +21,26 @@ interface Deps {
   readonly groups: { readonly [Name in 'dispatcher' | 'retries']: GroupMember }
   /** The records in progress, oldest first. */
   readonly open: () => Iterable<AdmittedRecord> & { readonly size: number }
-  /** The states of all destinations that have had a delivery. */
   readonly states: () => Iterable<Pick<DestinationState, 'destination' | 'breaker' | 'slowDown'>>
   readonly routing: () => Pick<Routing, 'destinations'>
   readonly oldestOpenMs: () => number
-  /** Returns the state of a destination; `undefined` before its first delivery. */
+  /** `undefined` before the first delivery of the destination. */
   readonly findState: (destination: string) => DestinationState | undefined
 }
 
-/**
- * Returns a function that sets the gauges. It is called before each scrape, so the gauges cost
- * nothing while records are handled.
- */
+/** Returns a function that sets the gauges before each scrape. */
 export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const showProgress = createShowProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // A partition is at rest if its next record is not due and no record is in progress. Records in
-    // progress do not count if all of them are for destinations with limits, because their
-    // deliveries may wait for a long time.
+    // The partition is also at rest if all records in progress are for destinations with limits,
+    // because these records may wait for a long time.
     isAtRest: processor.isPausedFor('not_due') && (processor.tracker.open === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 
   /**
-   * Sets the lag of each partition. All series are removed first. Otherwise a partition that
-   * another process owns now would keep its series here, and sums over all processes would count it
-   * twice.
+   * Sets the lag of each partition. Without the reset, a partition that another process owns now
+   * would count twice in sums.
    */
   function showLag(processors: readonly PartitionProcessor[]): void {
     metrics.consumerLag.reset()
@@ -61,18 +55,14 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestDueRetry.reset()
     for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
-      // The gauge gets the time at which the oldest record in progress was due: its append time
-      // (`timestamp`) plus the wait of its tier. Without a record in progress, `timestamp` is the
-      // current time, and so is the value of the gauge.
+      // When the oldest record in progress was due: its append time (`timestamp`) plus the wait of
+      // its tier. Without a record in progress, `timestamp` is the current time.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
   }
 
-  /**
-   * Sets two gauges: the pace of each destination with a pace, and the pause of each destination
-   * with a pause.
-   */
+  /** Sets the pace and the pause of each destination that has one. */
   function showSlowDowns(): void {
     metrics.destinationPace.reset()
     metrics.destinationPaused.reset()
@@ -87,9 +77,8 @@ export function createGauges(deps: Deps): () => void {
   }
 
   /**
-   * Shows only circuit breakers that have opened at least once, so that most destinations need no
-   * series. A removed, disabled or paused destination has no series either. It gets no further
-   * attempts, so its circuit breaker may stay open until the process exits.
+   * Shows only circuit breakers that have opened, to limit the number of series. Destinations that
+   * get no attempts have no series, because their circuit breakers cannot close.
    */
   function showBreakers(): void {
     metrics.breakersOpen.reset()

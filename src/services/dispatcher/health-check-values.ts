@@ -17,8 +17,8 @@ interface Deps {
 }
 
 /**
- * Collects the values for the health checks of the dispatcher. If both consumer groups have a
- * value, the worse one of the two values is used.
+ * Collects the values for the health checks. If both consumer groups have a value, the worse one is
+ * used.
  */
 export function createVitals({ clock, suppressions, oldestOpenMs, unwritableTopics, groups: byName }: Deps) {
   const groups = Object.values(byName)

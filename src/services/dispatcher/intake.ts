@@ -47,9 +47,8 @@ interface Deps {
 }
 
 /**
- * Maximum bytes of the value of a record with an event. If another producer writes events with an
- * extended Avro schema, the additional fields count too. A larger value is not decoded, and its
- * record is dead-lettered.
+ * Maximum bytes of the value of a record with an event. A record with a larger value is
+ * dead-lettered without decoding.
  */
 const maxEventBytes = 16 * 1024 * 1024
 
@@ -65,8 +64,7 @@ interface Plan {
 }
 
 /**
- * Admits records: decodes them, normalises the events of other producers, routes the events and
- * enqueues their deliveries.
+ * Admits records: decodes them, normalises events of other producers, and enqueues the deliveries.
  */
 export class Intake {
   readonly #deps: Deps
@@ -108,19 +106,14 @@ export class Intake {
     if (!this.#deletionCheck.defers(open)) this.#decode(open)
   }
 
-  /** Called when all deliveries of a record are done. */
   done(open: AdmittedRecord): void {
     this.#remove(open)
     const { record, hour, entries } = open
-    // Pass no reference to `open`: the tracker would keep this reference, so the value of the
-    // record would stay in memory.
+    // Pass no reference to `open`: the tracker would keep the value of the record in memory.
     open.processor.done(record, { hour, entries })
   }
 
-  /**
-   * Removes a record from the records in progress. A second call has no effect: deliveries of a
-   * record may end after `forget` has removed the record.
-   */
+  /** Removes a record from the records in progress, unless `forget` has already removed it. */
   #remove(open: AdmittedRecord): void {
     if (open.isOpen) this.#open.remove(open)
     open.isOpen = false
@@ -166,13 +159,11 @@ export class Intake {
 
   #normalise(open: AdmittedRecord, foreign: Event, carried: DeliveryState | undefined): void {
     const { logger, metrics, settle } = this.#deps
-    // The event does not have `canonical: true`, which Hookline sets in its own events. So another
-    // producer wrote the event, and it must not name one of Hookline's own sources.
+    // Without `canonical: true`, the event is from another producer, which must not use Hookline's
+    // own sources.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
     const { topic, partition, offset } = firstOrigin(open.record)
-    // The id is made from the record's position and is not random. So the message has the same id
-    // when its record is read again, and when a retry record or dead letter with the same event is
-    // read.
+    // The id is the record's position, so that each read of the event yields the same id.
     const newId = (): string => carried?.messageId ?? `${topic}/${partition}/${offset}`
     const normalised = this.#tried(open, carried, () => normaliseEvent(foreign, newId))
     if (normalised === undefined) return
@@ -207,8 +198,8 @@ export class Intake {
   }
 
   /**
-   * Calls `make`, and dead-letters the record when `make` throws. If the content of a record ended
-   * the process, the next process would read the same record and end too.
+   * Calls `make`, and dead-letters the record when `make` throws. Otherwise the record would end
+   * each process that reads it.
    */
   #tried<T>(open: AdmittedRecord, carried: DeliveryState | undefined, make: () => T): T | undefined {
     try {
@@ -260,9 +251,6 @@ export class Intake {
     open.release()
   }
 
-  /**
-   * Enqueues the delivery of an event to one of its destinations, with that destination's policy.
-   */
   #deliverFirst(
     of: AdmittedRecord,
     plan: Plan,
@@ -278,7 +266,7 @@ export class Intake {
     this.#deliver(of, plan, ordering === 'key' ? orderKey : undefined, carried)
   }
 
-  /** The initial delivery state, which is the same for all destinations of an event. */
+  /** The initial delivery state, the same for all destinations of an event. */
   #firstOf(record: LogRecord, { message }: Event): DeliveryState {
     const { clock, delivery } = this.#deps
     const first = firstOrigin(record)
@@ -289,10 +277,8 @@ export class Intake {
   }
 
   /**
-   * Defers an event for about 100 s when its source or destination is unknown. Dead-letters the
-   * event if the source or destination is still unknown then. The reason for the wait: processes
-   * apply a changed configuration up to a minute apart, so this process may not know a new source
-   * or destination yet.
+   * Defers an event with an unknown source or destination for about 100 s, and then dead-letters
+   * it. Processes apply a changed configuration up to a minute apart.
    */
   #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps
@@ -301,10 +287,7 @@ export class Intake {
     settle.refused(open, reason, { carried: { ...namesIn(event), origin: carried.origin }, event })
   }
 
-  /**
-   * Enqueues a delivery with the request body and the `EventHead`: the parts of the event that are
-   * still needed. So the rest of the event can be garbage-collected while the delivery waits.
-   */
+  /** Enqueues a delivery without the event, which can then be garbage-collected. */
   #deliver(of: AdmittedRecord, { head, body }: Plan, orderKey: string | undefined, carried: DeliveryState): void {
     if (body === undefined) return
     const { starter } = this.#deps
@@ -315,7 +298,6 @@ export class Intake {
   }
 }
 
-/** The ids for the dead letter of an event that did not become a delivery. */
 function namesIn({ destinationId, message }: Event): Partial<DeliveryState> {
   return { messageId: message.messageId, ...(destinationId !== undefined && { destination: destinationId }) }
 }

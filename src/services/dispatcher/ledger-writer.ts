@@ -11,68 +11,62 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { LedgerWriter } from '../partitions/partitions.ts'
 
 /**
- * Maximum time for which offset commits of a partition wait until a ledger record is stored. They
- * wait when their metadata has no room for further counts. After this time, the counts that do not
- * fit are discarded, because a late commit would repeat deliveries after a crash.
+ * Maximum time for which offset commits wait until a ledger record is stored. Then the counts that
+ * do not fit into the commits are discarded, because a late commit would repeat deliveries after a
+ * crash.
  */
 const maxHold = durationMs(15_000)
 /**
- * The limit that replaces `maxHold` while a partition is being revoked or the process stops. It is
- * shorter, because the next owner begins at the committed offset: a late commit would certainly
- * repeat deliveries.
+ * Replaces `maxHold` while a partition is being revoked or the process stops, because a late commit
+ * would then certainly repeat deliveries.
  */
 const maxHoldOfHandover = durationMs(5_000)
 /**
- * Margin before the deadline of a revocation. Counts that are not stored when this margin begins
- * are discarded. The margin exists because a timer may be late.
+ * Counts that are not stored at this time before the deadline of a revocation are discarded,
+ * because a timer may be late.
  */
 const beforeDeadline = durationMs(200)
 /**
- * Time between two checks while a commit waits until a ledger record is stored. It is half of
- * `beforeDeadline`, so that the last check is before the deadline.
+ * Time between two checks while a commit waits: half of `beforeDeadline`, so that the last check is
+ * before the deadline.
  */
 const checkEvery = durationMs(100)
 const { firstRetryMs, maxRetryMs } = flowLimits.append
 /**
- * The value of `exactSince` for a partition whose ledger has all events since the first one.
- * `exactSince` is the first hour for which the ledger is complete. Hours count from 1970, so 0
- * includes every hour.
+ * `exactSince` of a partition whose ledger has all events. `exactSince` is the first hour for which
+ * the ledger is complete, in hours since 1970.
  */
 const everyHour = 0
 
 interface Deps {
   readonly producer: LogProducer
   readonly topics: Pick<TopicNames, 'ledger'>
-  /**
-   * A clock that follows the brokers' time. Its hours are compared with the hours in which brokers
-   * appended the events.
-   */
+  /** Follows the brokers' time, because its hours are compared with append times. */
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
 }
 
-/** The state of the ledger records of one partition. Times are in monotonic milliseconds. */
+/** Times are in monotonic milliseconds. */
 interface State {
   /**
-   * Since when the partition's commits have no room for further counts; `undefined` while they have
-   * room, and after a ledger record was stored.
+   * Since when the commits have no room for further counts; `undefined` with room or after a stored
+   * ledger record.
    */
   noRoomSince: number | undefined
   /**
-   * The last hour, in hours since 1970, in which counts of the partition were discarded. The counts
-   * of this hour are incomplete.
+   * The last hour (in hours since 1970) whose counts are incomplete, because some were discarded.
    */
   discardedIn: number | undefined
-  /** When the next append may start. A failed append causes a pause. */
+  /** When the next append may start after a failed one. */
   retryAt: number
   /** The pause after the next failed append, in milliseconds. */
   pauseMs: number
 }
 
 /**
- * Writes the ledger records. The record for a partition `n` is in partition `n` of the ledger
- * topic, so that the metadata of a commit can name the record by its offset alone.
+ * Writes the ledger records. Partition `n` of the ledger topic has the records for partition `n`,
+ * so that a commit can name a record by its offset alone.
  */
 export function createLedgerWriter(deps: Deps): LedgerWriter {
   const { clock } = deps
@@ -103,8 +97,7 @@ export function createLedgerWriter(deps: Deps): LedgerWriter {
       while (!processor.revoked && !processor.tracker.hasRoom) {
         const { promise, resolve } = Promise.withResolvers<void>()
         write(deps, processor, state, resolve)
-        // Do not wait only for the append: the producer may report a failed append after the time
-        // limit of this wait.
+        // Do not wait only for the append: the producer may report a failure after the time limit.
         await Promise.race([promise, sleep(clock, checkEvery)])
         discardLate(deps, processor, state, maxHoldOfHandover, deadline - beforeDeadline)
       }
@@ -113,9 +106,8 @@ export function createLedgerWriter(deps: Deps): LedgerWriter {
 }
 
 /**
- * Starts to append a ledger record with the counts of a partition, and calls `onStored` when Kafka
- * has stored it. Does nothing while an earlier append is in progress, or in the pause after a
- * failed one.
+ * Appends a ledger record, and calls `onStored` when Kafka has stored it. Does nothing during an
+ * earlier append, or in the pause after a failed one.
  */
 function write(
   { producer, topics, clock, metrics }: Deps,
@@ -134,7 +126,7 @@ function write(
     maySend: () => !processor.revoked && tracker.isStoring(record),
   }
   producer.append(topics.ledger, outgoing, (error, offset) => {
-    // The counts of the record were discarded during the append, so no commit will name the record.
+    // The counts were discarded during the append, so no commit will name the record.
     if (!tracker.isStoring(record)) return
     if (error === undefined && offset !== undefined) {
       tracker.ledgerStored(record, offset)
@@ -151,8 +143,8 @@ function write(
 }
 
 /**
- * Discards the counts of a partition when its commits have had no room for `limit` milliseconds, or
- * when `deadline` has passed.
+ * Discards the counts of a partition when its commits have had no room for `limit` ms, or when
+ * `deadline` has passed.
  */
 function discardLate(
   { clock, topics, metrics, logger }: Deps,
@@ -171,8 +163,8 @@ function discardLate(
     return
   }
   const hour = hourOf(clock.now())
-  // Whether these are the first counts of this hour that are discarded. If not, the hour is already
-  // incomplete, and a longer wait for the ledger record has no use.
+  // Whether these are the first discarded counts of this hour. If not, the hour is already
+  // incomplete, and a longer wait has no use.
   const isFirst = state.discardedIn !== hour
   if (isFirst && now - state.noRoomSince < limit && now < deadline) return
   state.noRoomSince = undefined

@@ -25,17 +25,15 @@ export const createActivity = ({ results, starter, processors, routing, clock }:
 })
 
 /**
- * The maximum length of a pause after a 429 without Retry-After, in ms. A pause of at most this
- * length is not shown: it would cause a new record of the status topic, and would be over before
- * the record is read.
+ * Maximum pause after a 429 without Retry-After, in ms. A pause up to this length is not shown: it
+ * would be over before its record is read.
  */
 const { max: shortPauseMs } = flowLimits.slowDown.backOffMs
 
 /**
- * The current activity of a destination in this process. `undefined` while the destination has no
- * requests in progress, no deliveries in memory, no pace and no pause, and its circuit breaker is
- * closed. A circuit breaker that is open counts as closed while the destination gets no attempts:
- * without attempts it would not close.
+ * The activity of a destination in this process; `undefined` while the destination is at rest. An
+ * open circuit breaker counts as closed while the destination gets no attempts, because it cannot
+ * close then.
  */
 export function activityOf(
   state: Pick<DestinationState, 'breaker' | 'queue' | 'slowDown' | 'calls'> | undefined,
@@ -60,5 +58,5 @@ export function activityOf(
   }
 }
 
-/** Rounds to a second, so that small differences do not cause a new record of the status topic. */
+/** Rounded, so that small differences do not cause a new record of the status topic. */
 const inSeconds = (at: number) => epochMs(Math.round(at / 1_000) * 1_000)

@@ -26,16 +26,15 @@ interface Deps {
   readonly observer: Pick<DestinationObserver, 'gone'>
   /** Called when a request to the destination has ended and its permits are free. */
   readonly onCallEnd: (target: DestinationState) => void
-  /** Starts the spans of requests; `undefined` when attempts are not traced. */
+  /** `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
 }
 
 export interface StartedAttempt {
   readonly delivery: Delivery
   readonly callMaker: RequestBuilder
-  /** Sends the requests with an access token; `undefined` when the destination needs none. */
+  /** `undefined` when the destination needs no access token. */
   readonly authorized: AuthorizedTransport | undefined
-  /** The schedule and the retry window, which decide when a retry follows. */
   readonly policy: RetryPolicy
   /** All webhooks of the destination, in the order of the configuration. */
   readonly callees: readonly PreparedWebhook[]
@@ -52,22 +51,17 @@ export interface StartedAttempt {
   readonly startedAt: number
   /** The webhooks whose failures can disable the destination (`urlsOf`); `undefined` if none can. */
   readonly watchedUrls: string | undefined
-  /** Whether the attempt probes an open circuit breaker. */
   readonly isProbe: boolean
-  /** The span of the attempt; `undefined` when attempts are not traced. */
+  /** `undefined` when attempts are not traced. */
   readonly trace: AttemptTrace | undefined
 }
 
-/**
- * Called when an attempt ends: at the first success, or when all requests have ended without one.
- */
+/** Called at the first success, or when all requests have ended without one. */
 export type OnAttemptEnd = (begun: StartedAttempt, attempt: Attempt) => void
 
 /**
- * Makes one attempt: sends a request to each of its webhooks, concurrently, and calls `onEnd` once.
- * Requests that are still in progress after `onEnd` continue, but their results are only counted in
- * metrics. An attempt without webhooks ends immediately. This occurs when a configuration change
- * leaves only webhooks that have rejected this delivery.
+ * Makes one attempt: sends concurrent requests to its webhooks, and calls `onEnd` once. Requests
+ * that end later count only in metrics. An attempt without webhooks ends immediately.
  */
 export type MakeAttempt = (begun: StartedAttempt, onEnd: OnAttemptEnd) => void
 
@@ -81,17 +75,13 @@ interface AttemptDeps extends Deps {
 }
 
 /**
- * One attempt in progress. It is a class, because closures would cost the garbage collector more
- * time with thousands of requests in progress.
+ * A class, because closures would cost the garbage collector more time with thousands of requests.
  */
 class AttemptInProgress {
   readonly #deps: AttemptDeps
   readonly #begun: StartedAttempt
   readonly #onEnd: OnAttemptEnd
-  /**
-   * The outcomes of the ended requests, by the index of the webhook; `undefined` until the first
-   * request has ended.
-   */
+  /** The outcomes, by the index of the webhook; `undefined` until the first request has ended. */
   #outcomes: (CallOutcome | undefined)[] | undefined
   #inProgress: number
   #hasEnded = false
@@ -209,8 +199,8 @@ const traceCall = (tracer: Tracer, parent: TraceContext, { label }: Webhook): Sp
   })
 
 /**
- * Adds the trace headers of the request's span when the webhook has `traceHeaders`. The trace
- * headers of the Kafka record are never sent.
+ * Adds the trace headers of the request's span. The trace headers of the Kafka record are never
+ * sent.
  */
 const withTraceHeaders = (call: WebhookCall, webhook: Webhook, span: Span): WebhookCall =>
   webhook.traceHeaders ? { ...call, headers: { ...call.headers, ...traceHeaders(span.context) } } : call

@@ -13,10 +13,7 @@ interface Parts {
   readonly gate: OwnershipGate
 }
 
-/**
- * Connects the partitions with the intake and the attempt starter. The events topic and the retry
- * topics share one instance.
- */
+/** Connects the partitions of all topics with the intake and the attempt starter. */
 export class DispatcherPartitionCallbacks implements Admission {
   readonly #intake: Intake
   readonly #starter: AttemptStarter
@@ -40,8 +37,8 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   /**
-   * Stops the admission of records and prevents further attempts. Otherwise, invalid records that
-   * are admitted during a stop would start appends and prolong the stop.
+   * Stops the admission of records, because invalid records would start appends and prolong the
+   * stop.
    */
   close(processors: readonly PartitionProcessor[]): void {
     this.#isClosed = true
@@ -54,8 +51,8 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   /**
-   * Starts the deliveries of the admitted records. When the partition has reached its prefetch
-   * limits, it also moves deliveries of slow destinations to a retry topic.
+   * Starts the deliveries of admitted records, and spills deliveries of a partition at its prefetch
+   * limits.
    */
   admitted(processor: PartitionProcessor): void {
     this.#starter.dispatch()

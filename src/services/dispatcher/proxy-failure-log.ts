@@ -1,10 +1,7 @@
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { CallResult } from '../../core/webhook-ports.ts'
 
-/**
- * Minimum time between two log lines, in ms. Without it, a failing proxy would cause one line for
- * each request.
- */
+/** Minimum time between two log lines, in ms. */
 const intervalMs = 10_000
 
 interface Deps {
@@ -18,8 +15,8 @@ interface Labels {
 }
 
 /**
- * Logs a failure of the proxy, at most one line every 10 s. The field `count` is the number of
- * failed requests since the last line, including this one.
+ * Logs failures of the proxy, at most one line every 10 s. The field `count` is the number of
+ * failed requests since the last line.
  */
 export type LogProxyFailure = (labels: Labels, failure: CallResult & { readonly kind: 'failed' }) => void
 

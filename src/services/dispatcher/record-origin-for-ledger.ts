@@ -5,8 +5,8 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 
 /**
- * Notes where a record comes from, for the ledger. A retry record without a reason is a copy that a
- * replay or resend wrote: the dispatcher writes a reason into each of its retry records.
+ * Notes where a record comes from, for the ledger. A retry record without a reason is the copy of a
+ * replay or resend, because the dispatcher always writes a reason.
  */
 export function identify(
   admitted: AdmittedRecord,
@@ -18,9 +18,8 @@ export function identify(
   const isReplayed = carried === undefined || carried.reason === ''
   const taken = isRetry ? { destination: carried?.destination ?? noDestination, isReplayed } : undefined
   const origin = firstOrigin(record)
-  // Whether the record is a copy that a replay wrote. A copy in a retry topic has a `round` above
-  // 0: the number of replays of its event. A copy in the events topic names an earlier record as
-  // its first origin.
+  // Whether a replay wrote the record: in a retry topic, its `round` (number of replays) is above
+  // 0; in the events topic, its first origin is an earlier record.
   const isReplayedEvent = isRetry ? (carried?.round ?? 0) > 0 : origin !== record
   admitted.identify({ appended: (carried?.origin ?? origin).timestamp, taken, isReplayedEvent })
 }

@@ -13,10 +13,9 @@ export type OriginReport =
   | { readonly kind: 'deletion'; readonly outcome: DeletionOutcome }
 
 /**
- * Returns the report about a delivery's result; `undefined` for events from SDKs. The process must
- * store the report before it commits the offset of the event. Every result is reported, including
- * drops. Without a report, the audiences service would wait for the result, and the status of the
- * deletion would show the delivery as `waiting`.
+ * Returns the report of a result, also of a drop; `undefined` for events from SDKs. Store it before
+ * the offset of the event is committed. Otherwise the audiences service would wait for the result,
+ * and the deletion's status would stay `waiting`.
  */
 export function reportOf(
   { message, origin, sourceId }: EventHead,

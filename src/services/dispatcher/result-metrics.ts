@@ -13,19 +13,17 @@ import type { DestinationObserver } from '../notices/facts-seen-by-this-process.
 import type { Delivery } from './delivery.ts'
 
 /**
- * Counts the results of deliveries and records in the metrics, and logs drops at level debug. Call
- * its methods only after the result is settled. If the partition is revoked before that, the next
- * owner settles and counts the result.
+ * Counts results in the metrics, and logs drops at level debug. Call its methods only for settled
+ * results: after a revocation, the next owner counts the result.
  */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
-  /** Counts an event that the routing drops. */
   dropped(event: Event, drop: Drop): void
   /** Counts an event that is deferred because its source or destination is not known. */
   unrouted(decision: Deferral): void
   /**
-   * Counts a record that is dead-lettered before any delivery. `event` is `undefined` when the
-   * record was not decoded. `destination` is `undefined` when the record is not from a retry topic.
+   * Counts a record that is dead-lettered before any delivery. `event` is `undefined` for a record
+   * that was not decoded, `destination` for a record that is not from a retry topic.
    */
   refused(event: EventHead | undefined, reason: DeadLetterReason, destination: string | undefined): void
 }
@@ -48,16 +46,12 @@ export function createCountResults({
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
   /**
-   * Seconds since the event was appended, including its waits in retry topics. Callers do not
-   * observe it for a replay or resend (`round` is not 0), because it would include the days before
-   * the replay or resend.
+   * Seconds since the append of the event, including waits in retry topics. Not for replays and
+   * resends (`round` is not 0), whose events may be days old.
    */
   const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
 
-  /**
-   * Counts the result of a canary message. A retried or deferred message is not counted, because it
-   * may still be delivered.
-   */
+  /** Counts the result of a canary message, except while the message may still be delivered. */
   function countCanary(end: Decision['kind'], carried: DeliveryState): void {
     if (end === 'dead_lettered' || end === 'dropped') lost(end)
     if (end !== 'delivered') return
@@ -105,8 +99,8 @@ export function createCountResults({
       metrics.deferrals.inc({ cause })
     },
     refused(event, reason, destination) {
-      // A destination that is not configured is not used as a label. An event or a header may name
-      // any destination, so the number of series would be unlimited.
+      // An event or a header may name any destination. With unconfigured destinations as labels,
+      // the number of series would be unlimited.
       if (destination !== undefined && routing().destinations.has(destination))
         countDeadLetter(destination, reason, results.of(destination))
       else metrics.deadLetters.inc({ destination: noDestination, reason })

@@ -10,11 +10,7 @@ import type { DestinationLimits } from './destination-limits.ts'
 import type { Settle } from './settle.ts'
 
 interface Deps extends PlanDeps {
-  /**
-   * The global schedule and retry window. They apply to all deferrals of this class except those
-   * that `DestinationLimits.spill` decides: these use the destination's own schedule and window, if
-   * the destination is configured.
-   */
+  /** The global schedule and retry window. `limits.spill` uses those of the destination instead. */
   readonly policy: RetryPolicy
   readonly limits: DestinationLimits
   readonly limiter: ConcurrencyLimiter
@@ -25,8 +21,7 @@ interface Deps extends PlanDeps {
 
 /**
  * Settles deliveries that leave their destination queue without an attempt, because of spillover or
- * a revocation. The queue does not count them as in progress, so it need not be notified when they
- * end.
+ * a revocation.
  */
 export class UnattemptedDeliveries {
   readonly #deps: Deps
@@ -42,8 +37,8 @@ export class UnattemptedDeliveries {
   }
 
   /**
-   * Defers a delivery that leaves memory because its destination is slow. With `mayClimb`, it may
-   * wait longer than after its last deferral.
+   * Defers a delivery of a slow destination. With `mayClimb`, it may wait longer than after its
+   * last deferral.
    */
   spill(delivery: Delivery, mayClimb: boolean): void {
     const { limits, clock } = this.#deps
@@ -55,8 +50,8 @@ export class UnattemptedDeliveries {
   }
 
   /**
-   * Defers a delivery because its partition is being revoked, and the commit metadata cannot tell
-   * the next owner which destinations of the record are done.
+   * Defers a delivery during a revocation, when the commit metadata cannot tell the next owner
+   * which destinations of the record are done.
    */
   handOver(delivery: Delivery): void {
     this.#defer(delivery, 'handover', false)
@@ -64,9 +59,7 @@ export class UnattemptedDeliveries {
 
   #defer(delivery: Delivery, cause: DeferralCause, mayClimb: boolean): void {
     const { clock, policy, limiter } = this.#deps
-    // Normally a deferral counts, and a delivery with more deferrals gets a longer tier. A deferral
-    // does not count while other destinations hold the permits: the endpoints of this destination
-    // did not cause the wait.
+    // A deferral does not count towards a longer tier while other destinations hold the permits.
     const climbs = mayClimb && !isHeldUpByOthers(delivery.target, limiter)
     this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
   }

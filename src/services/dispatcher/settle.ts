@@ -30,19 +30,17 @@ interface Deps extends AppendDeps {
 /**
  * Carries out the decisions about deliveries. A delivery is settled when it has succeeded or is
  * dropped, or when all in-sync replicas have the event in a retry topic or the dead-letter topic.
- * `Settle` then releases the record of the delivery, so that its offset can be committed.
+ * `Settle` then releases the record, so that its offset can be committed.
  *
- * The final result of a membership update or delete message is also reported
- * (`report-to-audience-or-deletion.ts`). The record is then released only when Kafka has stored the
- * report. A crash before that repeats the delivery and the report.
+ * The final result of a membership update or delete message is also reported. The record is then
+ * released only when Kafka has stored the report.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /**
-   * Settles a delivery. Calls `ended` when this process has nothing left to do for the delivery:
-   * the delivery is settled, or it is left to the next owner of a revoked partition.
+   * Settles a delivery. Calls `ended` when the delivery is settled, or is left to the next owner of
+   * a revoked partition.
    */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
-  /** Settles an event that the routing drops for a destination. */
   dropped(open: AdmittedRecord, event: Event, drop: Drop): void
   /** Defers a record whose source or destination is not known. */
   unrouted(open: AdmittedRecord, decision: Deferral): void
@@ -139,8 +137,8 @@ export function createSettle(deps: Deps): Settle {
 }
 
 /**
- * The result of a decision in the ledger. A retried or deferred delivery counts as `moved`, because
- * it continues as a copy in a retry topic.
+ * The result in the ledger. A retried or deferred delivery is `moved`: it continues as a copy in a
+ * retry topic.
  */
 const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
@@ -156,9 +154,8 @@ type Report = (
 ) => void
 
 /**
- * Appends the report of a result. An event from an SDK has no report, so `end` is called
- * immediately. A report that is too large for its topic is not written, because an append that
- * always fails must not stop the partition.
+ * Appends the report of a result, if the event has one. A report that is too large for its topic is
+ * dropped, because its append would always fail and stop the partition.
  */
 function createReport({
   reportRecord,

@@ -4,10 +4,9 @@ import type { EpochMs } from '../../core/time.ts'
 import type { StartedAttempt } from './make-attempt.ts'
 
 /**
- * Passes the result of an attempt to the slow-down of its destination. After a 429, the slow-down
- * limits the attempts per second; this limit is the *pace*. Logs when the destination gets a pace.
- * A successful attempt never slows the destination down, even if another of its webhooks responded
- * with 429.
+ * Updates the slow-down of a destination after an attempt, and logs when the destination gets a
+ * pace. A successful attempt never slows the destination down, even if another of its webhooks
+ * responded with 429.
  */
 export function updateSlowDown(
   { logger }: { readonly logger: Logger },

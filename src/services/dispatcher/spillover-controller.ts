@@ -10,46 +10,36 @@ const { stallThresholdMs } = flowLimits.prefetch
 
 interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
-  /**
-   * Returns for how long the oldest record of this process has been in progress, in milliseconds.
-   */
+  /** For how long the oldest record of this process has been in progress, in ms. */
   readonly oldestOpenMs: () => number
   /**
-   * Returns the end of the latest period in which the process lacked CPU, in monotonic
-   * milliseconds; `-Infinity` when there was none.
+   * End of the latest period in which the process lacked CPU, in monotonic ms; `-Infinity` if none.
    */
   readonly cpuSaturatedUntil: () => number
   readonly queues: Pick<DestinationQueues, 'findSlow' | 'slow' | 'drainMatching'>
-  /**
-   * Moves a queued delivery to a retry topic. With `mayClimb`, a delivery that moves repeatedly may
-   * wait longer each time.
-   */
+  /** With `mayClimb`, repeated moves may lead to longer waits. */
   readonly defer: (delivery: Delivery, mayClimb: boolean) => void
-  /** Whether more than one destination is configured. */
   readonly hasOtherDestinations: () => boolean
   readonly isOpen: () => boolean
 }
 
 /**
- * Spillover for partitions that have reached their prefetch limits: it moves deliveries from memory
- * to a retry topic. A process is stalled when its oldest record is in progress for longer than
- * `stallThresholdMs`. Its partitions then have higher prefetch limits. Spillover of a partition
- * begins when the process is stalled and the partition has reached these higher limits.
- * - If the partition also has records in memory for other destinations, all queued deliveries of
- *   slow destinations move.
- * - If all records in memory are for one slow destination, but other destinations are configured,
- *   the unread records may be for the other destinations. So up to a quarter of the partition's
- *   records move, to the retry topic with the shortest wait. The rest stays in memory, so that
- *   deliveries are ready when a permit becomes free.
+ * Moves deliveries from memory to a retry topic. A process is stalled when its oldest record is in
+ * progress for longer than `stallThresholdMs`. Its partitions then have higher prefetch limits, and
+ * a partition that reaches them begins to spill.
+ * - If the partition has records for several destinations, all queued deliveries of slow
+ *   destinations move.
+ * - If all its records are for one slow destination, but other destinations are configured, up to a
+ *   quarter of the records move, to the retry topic with the shortest wait. So the process can read
+ *   records for the other destinations, and the rest stays ready for free permits.
  */
 export class SpilloverController {
   readonly #deps: Deps
   /** Partitions at their prefetch limits, each with a timer for the next check. */
   readonly #watched = new Set<PartitionProcessor>()
   /**
-   * The partitions whose deliveries are being spilled, over several ticks if necessary. The value
-   * is the number of further deliveries that may move if all records of the partition in memory are
-   * for one destination. In other cases, it is not used.
+   * Partitions whose deliveries are being spilled, over several ticks if necessary. The value is
+   * the number of further deliveries that may move, if all records are for one destination.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void
@@ -60,15 +50,11 @@ export class SpilloverController {
     this.#spill = createBoundedLoop(deps.clock, remaining => this.#spillNext(remaining))
   }
 
-  /**
-   * Whether the process was stalled when a partition at its prefetch limits was last checked.
-   * Stalled: its oldest record is in progress for longer than `stallThresholdMs`.
-   */
+  /** Whether the process was stalled when a partition at its prefetch limits was last checked. */
   get isStalled(): boolean {
     return this.#isStalled
   }
 
-  /** Called when a partition may have reached its prefetch limits. */
   check(processor: PartitionProcessor): void {
     if (!processor.isPausedFor('backlog')) return
     const { clock, queues, oldestOpenMs, cpuSaturatedUntil } = this.#deps
@@ -85,8 +71,8 @@ export class SpilloverController {
   }
 
   /**
-   * Sets a timer that checks the partition again. A timer is needed, because no event occurs when a
-   * delivery has waited too long.
+   * Checks the partition again after a time, because no event occurs when a delivery has waited too
+   * long.
    */
   #watch(processor: PartitionProcessor): void {
     this.#watched.add(processor)
@@ -96,7 +82,6 @@ export class SpilloverController {
     })
   }
 
-  /** Spills deliveries of the partition that has been in `#spilling` longest. */
   #spillNext(remaining: number): ReturnType<Step> {
     const [processor] = this.#spilling.keys()
     if (processor === undefined) return undefined
@@ -105,7 +90,7 @@ export class SpilloverController {
     return deferred
   }
 
-  /** Spills about `max` deliveries of a partition. Returns how many it deferred. */
+  /** Returns how many deliveries it has deferred, about `max`. */
   #spillFrom(processor: PartitionProcessor, max: number): number {
     const { queues, defer, hasOtherDestinations, isOpen } = this.#deps
     let deferred = 0

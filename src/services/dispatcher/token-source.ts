@@ -22,7 +22,6 @@ export interface TokenSourceDeps {
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'tokenRequests'>
   readonly logger: Logger
-  /** The product name for the User-Agent header. */
   readonly userAgent: () => string
 }
 
@@ -37,9 +36,7 @@ interface Waiting {
 }
 
 /**
- * The access tokens of one destination. At most one token request is in progress, and all
- * deliveries that need a token wait for this request. `token-cache.ts` decides when a token is
- * used, renewed or requested.
+ * The access tokens of one destination. All deliveries that need a token share one token request.
  */
 export class TokenSource {
   readonly settings: OAuth2Settings
@@ -64,7 +61,7 @@ export class TokenSource {
   }
 
   /**
-   * Waits for a token for at most `timeout`. Calls `onEnd` exactly once, and not before `wait` has
+   * Waits for a token for at most `timeout`. Calls `onEnd` once, and only after `wait` has
    * returned.
    */
   wait(timeout: DurationMs, onEnd: (outcome: TokenOutcome) => void): void {
@@ -91,14 +88,12 @@ export class TokenSource {
     }
   }
 
-  /** Notes that the endpoint of a webhook has accepted a token. */
   accepted(url: string): void {
     this.#cache = withAcceptance(this.#cache, url, this.#deps.clock.monotonic())
   }
 
   /**
-   * Notes that the endpoint of a webhook has refused a token with 401. Returns what happens to the
-   * request next.
+   * Notes that an endpoint has refused a token with 401. Returns what happens to the request next.
    */
   refused(refusal: Omit<Refusal, 'now'>): RefusalPlan['kind'] {
     const plan = planAfterRefusal(this.#cache, { ...refusal, now: this.#deps.clock.monotonic() })

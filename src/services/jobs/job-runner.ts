@@ -7,7 +7,6 @@ import { createLoggedWrite, type JobStore } from './job-store.ts'
 import { OwnedJob } from './owned-job.ts'
 import type { JobOutcome } from './try-until-done.ts'
 
-/** Time between two searches for a job that this process can run. */
 const checkEvery = durationMs(500)
 
 const takenOver = 'this process took over a job, because the process that ran it recorded no progress for 10 s'
@@ -27,11 +26,10 @@ interface Deps {
 
 /**
  * Runs the jobs of the installation. All operator processes share this work. A process *claims* a
- * job: it writes a record of the job that names this process as the owner.
+ * job: it writes a record that names this process as the owner.
  */
 export interface JobRunner {
   start(): void
-  /** Stops this process's work on jobs, and releases the jobs to other processes. */
   stop(): Promise<void>
   refreshGauges(): void
 }
@@ -58,7 +56,7 @@ export function createJobRunner(deps: Deps): JobRunner {
     if (isTakenOver) metrics.jobsTakenOver.inc({ kind })
     logger.info({ kind, id }, isTakenOver ? takenOver : 'job started')
     const owned = new OwnedJob(result.job, claimedAt, { store, producer, clock, logger, owner })
-    // If the process stopped while the claim was being written, it releases the job immediately.
+    // The process may have stopped while the claim was being written.
     if (isStopped) owned.stop('stopping')
     running.set(owned.key, { owned, ended: run(result.job, owned).finally(() => running.delete(owned.key)) })
   }
@@ -103,7 +101,7 @@ export function createJobRunner(deps: Deps): JobRunner {
     async stop() {
       isStopped = true
       cancel()
-      // A claim that is being written may still add a job, which must also be released.
+      // A claim in progress may still add a job, which must also be released.
       await claiming
       for (const { owned } of running.values()) owned.stop('stopping')
       await Promise.all([...running.values()].map(({ ended }) => ended))

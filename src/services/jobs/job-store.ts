@@ -9,13 +9,11 @@ import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 
 /**
  * Time between the reading of an ignored record and the correction of the topic. A record is
- * ignored if another record of the job already had its version, or if this process cannot decode
- * it. To correct the topic, the process writes a copy of the record in force. The copy must follow
- * the ignored record, because Kafka's compaction keeps only the last record of a key. With this
- * wait, several ignored records of one job need only one copy.
+ * ignored if its version exists, or if this process cannot decode it. The correction is a copy of
+ * the record in force: compaction keeps only the last record of a key. With this wait, several
+ * ignored records need only one copy.
  */
 const copyAfter = durationMs(5_000)
-/** Maximum wait for a job that another process has just created. */
 const appearsWithin = durationMs(1_000)
 
 export type WriteResult =
@@ -26,13 +24,12 @@ export type WriteResult =
    */
   | { readonly kind: 'ignored' }
   /**
-   * The write failed or was not confirmed. The record may be in force nevertheless, except if it is
-   * too large for the topic.
+   * The write failed or was not confirmed. The record may be in force nevertheless, unless it is
+   * too large.
    */
   | { readonly kind: 'failed'; readonly detail: string; readonly isTooLarge?: boolean }
 
 interface Deps {
-  /** Follows the jobs topic from its beginning. */
   readonly follower: TopicFollower
   readonly producer: LogProducer
   readonly topic: string
@@ -43,12 +40,12 @@ interface Deps {
 /** The jobs of the installation. Each operator process reads all of them from the jobs topic. */
 export interface JobStore {
   /**
-   * Resolves when the topic has been read to its end. Rejects when a read has failed and no retry
-   * is left.
+   * Resolves when the topic has been read to its end. Rejects when no retry of a failed read is
+   * left.
    */
   start(): Promise<void>
   stop(): Promise<void>
-  /** `changed` is called with a job when a new record of it is in force. */
+  /** Calls `changed` with a job when a new record of the job is in force. */
   listen(changed: (job: Job) => void): void
   /** The jobs that have not ended. */
   open(): readonly Job[]
@@ -56,8 +53,8 @@ export interface JobStore {
   all(): readonly Job[]
   get(key: string): Job | undefined
   /**
-   * Returns a job by its key. Waits up to 1 s for an unknown job, because another process may have
-   * just created it. Resolves with `undefined` if the job is still unknown then.
+   * Returns a job by its key. Waits up to 1 s for an unknown job, which another process may have
+   * just created.
    */
   find(key: string): Promise<Job | undefined>
   /** Milliseconds since this process read the last record of a job. */
@@ -84,9 +81,8 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   const searches = createSearches(clock, key => log.get(key))
   let log = new JobLog()
   /**
-   * The jobs that are being computed while the follower reads the topic again from its beginning,
-   * after Kafka has lost records; otherwise `undefined`. Until the follower reaches the end,
-   * callers get the previous jobs from `log`.
+   * The jobs while the follower reads the topic again, after Kafka has lost records. Until it
+   * reaches the end, callers get the previous jobs from `log`.
    */
   let rebuilt: JobLog | undefined
   const copies = createCopies({ copies: () => log.copies(), producer, topic, clock, logger })
@@ -154,10 +150,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   }
 }
 
-/**
- * Creates a function that writes like `JobStore.write`, and logs a failed write. Logs only the
- * first of several failed writes in succession.
- */
+/** Like `JobStore.write`, and logs the first of several failed writes in succession. */
 export function createLoggedWrite(store: Pick<JobStore, 'write'>, logger: Logger): JobStore['write'] {
   const note = createFirstFailureLog(logger, notWritten)
   return async (job, nextRecord) => {
@@ -167,14 +160,11 @@ export function createLoggedWrite(store: Pick<JobStore, 'write'>, logger: Logger
   }
 }
 
-/** The calls of `find` that wait until a job is read from the topic. */
+/** The calls of `find` that wait for a job. */
 function createSearches(clock: Pick<Clock, 'after'>, get: (key: string) => Job | undefined) {
   const searches = new Set<(key: string) => void>()
   return {
-    /**
-     * Called with the key of each record that was read from the topic, so that calls of `find`
-     * check again.
-     */
+    /** Lets waiting calls of `find` check again, after a record with this key was read. */
     wake(key: string): void {
       for (const search of searches) search(key)
     },
@@ -201,10 +191,7 @@ interface CopyDeps extends Omit<Deps, 'follower'> {
   readonly copies: () => readonly Job[]
 }
 
-/**
- * Writes a copy of the record in force for each job whose last record in the topic is ignored.
- * Without the copy, compaction would keep only the ignored record.
- */
+/** Writes a copy of the record in force after an ignored record (see `copyAfter`). */
 function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
   let cancel: Cancel | undefined
   let isStopped = false

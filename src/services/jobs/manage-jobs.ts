@@ -9,12 +9,8 @@ import type { Clock } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { JobStore } from './job-store.ts'
 
-/**
- * Maximum number of jobs of the installation that have not ended. While it is reached, requests for
- * further jobs are refused.
- */
+/** Maximum number of jobs of the installation that have not ended. Further jobs are refused. */
 const maxOpen = 100
-/** Maximum number of jobs in one answer that lists jobs. */
 const maxListed = 100
 const retryAfter = 5
 
@@ -22,7 +18,6 @@ interface Deps {
   readonly store: JobStore
   readonly offsets: OffsetsByTime
   readonly topics: TopicNames
-  /** Returns the configuration with all changes that this process has read. */
   readonly routing: () => Routing
   readonly clock: Pick<Clock, 'now' | 'id'>
 }
@@ -76,8 +71,8 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     }
     const result = await store.create(job)
     if (result.kind === 'applied') return result.job
-    // Two requests with the same Idempotency-Key create the same job, so another process may have
-    // created it already.
+    // Requests with the same Idempotency-Key create the same job, so another process may have
+    // created it.
     const other = store.get(jobKeyOf({ kind, id }))
     if (other !== undefined) return sameRequest(other, asked)
     return unconfirmed(result.kind === 'failed' ? result.detail : 'another process changed the job first')
@@ -91,8 +86,7 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
       const result = await store.write(job, step)
       if (result.kind === 'applied') return result.job
       if (result.kind === 'failed') return unconfirmed(result.detail)
-      // The owner of the job wrote a newer record first, so the cancellation has no effect. The
-      // loop writes the cancellation again.
+      // The owner of the job wrote a newer record first, so the loop writes the cancellation again.
     }
     return notFound
   }
@@ -113,9 +107,8 @@ const hashOf = ({ idempotencyKey, body }: NewJob): string | undefined =>
   idempotencyKey === undefined ? undefined : requestHashOf(body)
 
 /**
- * Returns the job that an earlier request with the same idempotency key created, if that request
- * had the same body. A job of an earlier version of Hookline has no hash of its body, so it is
- * returned without this check.
+ * Returns the job of an earlier request with the same idempotency key and body; a refusal for a
+ * different body. Jobs of earlier versions of Hookline have no hash of the body.
  */
 const sameRequest = (job: Job, asked: NewJob): Job | ObjectRefusal =>
   job.requestHash === undefined || job.requestHash === hashOf(asked) ? job : keyReused

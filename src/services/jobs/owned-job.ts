@@ -15,14 +15,12 @@ import { createLoggedWrite, type JobStore, type WriteResult } from './job-store.
 
 /** Why the work on a job stops before its end. */
 export type StopReason =
-  /** A request has cancelled the job. */
   | 'cancelled'
   /** Another process has taken over the job. */
   | 'lost'
   /** This process stops. */
   | 'stopping'
 
-/** Time until a failed write of the job's record is repeated. */
 const writeAgainAfter = durationMs(500)
 
 interface Deps {
@@ -30,19 +28,16 @@ interface Deps {
   readonly producer: LogProducer
   readonly clock: Clock
   readonly logger: Logger
-  /** The id of this process. It is the owner in the records of the jobs that this process runs. */
+  /** The id of this process, which is the owner in the records of its jobs. */
   readonly owner: string
 }
 
 /**
  * A job (a replay or a resend) that this process runs. The process writes a progress record at
- * least every second. The record has no effect if another process wrote a record with the same
- * version first.
+ * least every second. The record has no effect if another process wrote the same version first.
  *
- * Each record that takes effect gives the process the *lease* of the job for 5 s, counted from the
- * sending of the record. The producer writes replayed or resent events only while the process has
- * the lease. So a process that was suspended for longer than the lease writes no further events:
- * another process may have taken over the job.
+ * Each effective record gives the process the *lease* of the job for 5 s from its sending. The
+ * producer sends records only under the lease, because another process may take over the job later.
  */
 export class OwnedJob {
   readonly key: string
@@ -53,13 +48,13 @@ export class OwnedJob {
   #changed: JobWork = {}
   /** Set when the record of the job was too large with its counts. Later records have no counts. */
   #countsError: string | undefined
-  /** When the last record that took effect was sent, in milliseconds of `Clock.boottime`. */
+  /** When the last effective record was sent, in ms of `Clock.boottime`. */
   #confirmedAt: number
   #writing: Promise<void> | undefined
   #cancelTimer: Cancel = () => undefined
 
   /**
-   * @param claimedAt when this process sent the record that claims the job, in milliseconds of
+   * @param claimedAt when the record that claims the job was sent, in milliseconds of
    * `Clock.boottime`
    */
   constructor(job: Job, claimedAt: number, deps: Deps) {
@@ -93,19 +88,18 @@ export class OwnedJob {
   }
 
   /**
-   * Writes a record with the progress that `advance` has noted. Resolves when the record has taken
-   * effect, or when the job must stop.
+   * Writes the progress that `advance` has noted. Resolves when the record has taken effect, or
+   * when the job must stop.
    */
   async checkpoint(): Promise<void> {
-    // A write that is already in progress may lack the latest progress. So this method waits until
-    // that write has ended, and writes again.
+    // A write in progress may lack the latest progress, so wait for it and write again.
     await this.#writing
     await this.#write()
   }
 
   /**
-   * Called when this process has read a record of the job. Stops the work if the record shows that
-   * the job was cancelled or has another owner.
+   * Called when a record of the job was read. Stops the work if the job was cancelled or has
+   * another owner.
    */
   noteChange(): void {
     const ownership = ownershipOf(this.#deps.store.get(this.key), this.#deps.owner)
@@ -119,10 +113,9 @@ export class OwnedJob {
   }
 
   /**
-   * Writes this process's last record of the job. `outcome` is the result of the work; `undefined`
-   * when the work was stopped. If the record is too large, the job fails, and its record has no
-   * counts. Resolves with the job. Resolves with `undefined` when another process owns the job, or
-   * when the write fails while this process stops.
+   * Writes this process's last record of the job. `outcome` is `undefined` when the work was
+   * stopped. If the record is too large, the job fails without counts. Resolves with `undefined`
+   * when another process owns the job, or when the write fails while this process stops.
    */
   async end(outcome: { readonly error?: string | undefined } | undefined): Promise<Job | undefined> {
     const { store, clock, owner } = this.#deps
@@ -139,8 +132,7 @@ export class OwnedJob {
           : ended(stateOf(result), clock.now(), { ...this.#changed, error: result?.error })
       const written = await this.#writeRecord(known, step)
       if (written.kind === 'applied') return written.job
-      // While the process stops, a failed write is not repeated: another process takes over the job
-      // after some seconds.
+      // A stopping process does not repeat the write: another process takes over the job.
       if (written.kind === 'failed' && this.#isStopping) return undefined
       if (written.kind === 'failed') await sleep(clock, writeAgainAfter)
     }

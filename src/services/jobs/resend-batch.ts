@@ -6,16 +6,12 @@ import { durationMs } from '../../core/time.ts'
 import { isTooLarge } from '../is-record-too-large.ts'
 import type { OwnedJob } from './owned-job.ts'
 
-/**
- * Maximum number of events that a resend copies between two writes of its position to the jobs
- * topic.
- */
+/** Maximum number of copies between two writes of the position of a resend to the jobs topic. */
 export const maxBatch = 256
 const tryAgainAfter = durationMs(1_000)
 
 /**
- * Whether the producer withdrew a record before it was sent, because this process did not have the
- * lease of the job.
+ * Whether the producer withdrew a record, because this process did not have the lease of the job.
  */
 const isWithdrawn = (error: Error): boolean => 'code' in error && error.code === 'HELD_BACK'
 
@@ -32,9 +28,7 @@ interface Deps {
 
 type Result = 'stored' | 'refused' | 'stopped'
 
-/**
- * The copies of events that a resend has sent since it last wrote its progress to the jobs topic.
- */
+/** The copies of events that a resend has sent since its last progress record. */
 export class ResendBatch {
   readonly #job: Pick<ResendJob, 'kind' | 'id'>
   readonly #owned: OwnedJob
@@ -66,8 +60,7 @@ export class ResendBatch {
 
   /**
    * Waits until Kafka has acknowledged all copies, and empties the batch. Resolves with the number
-   * of copies that the topic refused because they are too large. Resolves with `undefined` when the
-   * job stopped before Kafka had stored all other copies.
+   * of copies that were too large; with `undefined` when the job stopped earlier.
    */
   async stored(): Promise<number | undefined> {
     const results = await Promise.all(this.#copies)
@@ -77,7 +70,6 @@ export class ResendBatch {
     return results.filter(result => result === 'refused').length
   }
 
-  /** Repeats the append until Kafka stores the copy or the job stops. */
   async #store(event: LogRecord, topic: string, copy: OutgoingRecord): Promise<Result> {
     const { producer, signal } = this.#owned
     const { kind, id } = this.#job

@@ -15,17 +15,14 @@ const removable: ReadonlySet<ReplayRefusal> = new Set(['unknown_destination', 'd
 
 export interface RunReplayDeps extends Omit<ReplayTargetDeps, 'context'> {
   readonly reader: TopicReader
-  /**
-   * Returns the current configuration. It is called for each decision, because the configuration
-   * may change while the job runs.
-   */
+  /** Returns the current configuration, which may change while the job runs. */
   readonly context: () => Omit<ReplayContext, 'evenDisconnected'>
 }
 
 /**
- * Replays the dead letters that a job selects, if they existed when the job was created. A process
- * that continues a job reads the topic from its beginning again. Each dead letter that was already
- * replayed has a tombstone, so the process skips it.
+ * Replays the selected dead letters that existed when the job was created. A process that continues
+ * a job reads the topic from its beginning again, and skips replayed dead letters, because they
+ * have a tombstone.
  */
 export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: OwnedJob): Promise<JobOutcome> {
   const { filters, rate, isDryRun, ends } = job
@@ -61,9 +58,8 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
               ...{ seen, total: Math.max(total, seen), replayed, refused },
               ...(isDryRun === true && { replayable }),
             },
-            // A repeated try reads the topic from its beginning again. The error of the failed try
-            // stays in the job's record until this try has seen more dead letters than the failed
-            // one.
+            // The error of the failed try stays in the job's record until the repeated try has seen
+            // more dead letters.
             ...(seen > failedAt && { error: undefined }),
           })
         },
@@ -88,10 +84,9 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
 })
 
 /**
- * Returns the counts of dead letters for the record of the job, largest first. A dry run counts all
- * selected dead letters. A replay counts only those that cannot be replayed. The record must not be
- * too large for the jobs topic, so the number of counts is limited. Long destination ids and
- * reasons are truncated; only other producers than Hookline can write them.
+ * Returns the counts of dead letters for the record of the job, largest first: of all selected ones
+ * for a dry run, otherwise of those that cannot be replayed. They are limited, so that the record
+ * fits into the jobs topic.
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows

@@ -17,15 +17,14 @@ import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 /** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000
 /**
- * Maximum number of events per second that all jobs of a process together read without sending
- * them. Without this limit, jobs with few events to send would take much CPU time from the other
- * work of the process: 1,000 small events take about 12 ms. A larger event counts as one event for
- * each KiB, because it takes longer to decode.
+ * Maximum number of events per second that all jobs of a process read without sending them, to
+ * leave CPU time for other work: 1,000 small events take about 12 ms. A larger event counts once
+ * for each KiB.
  */
 const maxSkippedPerSecond = 20_000
 const bytesPerCount = 1_024
 
-/** Creates the pacer of the events that the jobs of a process read without sending them. */
+/** Creates the pacer of events that are read without being sent. */
 export const createSkipPacer = (clock: Clock): Pacer => createPacer(clock, maxSkippedPerSecond)
 
 export interface RunResendDeps {
@@ -35,21 +34,17 @@ export interface RunResendDeps {
   readonly codec: EventCodec
   readonly topics: TopicNames
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
-  /**
-   * Returns the current configuration. It is called for each record, because the configuration may
-   * change while the job runs.
-   */
+  /** Returns the current configuration, which may change while the job runs. */
   readonly routing: () => Routing
   readonly isStopped: ResendContext['isStopped']
-  /** The pacer that all jobs of the process share (see `createSkipPacer`). */
+  /** Shared by all jobs of the process (see `createSkipPacer`). */
   readonly pacedSkip: Pacer
 }
 
 /**
- * Resends the events of the events topic that a job selects. For each of these events, it appends a
- * copy that only the destination of the job gets. The job's record in the jobs topic has the next
- * offset of each partition. At most 256 copies are sent before that record is updated. So another
- * process that continues the job sends at most these copies twice.
+ * Appends a copy of each selected event, which only the job's destination gets. The job's record
+ * has the next offset of each partition, and is updated after at most 256 copies. So a process that
+ * continues the job repeats at most 256 copies.
  */
 export async function runResend(deps: RunResendDeps, given: ResendJob, owned: OwnedJob): Promise<JobOutcome> {
   const resend = new ResendRun(deps, given, owned)
@@ -69,22 +64,17 @@ class ResendRun {
   readonly #yieldToOthers: () => Promise<void> | undefined
   readonly #batch: ResendBatch
   /**
-   * The next offset of each partition and the counts, as of the job's last record in the jobs
-   * topic. Kafka has stored the copies of all events before these offsets.
+   * Next offsets and counts in the job's last record. Kafka has stored all copies before these
+   * offsets.
    */
   #next: number[]
   #progress: ResendJob['progress']
-  /**
-   * The next offset of each partition and the counts, including the current batch. Kafka may not
-   * have stored the copies of this batch yet.
-   */
+  /** Next offsets and counts with the current batch, which Kafka may not have stored yet. */
   #position: number[]
   #counts: Pick<ResendJob['progress'], 'tooLarge'> & { read: number; sent: number; skipped: number }
   /**
-   * By partition: the first offset of the range that the job has read without a gap, up to its
-   * position. This is the offset at which the job began or, if retention removed records before the
-   * job read them, the first offset after the removed records. If a record is a copy of an event in
-   * this range, the job does not send it again (`isCopyOfRead`).
+   * By partition: the offset from which the job has read without a gap, up to its position.
+   * Retention can cause gaps. Copies of events in this range are not sent again (`isCopyOfRead`).
    */
   readonly #readFrom: number[]
   /** By partition: the first offset after the records that retention has removed. */
@@ -107,16 +97,15 @@ class ResendRun {
     this.#missing = new Map(job.missing?.map(({ partition, firstOffset }) => [partition, firstOffset]))
   }
 
-  /** Number of records that the job has read, as of its last record in the jobs topic. */
+  /** Number of records that the job has read, as of its last record. */
   get read(): number {
     return this.#progress.read
   }
 
   /**
-   * Calls `readAll`, and calls it again while the destination is unknown or disabled. Resolves with
-   * `undefined` when everything was read. Resolves with the reason of the last `readAll` when no
-   * further record was read for `limit` milliseconds. Also ends when the job must stop; the caller
-   * then ignores the result.
+   * Calls `readAll` until the destination is known and enabled. Resolves with `undefined` when
+   * everything was read, or with the last reason when no record was read for `limit` ms. Also ends
+   * when the job must stop.
    */
   async readAllAfter(limit: number): Promise<string | undefined> {
     const { clock } = this.#deps
@@ -131,10 +120,9 @@ class ResendRun {
   }
 
   /**
-   * Reads the events from the position in the job's last record to the end of the job's range.
-   * Resolves with a reason when the destination is unknown or disabled, and with `undefined`
-   * otherwise. Rejects when Kafka or the schema registry cannot be used, or when the destination may
-   * be in a file that cannot be read.
+   * Reads from the job's recorded position to the end of its range. Resolves with a reason when the
+   * destination is unknown or disabled. Rejects when Kafka, the schema registry or a destination
+   * file cannot be used.
    */
   async readAll(): Promise<string | undefined> {
     const { reader, topics, clock } = this.#deps
@@ -169,8 +157,7 @@ class ResendRun {
     const sent = this.#job.isDryRun === true || resend.kind === 'skip' ? undefined : resend
     if (sent === undefined) await this.#deps.pacedSkip(Math.max(1, (value?.length ?? 0) / bytesPerCount))
     else await this.#pacedSend()
-    // If the job must stop, this record does not count as read. So the process that continues the
-    // job reads the record again.
+    // If the job must stop, the record does not count as read, so the next process reads it again.
     if (this.#owned.signal.aborted) return undefined
     if (sent !== undefined) this.#batch.add(record, sent.topic, sent.copy)
     this.#counts.read++
@@ -182,8 +169,7 @@ class ResendRun {
   }
 
   /**
-   * Waits until Kafka has stored the copies of the batch. If the batch has copies, then also stores
-   * the position after them in a record of the job.
+   * Waits until Kafka has stored the copies of the batch, and then stores the position after them.
    */
   async #endBatch(): Promise<void> {
     const { clock } = this.#deps
@@ -192,7 +178,6 @@ class ResendRun {
     if (refused === undefined) return
     this.#counts.sent -= refused
     if (refused > 0) this.#counts.tooLarge = (this.#counts.tooLarge ?? 0) + refused
-    // Remove the error of the last failed try from the job's record when the job has read further.
     const passed = this.#counts.read > this.#progress.read ? { error: undefined } : {}
     this.#next = [...this.#position]
     this.#progress = { ...this.#progress, ...this.#counts }
@@ -217,10 +202,7 @@ class ResendRun {
     return resendOf(record, decoded.event, this.#job, { ...context, now: clock.now() })
   }
 
-  /**
-   * Returns the context with the current configuration; `undefined` when the destination is unknown
-   * or disabled, or when its sources are not known.
-   */
+  /** `undefined` when the destination is unknown or disabled, or when its sources are not known. */
   #context(): Omit<ResendContext, 'now'> | undefined {
     const routing = this.#deps.routing()
     if (this.#known?.routing !== routing) {

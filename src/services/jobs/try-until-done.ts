@@ -3,37 +3,29 @@ import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 import type { OwnedJob } from './owned-job.ts'
 
-/**
- * The result of the work on a job: `{}` after success, `error` after a failure. `undefined` when
- * the work was stopped.
- */
+/** `{}` after success, `error` after a failure, `undefined` when the work was stopped. */
 export type JobOutcome = { readonly error?: string | undefined } | undefined
 
 /**
- * Time after a failed try of a job until the next try, in milliseconds. It doubles with each
- * further failure without progress, up to `max`.
+ * Time until the next try after a failed one, in ms. It doubles with each failure without progress,
+ * up to `max`.
  */
 const waitMs = { first: 5_000, max: 60_000 }
 
 interface Work {
   /**
-   * Continues the job. Rejects with an error that has a `code` when Kafka, the schema registry or a
-   * destination file cannot be read.
+   * Continues the job. Rejects with an error that has a `code` during an outage, for example of
+   * Kafka.
    */
   readonly run: () => Promise<JobOutcome>
-  /**
-   * Returns a number that grows when `run` makes progress, for example the number of replayed dead
-   * letters.
-   */
+  /** Returns a number that grows when `run` makes progress. */
   readonly done: () => number
 }
 
 /**
- * Continues a job until it ends or must stop.
- *
- * While `run` rejects with an error that has a `code`, the job is tried again, however long the
- * outage is. If the job failed instead, an operator would have to create a new job, which begins
- * from the start. During the outage, the record of the job shows the error.
+ * Continues a job until it ends or must stop. A try that rejects with an error with a `code` is
+ * repeated without limit, because a failed job would have to begin from the start. The job's record
+ * shows the error.
  * @throws every other error: it is a bug
  */
 export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {
@@ -55,9 +47,8 @@ export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: 
 }
 
 /**
- * Whether an error has a cause outside this code. The errors of the schema registry's adapter, of
- * the Kafka adapter and of an unreadable destination file have a `code`. The errors of the Kafka
- * client have the field `retriable`.
+ * Whether an error has a cause outside this code. Errors of adapters have a `code`. Errors of the
+ * Kafka client have the field `retriable`.
  */
 const isOutside = (error: unknown): error is Error =>
   error instanceof Error && ('code' in error || 'retriable' in error)

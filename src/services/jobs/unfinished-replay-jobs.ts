@@ -4,31 +4,26 @@ import type { Clock, TopicReader } from '../../core/ports.ts'
 import { isTopicMissing } from '../operator/is-kafka-error.ts'
 
 /**
- * Maximum age, in ms, of the last record of an active job. The process of a running job writes a
- * record at least every second, and a waiting job starts within a second. The rest of the minute is
- * for clocks that differ, and for short outages.
+ * Maximum age, in ms, of the last record of an active job. A running job writes a record at least
+ * every second. The rest is for clocks that differ and short outages.
  */
 const maxRecordAgeMs = 60_000
 
 interface OpenReplay {
   readonly job: ReplayJob
-  /**
-   * Whether an operator service copies the dead letters of the job now, or will soon: the job has
-   * a record that is at most one minute old.
-   */
+  /** Whether an operator service runs the job now, or will soon. */
   readonly isActive: boolean
 }
 
 interface Deps {
   readonly reader: TopicReader
   readonly clock: Pick<Clock, 'now'>
-  /** The name of the jobs topic. */
   readonly topic: string
 }
 
 /**
- * Resolves with the replay jobs that have not ended, except dry runs. Resolves with none if the jobs
- * topic does not exist, or if this process has no right to read it.
+ * Resolves with the replay jobs that have not ended, except dry runs; with none if the jobs topic
+ * does not exist, or this process may not read it.
  */
 export async function openReplays({ reader, clock, topic }: Deps): Promise<readonly OpenReplay[]> {
   const log = new JobLog()

@@ -11,9 +11,8 @@ export interface StatusAppenderDeps {
 }
 
 /**
- * Writes records of the status topic. Best effort: no caller waits for a write. Each key has at
- * most one write in progress. So an earlier value never replaces a later one, and the number of
- * concurrent writes is at most the number of keys.
+ * Writes records of the status topic. No caller waits for a write. Each key has at most one write
+ * in progress, so an earlier value never replaces a later one.
  */
 export class StatusAppender {
   readonly #deps: StatusAppenderDeps
@@ -25,15 +24,13 @@ export class StatusAppender {
     this.#note = createFirstFailureLog(deps.logger, notWritten)
   }
 
-  /** Whether the last write of the key has not ended yet. */
   isWriting(key: StatusKey): boolean {
     return this.#inProgress.has(encodeKey(key))
   }
 
   /**
-   * Writes a value; `undefined` writes a tombstone. `onWritten` is called when all in-sync replicas
-   * have the record. When the write fails, `onWritten` is not called, and the caller must write the
-   * key again.
+   * Writes a value, or a tombstone for `undefined`. `onWritten` is called when all in-sync replicas
+   * have the record; after a failure, the caller must write again.
    */
   write(key: StatusKey, value: string | undefined, onWritten: () => void = () => undefined): void {
     const { producer, topic, metrics } = this.#deps

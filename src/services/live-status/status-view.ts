@@ -3,17 +3,10 @@ import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../
 import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 
-/**
- * Minimum time in ms between two removals of old records from the view. Old records do not count in
- * the sums, so they may be removed late.
- */
+/** Minimum time in ms between two removals of old records, which do not count in the sums. */
 const pruneEveryMs = 10_000
-/**
- * Maximum time, in ms, since the view last reached the end of the topic. After this time the view
- * is not current.
- */
+/** A view that has not reached the end of the topic for this time, in ms, is not current. */
 const currentWithinMs = 10_000
-/** Time after a failed start of the follower until its next start. */
 const startAgainAfter = durationMs(10_000)
 
 interface Deps {
@@ -27,13 +20,13 @@ interface Deps {
 export interface StatusView {
   readonly sums: Pick<LiveSums, 'processes' | 'activityOf' | 'openBreakers' | 'resultsOf'>
   /**
-   * Whether the view has reached the end of the topic within the last 10 s. If not, the sums may be
+   * Whether the view reached the end of the topic within the last 10 s. If not, the sums may be
    * incomplete or old.
    */
   isCurrent(): boolean
   /**
-   * Begins to read the topic, and returns without waiting for the read. So the operator API also
-   * works while the topic cannot be read.
+   * Begins to read the topic without waiting, because the operator API must also work without the
+   * topic.
    */
   start(): void
   stop(): Promise<void>
@@ -60,7 +53,6 @@ export function createStatusView({ follower, topic, clock, logger }: Deps): Stat
     onCurrent,
   }
 
-  /** Starts the follower, and tries again until it has reached the end of the topic. */
   async function follow(): Promise<void> {
     for (let isLogged = false; !stopped.signal.aborted; isLogged = true) {
       try {

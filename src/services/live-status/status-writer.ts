@@ -12,9 +12,8 @@ import { WrittenShard } from './written-shard.ts'
 export interface DispatcherActivity {
   readonly results: ResultCounts
   /**
-   * Returns the activity of a destination in this process. `undefined` while the destination has no
-   * requests in progress, no deliveries in memory, no pace and no pause, and its circuit breaker is
-   * closed.
+   * Returns the activity of a destination in this process; `undefined` while the destination is at
+   * rest.
    */
   activityOf(destination: string): DestinationActivity | undefined
   /** Number of partitions of the events topic that the process owns. */
@@ -30,36 +29,32 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
 }
 
 /**
- * Time between two runs of the status writer. The destinations are divided into 64 shards by a hash
- * of their ids, and each shard has its own records. Each run handles a fifth of the shards, so that
- * it is short. So an activity record is written at most every 5 s. A results record is written at
- * most every 10 s, because there are more results records.
+ * Time between two runs. Each run handles a fifth of the 64 shards of destinations, so that it is
+ * short. So an activity record is written at most every 5 s, and a results record at most every 10
+ * s.
  */
 const turnEvery = durationMs(1_000)
 const turns = 5
 /**
- * Maximum time of each of the two waits in `stop`: the first one for the writes in progress, the
- * second one for the last writes, which `stop` makes.
+ * Limit of each of the two waits in `stop`: for the writes in progress, and for the last writes.
  */
 const stopLimit = durationMs(1_000)
 
 export interface StatusWriter {
   start(): void
   /**
-   * Adds the activity, results and rates of this process's dispatcher to the status. Call it before
-   * the dispatcher reads records.
+   * Adds the activity, results and rates of the dispatcher to the status. Call it before the
+   * dispatcher reads records.
    */
   include(dispatcher: DispatcherActivity): void
   /**
-   * Writes the last results, and tombstones for all other records of this process. Resolves within
-   * 2 s.
+   * Writes the last results, and tombstones for all other records of this process. Takes at most 2
+   * s.
    */
   stop(): Promise<void>
 }
 
-/**
- * Writes the status of this process to the status topic, from which the operator service reads it.
- */
+/** Writes the status of this process to the status topic. */
 export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const { clock, producer, instance } = deps
   const startedAt = clock.now()
@@ -108,8 +103,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     },
     async stop() {
       task.stop()
-      // A key can have only one write in progress, so the last writes begin after the earlier
-      // writes have ended.
+      // A key can have only one write in progress, so the last writes wait for the earlier ones.
       await inTime(producer.flush())
       for (const [shard, written] of shards.entries()) {
         if (dispatcher !== undefined)
@@ -130,8 +124,7 @@ function* activityIn(dispatcher: DispatcherActivity, shard: number): Generator<r
 }
 
 /**
- * Returns a function that computes the three rates of `Rates` per second since its last call,
- * rounded to a tenth.
+ * Returns a function that computes the rates per second since its last call, rounded to a tenth.
  */
 function createRates(results: ResultCounts | undefined, from: number): (now: number) => Rates {
   let last = { admitted: 0, delivered: 0, failed: 0, ...results?.totals }

@@ -10,32 +10,30 @@ import type { EpochMs } from '../../core/time.ts'
 import type { StatusAppender } from './status-appender.ts'
 
 /**
- * Maximum age of an unchanged value, in ms; after it, the value is written again. A reader of the
- * topic begins with the records of the last day, so it would not find an older value.
+ * Age, in ms, after which an unchanged value is written again. A reader of the topic begins with
+ * the records of the last day.
  */
 const renewAfterMs = 3_600_000
 
 /**
- * The values that this process wrote to the status topic for one shard. The function `shardOf`
- * assigns each destination to a shard.
+ * The values that this process wrote to the status topic for one shard of destinations (`shardOf`).
  */
 export class WrittenShard {
   /**
-   * The JSON of the activity and results that Kafka has stored for this shard. A value is
-   * `undefined` while it is being written. After a failed write, it stays `undefined`, because
-   * Kafka may have stored the record nevertheless, and a later run writes it again.
+   * The JSON that Kafka has stored for this shard. `undefined` during a write and after a failed
+   * one, because Kafka may have stored the record nevertheless.
    */
   #activity: string | undefined = '{}'
   #results: string | undefined = '{}'
   #activityAt = 0
-  /** The beginning of the period of 15 minutes that the results belong to. */
+  /** The beginning of the 15 minutes that the results belong to. */
   #start: EpochMs
 
   constructor(now: EpochMs) {
     this.#start = periodOf(now)
   }
 
-  /** Whether the status topic may have an activity record that this process wrote for the shard. */
+  /** Whether this process may have an activity record of the shard in the status topic. */
   get hasActivity(): boolean {
     return this.#activity !== '{}'
   }
@@ -56,9 +54,8 @@ export class WrittenShard {
   }
 
   /**
-   * Writes the shard's counts (`all`) of the current period. When the period has ended, writes
-   * these counts once more, and then subtracts them from `all`, so that the next period starts
-   * without them. So every result counts in exactly one period.
+   * Writes the shard's counts (`all`) of the current period. After its end, writes them once more,
+   * and then subtracts them from `all`, so that every result counts in one period.
    */
   writeResults(
     records: StatusAppender,
@@ -70,8 +67,7 @@ export class WrittenShard {
     if (records.isWriting(key)) return
     const text = encodeResults(all)
     const next = periodOf(now)
-    // The counts in `all` may grow while the write is in progress. At the end of a period, only the
-    // written counts may be subtracted, so they are copied here.
+    // `all` may grow during the write, but only the written counts may be subtracted.
     const counted = next > this.#start ? [...all].map(([id, counts]) => [id, { ...counts }] as const) : undefined
     const onWritten = (): void => {
       this.#results = text

@@ -7,15 +7,14 @@ import type { EpochMs } from '../../core/time.ts'
 const maxChanges = 1_000
 
 /**
- * How long each process keeps the notices that it has found. All processes find the same notices,
- * but only one process sends them. When it ends, no process sends notices until a rebalance makes
- * another one the sender. The new sender then sends the notices that it has kept.
+ * How long each process keeps the notices that it has found. Only one process sends them. After a
+ * rebalance, a new sender sends the notices that it has kept.
  */
 const keptMs = 60_000
 
 /**
- * Finds the notices that follow from changes of the configuration. Every process finds them, and
- * one process of the installation sends them.
+ * Finds the notices about changes of the configuration. Every process finds them, and one sends
+ * them.
  */
 export class ConfigurationNotices {
   #changes: ObjectChange[] = []
@@ -23,10 +22,7 @@ export class ConfigurationNotices {
   #routing: Routing | undefined
   #enabled: ReadonlySet<string> = new Set()
 
-  /**
-   * Notes a change of an object of the config topic. Returns false when the change is not noted,
-   * because too many changes wait.
-   */
+  /** Notes a change of an object of the config topic. Returns false when too many changes wait. */
   changed(change: ObjectChange): boolean {
     if (this.#changes.length >= maxChanges) return false
     this.#changes.push(change)
@@ -34,10 +30,9 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Adds notices for `take`: one for each change that was noted since the previous call of `find`,
-   * and one for each destination that was disabled since then. Destinations that Hookline disabled
-   * automatically are left out, because `Notices.disabled` reports them. The first call has no
-   * earlier `routing` to compare with, so it adds no notices about disabled destinations.
+   * Adds notices for `take`: for each change noted since the previous call, and for each
+   * destination disabled since then, except automatically (see `Notices.disabled`). The first call
+   * has no earlier `routing` to compare with.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))

@@ -5,18 +5,16 @@ import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Has a state (`DestinationNotices`) for each destination whose facts this process reads, by
- * partition. When a partition is revoked, its states are discarded. The next owner begins without
- * them, even if it is this process again. It gets the facts that no notice has reported from the
- * events topic (see `takeRest`).
+ * The state of each destination whose facts this process reads, by partition. A revocation discards
+ * the states. The next owner gets the unreported facts from the events topic (see `takeRest`).
  */
 export class DestinationStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()
 
   /**
-   * Adds facts to the state of their destination, and returns the state. The facts were read from
-   * the partition of `processor`, and `factsId` is their message id. `urls` are the present
-   * webhooks of the destination (`urlsOf`).
+   * Adds facts, which were read from the partition of `processor`, and returns the state of their
+   * destination. `factsId` is their message id. `urls` are the present webhooks of the destination
+   * (`urlsOf`).
    */
   observe(
     facts: DestinationFacts,
@@ -43,7 +41,7 @@ export class DestinationStates {
 
   /**
    * Removes and returns due notices, until `hasRoom` returns false. Also removes the states of
-   * destinations that are no longer configured.
+   * unknown destinations.
    */
   *takeDue(
     processors: Iterable<PartitionProcessor>,

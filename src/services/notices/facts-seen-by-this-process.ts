@@ -5,8 +5,8 @@ import type { Webhook } from '../../core/settings/settings.ts'
 /** Receives facts about destinations. The calls are cheap and never throw. */
 export interface DestinationObserver {
   /**
-   * Called when an attempt has opened or closed the circuit breaker of a destination. `outcomes`
-   * are the outcomes of the requests of this attempt.
+   * Called when an attempt has opened or closed a circuit breaker. `outcomes` are those of its
+   * requests.
    */
   breakerOpened(destination: string, outcomes: readonly Outcome[]): void
   breakerClosed(destination: string, outcomes: readonly Outcome[]): void
@@ -22,10 +22,7 @@ interface Facts {
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>
 }
 
-/**
- * Collects the facts that this process sees about destinations. There is at most one entry for each
- * configured destination.
- */
+/** Collects the facts that this process sees about destinations, at most one entry for each. */
 export class CollectedFacts implements DestinationObserver {
   readonly #isObserved: (destination: string) => boolean
   readonly #facts = new Map<string, Facts>()
@@ -69,8 +66,8 @@ export class CollectedFacts implements DestinationObserver {
   }
 
   /**
-   * Notes that a circuit breaker opened or closed. If it opens and closes again between two calls
-   * of `take`, nothing is reported.
+   * Notes that a circuit breaker opened or closed. If it does both between two calls of `take`,
+   * nothing is reported.
    */
   #changeHealth(destination: string, health: DestinationHealth, outcomes: readonly Outcome[]): void {
     const facts = this.#of(destination)

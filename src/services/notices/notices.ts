@@ -16,22 +16,16 @@ import { DestinationStates } from './destination-notice-states.ts'
 import { CollectedFacts, type DestinationObserver } from './facts-seen-by-this-process.ts'
 import { Outbox } from './outbox-of-notices-and-facts.ts'
 
-/**
- * How often a process writes to the events topic: the facts about destinations that it has
- * collected, and the notices that are due.
- */
+/** How often a process writes the collected facts and the due notices to the events topic. */
 const every = durationMs(5_000)
 
 interface Deps {
-  /** Returns the current settings; `undefined` when there are no notices. */
+  /** `undefined` without settings of notices. */
   readonly notices: () => NoticesSettings | undefined
   readonly routing: () => Routing
   /** The partitions of the events topic that this process owns. */
   readonly processors: () => Iterable<PartitionProcessor>
-  /**
-   * Whether this process reports changes of the configuration. At most one process of the
-   * installation does this.
-   */
+  /** Whether this process reports changes of the configuration. At most one process does this. */
   readonly isOurs: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
   readonly producer: LogProducer
@@ -45,20 +39,15 @@ interface Deps {
 export interface Notices {
   readonly observer: DestinationObserver
   /**
-   * Called with an event that contains destination facts. The event was read from the partition of
-   * `processor`. This function must not throw.
+   * Called with an event with destination facts from the partition of `processor`. Must not throw.
    */
   factsRead(event: Event, processor: PartitionProcessor): void
   configurationChanged(change: ObjectChange): void
-  /**
-   * Called when this process has disabled a destination. This process must write the notice,
-   * because no other process does.
-   */
+  /** Called when this process has disabled a destination. No other process writes this notice. */
   disabled(destination: string, automatically: AutomaticDisabling): void
   /**
-   * Called when the partition is being revoked. Some facts of the partition may not have been
-   * reported by a notice yet. This function writes these facts to the events topic again, where the
-   * next owner reads them.
+   * Called during a revocation. Writes the facts that no notice has reported to the events topic
+   * again, where the next owner reads them.
    */
   handOver(processor: PartitionProcessor): void
   start(): void
@@ -77,11 +66,7 @@ export interface Notices {
  */
 export function createNotices(deps: Deps): Notices {
   const { routing, clock, metrics } = deps
-  /**
-   * Returns the settings of notices. Returns `undefined` without settings, and while the
-   * destination of notices does not exist. The operator API may create that destination later, as
-   * an object of the config topic.
-   */
+  /** `undefined` without settings, and while the destination of notices does not exist yet. */
   const notices = (): NoticesSettings | undefined => {
     const settings = deps.notices()
     return settings !== undefined && isKnown(deps)(settings.destination) ? settings : undefined
@@ -162,8 +147,7 @@ const createEventsOf = (clock: Clock) =>
   }
 
 /**
- * Returns a function that adds notices to the outbox, except notices about the destination that
- * receives the notices.
+ * Returns a function that adds notices, except those about the destination that receives notices.
  */
 const createAdd =
   (outbox: Outbox, clock: Clock) =>
@@ -177,8 +161,8 @@ const isKnown =
     routing().destinations.has(id)
 
 /**
- * Whether a notice is about the destination that receives notices. Notices about this destination
- * are not sent, because each of them could cause another notice.
+ * Whether a notice is about the destination that receives notices. Sending it could cause another
+ * notice.
  */
 const isAbout = (notice: Notice, id: string): boolean =>
   notice.kind === 'configuration_changed'

@@ -18,8 +18,8 @@ interface Deps {
 }
 
 /**
- * Writes notices and destination facts to the events topic. No caller waits for a write. While
- * Kafka accepts no writes, the events wait here. When too many wait, new events are dropped.
+ * Writes notices and destination facts to the events topic. When too many events wait, new ones are
+ * dropped.
  */
 export class Outbox {
   readonly #deps: Deps
@@ -34,9 +34,7 @@ export class Outbox {
     this.#note = createFirstFailureLog(deps.logger, notWritten)
   }
 
-  /**
-   * Number of further events that the outbox can send now, besides the events that already wait.
-   */
+  /** Number of events that the outbox can send now, besides the events that already wait. */
   get room(): number {
     return Math.max(0, maxUnacknowledged - this.#unacknowledged - this.#failed.length - this.#waiting.length)
   }
@@ -46,9 +44,7 @@ export class Outbox {
     this.#waiting.push(event)
   }
 
-  /**
-   * Sends waiting events, until `limit` events are unacknowledged. Call it regularly.
-   */
+  /** Sends waiting events, until `limit` events are unacknowledged. Call it regularly. */
   send(limit = maxUnacknowledged): void {
     this.#waiting = [...this.#failed, ...this.#waiting]
     this.#failed = []
@@ -79,7 +75,6 @@ export class Outbox {
       this.#unacknowledged--
       this.#note({ topic: topics.events }, error?.message)
       if (error === undefined) metrics.notices.inc({ result: 'written' })
-      // The next `send` sends the event again.
       else this.#failed.push(event)
     })
   }

@@ -23,8 +23,7 @@ interface ChangeOptions {
 type ChangeAnswer = { readonly kind: 'changed'; readonly changedFields: readonly string[] } | ChangeRefusal
 
 /**
- * The calls of the operator API that `applyObjects` needs. Each method throws when the API cannot
- * be used.
+ * The calls of the operator API that `applyObjects` needs. Each throws when the API cannot be used.
  */
 export interface ObjectClient {
   list(kind: ObjectKind): Promise<readonly ExistingObject[]>
@@ -35,16 +34,15 @@ export interface ObjectClient {
 export interface RefusedStep {
   readonly step: Step
   /**
-   * Why the API refuses the step; `undefined` when the object is defined in the configuration file
-   * of the services, which the API cannot change.
+   * `undefined` when the object is in the configuration file of the services, which the API cannot
+   * change.
    */
   readonly refusal: ChangeRefusal | undefined
 }
 
 export type ApplyOutcome =
   /**
-   * All steps are possible. `planned`: a dry run, so nothing was changed. `applied`: all changes
-   * are in force.
+   * `planned`: all steps are possible, but it was a dry run. `applied`: all changes are in force.
    */
   | { readonly kind: 'applied' | 'planned'; readonly steps: readonly Step[] }
   /** At least one step is not possible. Nothing was changed. */
@@ -59,8 +57,8 @@ export type ApplyOutcome =
       readonly failed: ChangeStep
       readonly left: readonly ChangeStep[]
       /**
-       * Why the change in `failed` failed: the API refused it, or the client threw an error. After
-       * an error, the change may be in force nevertheless.
+       * The API's refusal or the client's error. After an error, the change may be in force
+       * nevertheless.
        */
       readonly why: ChangeRefusal | { readonly kind: 'thrown'; readonly error: unknown }
     }
@@ -72,15 +70,13 @@ interface Given {
   readonly dryRun: boolean
 }
 
-/**
- * Maximum number of requests to the operator API that one call of `applyObjects` has in progress.
- */
+/** Maximum number of concurrent requests of one call of `applyObjects`. */
 const maxRequests = 8
 
 /**
- * Makes the objects of the operator API equal to the wanted ones. First the API checks every change
- * in a dry run. If it refuses one of them, nothing is changed. Each change names the version of the
- * object that the plan was made from, so a change of another writer is never overwritten.
+ * Makes the objects of the operator API equal to the wanted ones. If the API refuses one change in
+ * a dry run, nothing is changed. Each change names the planned version of the object, so another
+ * writer's change is never overwritten.
  * @throws the error of the client, if nothing was changed yet
  */
 export async function applyObjects(
@@ -108,9 +104,8 @@ export async function applyObjects(
 const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
 
 /**
- * Checks every change with a dry run. A replacement that would change nothing becomes `unchanged`.
- * The plan can have this kind of replacement, because it compares secrets by their fingerprints,
- * and some secrets have none. The API compares the secrets themselves.
+ * Checks every change with a dry run. A replacement that would change nothing, which the plan
+ * cannot see without fingerprints of secrets, becomes `unchanged`.
  */
 async function checkAll(
   client: ObjectClient,
@@ -141,7 +136,6 @@ async function carryOutAll(client: ObjectClient, kind: ObjectKind, changes: read
   return { done, failures }
 }
 
-/** Calls `work` for each item, in order, with at most `maxRequests` calls in progress. */
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values()
   const worker = async (): Promise<void> => {
@@ -150,7 +144,7 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   await Promise.all(Array.from({ length: maxRequests }, worker))
 }
 
-/** Makes a change. Returns why it failed; `undefined` when it succeeded. */
+/** Returns why the change failed; `undefined` when it succeeded. */
 async function carryOut(client: ObjectClient, kind: ObjectKind, step: ChangeStep) {
   try {
     const answer = await send(client, kind, step, false)

@@ -12,10 +12,7 @@ interface Deps extends MembershipSource {
   readonly absentOf: (audience: string) => JsonText
 }
 
-/**
- * Sums up the memberships of every audience, or only of the given one. Resolves with the figures by
- * audience name.
- */
+/** Sums up the memberships of every audience, or only of the given one, by audience name. */
 export async function audienceFigures(deps: Deps, only?: string): Promise<ReadonlyMap<string, AudienceFigures>> {
   const counts = new Map<string, Count>()
   const countOf = (audience: string): Count => {
@@ -27,10 +24,9 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     isWanted: audience => only === undefined || audience === only,
     onMark(audience, { begun, closed }) {
       const count = countOf(audience)
-      // `count.see` must get only ids of syncs. `begun` and `closed` are either a sync id, or a
-      // time multiplied by `idsPerMs`, so multiples of `idsPerMs` are left out. By chance, one of
-      // 1,024 sync ids is also a multiple. It is not missed: the memberships of that sync have the
-      // same id, which `onMembership` passes to `count.see`.
+      // `count.see` must get only ids of syncs, but `begun` and `closed` may be a time multiplied
+      // by `idsPerMs`. A sync id that is a multiple by chance is not missed: its memberships have
+      // the same id.
       for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
     },
     onMembership({ audience, destination }, state) {
@@ -75,10 +71,7 @@ export interface Drifted {
   readonly state: Membership
 }
 
-/**
- * Visits every membership of an audience that its destination has not acknowledged, and awaits
- * `visit`.
- */
+/** Visits every membership of an audience that its destination has not acknowledged. */
 export function visitDrift(
   deps: MembershipSource & Pick<Deps, 'now'>,
   audience: string,

@@ -1,19 +1,17 @@
 import type { LogProducer, OutgoingRecord } from '../../core/ports.ts'
 
 /**
- * Maximum number and bytes of the unacknowledged records of one appender. These limits permit full
- * batches to every partition, and the records need little memory.
+ * Maximum number and bytes of the unacknowledged records of one appender. They permit full batches
+ * to every partition.
  */
 const limits = { records: 8_192, bytes: 8 * 1_048_576 }
 /** Estimated memory of an unacknowledged record in addition to its bytes. */
 const overheadBytes = 256
 
 /**
- * Appends records to Kafka, with limits for the number and bytes of unacknowledged records.
- * - `room`: await it before each record.
- * - `ended`: await it before a step that needs all earlier records acknowledged.
- *
- * Both reject with the first failure, because further appends would fail too.
+ * Appends records to Kafka, with limits for unacknowledged records. Await `room` before each
+ * record, and `ended` before a step that needs all records acknowledged. Both reject with the first
+ * failure.
  */
 export class BoundedAppender {
   readonly #producer: LogProducer
@@ -38,12 +36,10 @@ export class BoundedAppender {
     })
   }
 
-  /** Resolves when another record may be added. */
   room(): Promise<void> {
     return this.#until(() => this.#records < limits.records && this.#bytes < limits.bytes)
   }
 
-  /** Resolves when all in-sync replicas have every record that was added. */
   ended(): Promise<void> {
     return this.#until(() => this.#records === 0)
   }

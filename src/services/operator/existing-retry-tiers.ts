@@ -5,16 +5,13 @@ import { isTopicMissing } from './is-kafka-error.ts'
 
 /** The retry topics that existed when the operator service started. */
 export interface RetryTiers {
-  /** The waits of these topics, shortest first. */
+  /** Shortest first. */
   readonly tiers: readonly DurationMs[]
-  /**
-   * The tiers that are not in the current schedule. Their topics may be missing: an operator may
-   * delete them as soon as no delivery waits in them.
-   */
+  /** The tiers that are not in the current schedule. An operator may have deleted their topics. */
   readonly earlierTiers: readonly DurationMs[]
 }
 
-/** Returns the tiers whose topics exist. Topics of earlier schedules may have been deleted. */
+/** Returns the tiers whose topics exist. */
 export async function existingTiers(
   session: LogSession,
   { tiers, earlierTiers, topics }: RetryTiers & { readonly topics: Pick<TopicNames, 'retry'> },

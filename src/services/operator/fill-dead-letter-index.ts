@@ -5,8 +5,8 @@ import type { LogRecord } from '../../core/ports.ts'
 import type { Part } from './read-newest-first.ts'
 
 /**
- * Number of offsets that one read of keys covers. It is small, because records can be large, and
- * the budget of the request (records and time) is checked only between two reads.
+ * Number of offsets that one read of keys covers. It is small, because the budget of the request is
+ * checked only between two reads.
  */
 const chunkOffsets = 1_000
 
@@ -24,21 +24,17 @@ interface Followed {
 export interface DeadLetterKeys {
   /**
    * Reads the keys that were appended since the last call. Returns the offset ranges of the
-   * partitions. `isComplete` is false when the budget was spent before all these keys were read.
-   * The next call then continues the read.
+   * partitions. `isComplete` is false when the budget was spent first.
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Adds older keys to the index, until it has the keys of all records that follow the given parts,
-   * or is full. A part is a range of offsets of one partition, from `from` to before `to`. So each
-   * partition is read backwards, from the oldest offset in the index to the `to` of its part.
-   * Returns false when the budget was spent first. The index keeps the keys that were read, so a
-   * later call continues there.
+   * Reads older keys backwards, until the index has the keys of all records after the given parts
+   * (ranges of offsets), or is full. Returns false when the budget was spent first.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**
-   * Notes keys while another function reads the records in chunks. `add` collects the key of a
-   * record. `end` adds the collected keys to the index when the chunk was read completely.
+   * Notes keys while another function reads records in chunks. `end` adds the keys of a completely
+   * read chunk to the index.
    */
   noting(): {
     /** Returns a copy of the key; `undefined` for a record without one. */
@@ -107,10 +103,7 @@ export function createDeadLetterKeys({ topic, index }: Deps): DeadLetterKeys {
   }
 }
 
-/**
- * Whether all reads returned true. Waits for all of them even if one fails, because the log session
- * must not be closed while a request is in progress.
- */
+/** Waits for all reads even if one fails: the log session must not be closed during a request. */
 async function allComplete(reads: readonly Promise<boolean>[]): Promise<boolean> {
   await Promise.allSettled(reads)
   return (await Promise.all(reads)).every(isComplete => isComplete)

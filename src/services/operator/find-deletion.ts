@@ -17,10 +17,7 @@ import { createReadQueue } from './one-read-at-a-time.ts'
 export type FoundDeletion =
   | { readonly kind: 'found'; readonly record: DeletionRecord; readonly status: DeletionStatus }
   | { readonly kind: 'none' }
-  /**
-   * The deletion was not found before the search reached a limit. It may be in the unread part of
-   * the topic.
-   */
+  /** The search reached a limit. The deletion may be in the unread part of the topic. */
   | { readonly kind: 'not_reached' }
 
 /** Looks up a deletion by its id. Rejects when the topic cannot be read. */
@@ -38,28 +35,25 @@ export interface LookUpLimits {
   /** Maximum time of a look-up, including its wait for earlier look-ups. */
   readonly time: DurationMs
   /**
-   * Whether the look-up ends after `time` even while Kafka does not respond, with the result of
-   * what it has read. If not, it ends later: it rejects when the Kafka client reports the failure.
+   * Whether the look-up ends after `time` with what it has read, even while Kafka does not respond.
+   * Otherwise it rejects when the Kafka client reports the failure.
    */
   readonly isStrict: boolean
 }
 
 /** Maximum number of records of a look-up: twenty times the records of a usual deletion. */
 const records = 300_000
-/** Limits of the look-up of a command, which can wait for some seconds. */
 export const commandLimits: LookUpLimits = { records, time: durationMs(5_000), isStrict: false }
-/** Limits of the look-up for a response of the operator API. */
 export const requestLimits: LookUpLimits = { records, time: durationMs(1_500), isStrict: true }
 /**
- * Maximum error, in milliseconds, of the time in the id of a deletion. It is large, because a
- * process uses its own clock until it knows the brokers' time.
+ * Maximum error, in ms, of the time in the id of a deletion: a process uses its own clock until it
+ * knows the brokers' time.
  */
 const marginMs = 600_000
 
 /**
- * Looks up deletions in the deletions topic, one at a time. A call shares the look-up of an earlier
- * call with the same id, if that look-up has not begun yet. A call that has waited for its whole
- * time limit reads nothing, and resolves with `not_reached`.
+ * Looks up deletions, one at a time. A call shares a look-up of the same id that has not begun yet.
+ * A call that has waited for its whole time limit resolves with `not_reached`.
  */
 export function createFindDeletion({ reader, topic, clock, limits }: Deps): FindDeletion {
   const inTurn = createReadQueue(clock, limits.time)
@@ -88,9 +82,8 @@ export function createFindDeletion({ reader, topic, clock, limits }: Deps): Find
 }
 
 /**
- * Selects the records to read: those in the partition of the deletion, from the time in its id on.
- * Earlier versions of Hookline made ids without a time, and wrote the outcomes to any partition. So
- * the whole topic is read for an id without a time.
+ * Selects the partition of the deletion, from the time in its id on. Ids of earlier versions of
+ * Hookline have no time: for them, the whole topic is read.
  */
 function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
   const asked = deletionRequestedAt(id)
@@ -99,7 +92,6 @@ function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
 
 const before = (time: EpochMs): EpochMs => epochMs(Math.max(0, time - marginMs))
 
-/** The records of one deletion that were read. */
 class Entries {
   readonly #id: string
   /**
@@ -107,7 +99,7 @@ class Entries {
    * because earlier versions of Hookline wrote outcomes to any partition.
    */
   readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
-  /** The parts of the deletion that were read, by number. */
+  /** By number. */
   readonly #parts = new Map<number, DeletionRecord>()
   #record: DeletionRecord | undefined
   #tally: DeletionTally | undefined
@@ -127,9 +119,8 @@ class Entries {
   }
 
   /**
-   * Notes a part of the deletion request. The deletion is known when all its parts are read. All
-   * parts of one write have the same time. Parts with a different time are from an earlier write
-   * that failed, so they are discarded.
+   * All parts of one write have the same time. Parts with a different time are from an earlier
+   * write that failed, so they are discarded.
    */
   #takePart({ record, part, parts }: Extract<DeletionEntry, { kind: 'request' }>): void {
     const [earlier] = this.#parts.values()
@@ -141,9 +132,8 @@ class Entries {
   }
 
   /**
-   * Notes the record of the deletion request. Results of deliveries may precede it in the topic.
-   * The reason is that `writeDeletion` writes the request again after a crash, and compaction then
-   * removes the first copy of the request.
+   * Notes the deletion request. Results may precede it in the topic: `writeDeletion` writes the
+   * request again after a crash, and compaction then removes its first copy.
    */
   #begin(record: DeletionRecord): void {
     this.#record = record

@@ -10,7 +10,6 @@ import type { TopicNames } from '../../core/topics.ts'
 import { decodeInTime } from './decode-event-in-time.ts'
 import { type Part, readNewestFirst } from './read-newest-first.ts'
 
-/** The partition and offset of an event on the events topic. */
 export interface Place {
   readonly partition: number
   readonly offset: number
@@ -42,16 +41,14 @@ interface Wanted {
 }
 
 /**
- * Maximum number of records that one search decodes. The search decodes each record whose bytes
- * contain the id. In some of these records, the id is not the message id.
+ * Maximum number of records that one search decodes: those whose bytes contain the id. In some of
+ * them, the id is not the message id.
  */
 const maxCandidates = 20
 
 /**
- * Finds the events with a message id. If the offsets of the events are known (`places`), it reads
- * only these offsets. Otherwise it searches all partitions of the events topic from the end
- * backwards, for the newest event with the id. The key of an event is its user, so the id does not
- * determine the partition.
+ * Finds the events with a message id. Reads only the offsets in `places`, if known. Otherwise it
+ * searches the whole topic backwards for the newest event.
  */
 export async function findEvents(
   session: LogSession,
@@ -106,9 +103,8 @@ async function newestEvent(
     from: Math.max(beginning, first[partition] ?? 0),
     to: Math.min(end, last?.[partition] ?? end),
   }))
-  // Avro encodes texts in UTF-8, so an event with this id contains these bytes. A very short id,
-  // for example `1`, is in almost every record, and copies of all these records could fill the
-  // memory. So only the offset of a match is kept, and the newest match is read again.
+  // Avro encodes texts in UTF-8, so the event contains these bytes. A very short id is in almost
+  // every record, so only the offset of a match is kept, to save memory.
   const bytes = Buffer.from(text)
   const select = ({ value }: LogRecord) => (value?.includes(bytes) ? true : undefined)
   let searchedSince: EpochMs | undefined
@@ -130,9 +126,7 @@ async function newestEvent(
 
 /**
  * The event of a record; `undefined` when it cannot be decoded or has another id. `no_schema` when
- * the schema registry fails or does not respond before the budget is spent: the search is then
- * incomplete. The budget limits the wait, because a slow registry would otherwise occupy one of the
- * few concurrent reads for seconds.
+ * the schema registry does not respond in time: the search is then incomplete.
  */
 async function eventIn(
   deps: Deps,
@@ -168,11 +162,9 @@ function normalised(event: Event, place: string): Event | undefined {
 }
 
 /**
- * Reads the record at an offset; `undefined` when the partition has no record with this offset. The
- * value is a copy: the original is a view of the fetch response, and would keep the whole response
- * in memory. The result has no key: the key is the user, which a timeline does not show.
- * @throws the KafkaError `OFFSET_OUT_OF_RANGE` when retention has removed the record since the
- * offset ranges were read. `WithLogSession` may then repeat the search with new ranges.
+ * Reads the record at an offset, without its key; `undefined` when none is there. The value is a
+ * copy, because the original would keep the whole fetch response in memory.
+ * @throws the KafkaError `OFFSET_OUT_OF_RANGE` when retention has removed the record
  */
 async function recordAt(
   session: LogSession,

@@ -1,6 +1,5 @@
 /**
- * Whether an error reports a failure of Kafka. Errors of the Kafka adapter have a code and say
- * whether a retry can help. Other errors are bugs.
+ * Whether an error reports a failure of Kafka. Only errors of the Kafka adapter have both fields.
  */
 export const isKafkaError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && 'retriable' in error && 'code' in error
@@ -9,6 +8,5 @@ export const isKafkaError = (error: unknown): error is Error & { readonly code: 
 export const isTemporaryKafkaError = (error: unknown): boolean =>
   isKafkaError(error) && (error as { readonly retriable?: unknown }).retriable === true
 
-/** Whether an error says that a topic does not exist. */
 export const isTopicMissing = (error: unknown): boolean =>
   (error as { readonly code?: unknown } | undefined)?.code === 'TOPIC_MISSING'

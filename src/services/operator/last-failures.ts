@@ -11,11 +11,10 @@ import { readNewestFirst } from './read-newest-first.ts'
 const maxFailures = 50
 
 export interface LastFailures {
-  /** The last failed attempts, newest first. Absent when attempts are not recorded. */
+  /** Newest first. Absent when attempts are not recorded. */
   readonly lastFailures?: readonly FailedAttempt[]
   /**
-   * Whether there can be more failures, because the budget was spent before the whole topic was
-   * read.
+   * Whether the budget was spent before the whole topic was read, so that failures may be missing.
    */
   readonly isPartial: boolean
 }
@@ -34,8 +33,7 @@ export async function readLastFailures(
     ...{ topic: topics.attempts, budget, limit: maxFailures },
     parts: ranges.map(({ beginning, end }, partition) => ({ partition, from: beginning, to: end })),
     select({ value }) {
-      // Most records are those of other destinations. Searching a record for the id is faster than
-      // parsing it.
+      // Searching a record for the id is faster than parsing it.
       const attempt = value?.includes(id) ? decodeRecordedAttempt(value.toString()) : undefined
       const isFailure = attempt?.destination === destination && attempt.decision !== 'delivered'
       return isFailure && attempt.kind !== 'result' ? attempt : undefined

@@ -9,17 +9,15 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 /** Number of hours that each reading of the ledger covers, the current hour included. */
 const hours = 24
 /**
- * Time between two readings of the ledger. A reading takes at most some seconds of CPU time. The
- * alert `HooklineLedgerDifference` waits for longer than this time, so a difference in only one
- * reading does not fire it.
+ * Time between two readings, each with up to some seconds of CPU time. The alert
+ * `HooklineLedgerDifference` waits longer, so that one reading alone does not fire it.
  */
 const readEvery = durationMs(300_000)
 /**
- * Time until the first reading. The ledger is computed from the commits of the dispatchers. They
- * commit every 250 ms, so those that start together with this process have committed by then.
+ * Time until the first reading. Dispatchers that start together with this process have committed by
+ * then.
  */
 const firstAfter = durationMs(5_000)
-/** Maximum number of rows of the ledger in a log line. */
 const maxLogged = 100
 
 interface Deps {
@@ -30,17 +28,15 @@ interface Deps {
 }
 
 /**
- * Reads the ledger every five minutes, and sets the metrics that the alert
- * `HooklineLedgerDifference` uses. The metrics keep their values when a part of the ledger could
- * not be read, or when no hour has complete counts. A difference is logged when it appears or
- * changes.
+ * Reads the ledger every five minutes, and sets the metrics of the alert
+ * `HooklineLedgerDifference`. They keep their values after an incomplete reading, or when no hour
+ * has complete counts. A difference is logged when it appears or changes.
  */
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0
   /**
-   * The rows of the ledger (each for one hour and one destination) with a difference. When the
-   * counts of an hour become incomplete, the hour is no longer read. Its rows stay here until the
-   * hour is read again or is a day old, so the difference is not forgotten.
+   * The rows of the ledger with a difference. An hour with incomplete counts is not read, but its
+   * rows stay here until it is a day old.
    */
   let unbalanced: readonly LedgerRow[] = []
 
@@ -83,8 +79,8 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   const task = createPeriodicTask({ clock, firstAfter, turn })
   return {
     start() {
-      // The first value is the time of the start. So the alert `HooklineLedgerDifference` fires
-      // after 30 minutes if no complete reading has set a newer time.
+      // The first value is the time of the start, so that the alert fires after 30 minutes without
+      // a complete reading.
       metrics.ledgerReadAt.set({}, clock.now() / 1_000)
       task.start()
     },
@@ -93,9 +89,8 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
 }
 
 /**
- * Reads the hours of the last day whose counts are complete. A new installation has fewer than 24
- * of them. If no hour is complete, the result has no difference. `current` is the current hour, in
- * hours since 1970.
+ * Reads the hours of the last day whose counts are complete. Without one, the result has no
+ * difference. `current` is in hours since 1970.
  */
 async function readCompleteHours(readLedger: ReadLedger, current: number): Promise<LedgerView> {
   const until = current + 1
@@ -106,7 +101,6 @@ async function readCompleteHours(readLedger: ReadLedger, current: number): Promi
   return { ...view, totals: { ...view.totals, difference: undefined } }
 }
 
-/** Returns the fields of a ledger row that are logged. */
 const shown = ({ hour, destination, difference }: LedgerRow) => ({ hour, destination, difference })
 
 const hourIn = (time: string): number => hourOf(epochMs(Date.parse(time)))

@@ -3,7 +3,7 @@ import type { SuppressionList } from '../deletion/suppression-list.ts'
 
 /**
  * Lifts the suppression of users, so that their later events are delivered again. Events from
- * before the deletion are still not delivered. Resolves with the users that were suppressed.
+ * before the deletion stay stopped. Resolves with the users that were suppressed.
  */
 export async function liftSuppression(
   { suppressions }: { readonly suppressions: Pick<SuppressionList, 'get' | 'update'> },

@@ -13,33 +13,25 @@ import { audienceFigures } from './audience-figures-and-drift.ts'
 import type { MembershipSource } from './read-memberships.ts'
 
 /**
- * Maximum wait of a request for the current reading of the memberships topic. A request that has
- * waited this long gets the figures of the previous reading.
+ * Maximum wait of a request for the current reading. Then the request gets the previous figures.
  */
 const maxWait = durationMs(1_500)
 /**
- * Maximum time of the first reading of the memberships topic. A reading that exceeds its maximum
- * time is cancelled. The next reading may then take twice as long, up to `maxReadTime`, because the
- * topic may be large.
+ * Maximum time of the first reading, which is then cancelled. After a cancelled reading, the next
+ * one may take twice as long, up to `maxReadTime`, because the topic may be large.
  */
 const firstReadTime = durationMs(120_000)
 const maxReadTime = durationMs(3_600_000)
-/**
- * Minimum time between the end of one reading of the memberships topic and the start of the next
- * one.
- */
+/** Minimum time between two readings of the memberships topic. */
 const minPause = durationMs(10_000)
 /**
  * Minimum time between two readings, as a multiple of the duration of the last one. So readings
- * take at most a fifth of the time, and little CPU time.
+ * take at most a fifth of the time.
  */
 const pausePerReadTime = 4
 
 interface Deps {
-  /**
-   * Where the memberships are read from; `undefined` when the memberships topic does not exist,
-   * because no audience was ever synced.
-   */
+  /** `undefined` when the memberships topic does not exist, because no audience was ever synced. */
   readonly source: MembershipSource | undefined
   readonly directory: () => AudienceDirectory
   readonly clock: Clock
@@ -52,9 +44,8 @@ interface Reading {
 }
 
 /**
- * Lists the audiences with figures that are computed from the memberships topic, for example the
- * number of members. With millions of members, a reading of the topic takes seconds, so concurrent
- * requests share one reading.
+ * Lists the audiences with figures from the memberships topic, for example the number of members.
+ * Concurrent requests share one reading, which can take seconds.
  */
 export function createListAudiences(deps: Deps): ListAudiences {
   const { source, directory, clock, logger } = deps

@@ -12,10 +12,7 @@ import type { StatusView } from '../live-status/status-view.ts'
 /** Maximum number of destinations with an open circuit breaker in the installation status. */
 const maxBreakers = 100
 
-/**
- * Returns the part of the installation status that comes from the status topic. The result names
- * only destinations that exist.
- */
+/** Returns the installation status from the status topic, with only the destinations that exist. */
 export function liveInstallation(
   { sums }: StatusView,
   isKnown: (destination: string) => boolean,

@@ -35,18 +35,14 @@ type Changes = Pick<
   'list' | 'get' | 'replace' | 'patch' | 'delete' | 'switch' | 'rotateSecret' | 'rotateKey' | 'changes'
 >
 /**
- * Returns the new document of an object from the current one. The result `undefined` deletes the
- * object, or leaves it absent.
+ * Returns the new document of an object from the current one; `undefined` deletes the object, or
+ * leaves it absent.
  */
 type Next = (current: ObjectDocument | undefined) => ObjectDocument | undefined
 
-/** Number of random bytes of a new secret or write key. */
 const secretBytes = 32
 
-/**
- * The operations of the operator API on destinations and sources. They make their changes through
- * `objects`, the configuration objects of the installation.
- */
+/** The operations of the operator API on destinations and sources. */
 export function createManageObjects({ objects, clock, randomBytes }: ManageObjectsDeps): Changes {
   async function change({ kind, id, by, precondition, dryRun = false }: ObjectTarget, next: Next) {
     const outcome = await objects.change({ kind, id, by, expected: expectedBy(precondition), next, dryRun })
@@ -54,8 +50,8 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   }
 
   /**
-   * Makes a change that may overwrite the change of another client. If the object exists, a request
-   * without a precondition (the expected version) is refused.
+   * Makes a change. If the object exists, a precondition (the expected version) is required,
+   * because the change may overwrite another one.
    */
   async function guarded(target: ObjectTarget, next: Next): Promise<ObjectChanged | ObjectRefusal> {
     if (target.precondition.kind !== 'none') return change(target, next)
@@ -63,7 +59,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
     if (found?.origin === 'file') return definedInFile
     if (found !== undefined) return preconditionRequired(found)
     const answer = await change({ ...target, precondition: { kind: 'absent' } }, next)
-    // This refusal means that another request has created the object after the look-up above.
+    // Another request has created the object after the look-up above.
     const created = answer.kind === 'refused' && answer.code === 'precondition_failed'
     return created ? preconditionRequired({ version: answer.version ?? 0 }) : answer
   }
@@ -76,8 +72,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
     const answer = await guarded(target, current =>
       current === undefined && !mayCreate ? undefined : { ...document, id },
     )
-    // If-Match is false for an absent object (RFC 9110, section 13.1.1), so the answer is
-    // `precondition_failed`.
+    // If-Match is false for an absent object (RFC 9110, section 13.1.1).
     return answer === notFound
       ? objectRefusal(
           'precondition_failed',
@@ -89,16 +84,15 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   async function patch(target: ObjectTarget, changes: JsonObject) {
     const wrong = refuseId(changes, target.id)
     if (wrong !== undefined) return wrong
-    // The patch applies to the masked document, so the result has a mask (***) for each secret that
-    // the patch does not change. `objects.change` replaces the masks with the current secrets, or
-    // refuses the change: for example, a secret header must not be sent to a new host.
+    // The patched document has a mask (***) for each secret that the patch does not change.
+    // `objects.change` replaces the masks with the current secrets, or refuses the change.
     const masked = (current: ObjectDocument) => maskDocument(target.kind, current).document
     return absentIsNotFound(await guarded(target, current => current && mergePatch(masked(current), changes)))
   }
 
   async function rotateSharedSecret(target: ObjectTarget, overlap: DurationMs): Promise<Rotated | ObjectRefusal> {
-    // Libraries for Standard Webhooks expect a secret with the prefix `whsec_`. X-Signature uses
-    // the whole text, including the prefix, as the key.
+    // Libraries for Standard Webhooks expect the prefix `whsec_`. X-Signature uses the whole text
+    // as the key.
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`
     const now = clock.now()
     let rotation: SecretRotation | undefined
@@ -136,10 +130,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   }
 }
 
-/**
- * Converts the answer to a deletion. `invalid_object` becomes `in_use`: a deletion makes the
- * configuration invalid only when other objects use the deleted object.
- */
+/** After a deletion, `invalid_object` means that other objects use the deleted object. */
 const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'invalid_object'
     ? objectRefusal('in_use', 'Another object or setting uses this object, so it was not deleted: see "problems".', {
@@ -147,10 +138,7 @@ const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectR
       })
     : absentIsNotFound(answer)
 
-/**
- * Refuses a document whose id differs from the id in the path. A document without an id is
- * accepted.
- */
+/** Refuses a document whose id differs from the id in the path. The id may be absent. */
 function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
   if (!Object.hasOwn(document, 'id') || document['id'] === id) return undefined
   return invalidObject([
@@ -158,10 +146,7 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
   ])
 }
 
-/**
- * How to undo a rotation whose response was lost. Nobody then has the new secret, so receivers
- * would refuse requests that are signed with this secret.
- */
+/** How to undo a rotation whose response was lost. Nobody then has the new secret. */
 const wayBack =
   'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)". Take the fingerprint of "sharedSecret[0]" from the object. Then only the old secret is in use, and you can rotate it again.'
 

@@ -29,28 +29,24 @@ interface Deps extends Omit<TimelineDeps, 'deadLetters'> {
 }
 
 /**
- * Limits of the reads of one request: records, and time in ms. An idle core reads about 80,000
- * records in 600 ms. The read of the last chunk may end after this time. The console must show its
- * first result within a second. With these limits, a request normally takes less than that.
+ * Limits of the reads of one request: records, and time in ms. The console must show its first
+ * result within a second. An idle core reads about 80,000 records in 600 ms.
  */
 const defaultLimits: ReadLimits = { records: 300_000, time: 600 }
 /**
- * Maximum time of a request in addition to the time limit of its reads, in milliseconds. In this
- * time, the request waits for other requests and for Kafka.
+ * Maximum time of a request, in ms, in addition to the time limit of its reads: the waits for other
+ * requests and for Kafka.
  */
 const responseTime = 1_300
-/** Maximum number of requests that read concurrently. Each has chunks of some MiB in memory. */
+/** Maximum number of concurrent reads. Each has chunks of some MiB in memory. */
 const maxConcurrent = 4
 
 export interface ReadLog extends MessageAndDeadLetterApi {
-  /** The last failed attempts of a destination; `undefined` when Kafka did not respond. */
+  /** `undefined` when Kafka did not respond. */
   lastFailures(destination: string): Promise<LastFailures | undefined>
 }
 
-/**
- * Reads messages and dead letters from Kafka for the operator API. The limits apply to each
- * request.
- */
+/** Reads messages and dead letters from Kafka for the operator API. */
 export function createReadLog(deps: Deps): ReadLog {
   const { sessions, topics, codec, clock, logger, previewReplay, limits = defaultLimits } = deps
   const deadLetters = createDeadLetterReads({ topic: topics.deadLetter, codec })
@@ -58,8 +54,8 @@ export function createReadLog(deps: Deps): ReadLog {
   const answerWithin = durationMs(limits.time + responseTime)
 
   /**
-   * Calls `use` with a log session. Resolves with `undefined` when Kafka fails or does not respond
-   * in time, or when the request waits too long for other requests.
+   * Calls `use` with a log session. Resolves with `undefined` when Kafka fails, or the time limit
+   * ends first.
    */
   function read<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
     return within(clock, answerWithin, readInTurn(use), () => undefined)
@@ -69,8 +65,7 @@ export function createReadLog(deps: Deps): ReadLog {
     const latest = clock.monotonic() + responseTime
     await reads.acquire()
     try {
-      // The request has waited so long that its reads could not end in time. They would only delay
-      // later requests, so it reads nothing.
+      // Reads that cannot end in time would only delay later requests.
       if (clock.monotonic() >= latest) return undefined
       return await sessions(session => use(session, new ReadBudget(limits, () => clock.monotonic())))
     } catch (error) {
@@ -93,8 +88,7 @@ export function createReadLog(deps: Deps): ReadLog {
   }
 
   /**
-   * The event of a dead letter; `undefined` when it cannot be decoded, or when the schema registry
-   * does not respond before `until` (monotonic).
+   * The event of a dead letter; `undefined` when it cannot be decoded before `until` (monotonic).
    */
   async function eventOf(record: LogRecord, until: number): Promise<Event | undefined> {
     const { value, timestamp } = record

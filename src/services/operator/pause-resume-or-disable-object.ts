@@ -23,10 +23,8 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
   }
 
   /**
-   * Enables a destination if Hookline has disabled it automatically. Before this, `switchTo` has
-   * tried to set `enabled` in the document of the destination, and `before` is the answer. It is a
-   * refusal for a destination of the configuration file, whose document the API cannot change. If
-   * the change of the document was enough, the result is `before`.
+   * Enables a destination that Hookline has disabled automatically. `before` is the answer to the
+   * change of `enabled` in its document: a refusal for a destination of the configuration file.
    */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)
@@ -38,9 +36,8 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
 }
 
 /**
- * Returns `notFound` if the answer is the refusal `precondition_failed` because the object does not
- * exist; otherwise returns the answer. It is for requests that never create an object: their
- * clients could not tell from `precondition_failed` that the object is missing.
+ * Returns `notFound` in place of `precondition_failed` if the object does not exist. For requests
+ * that never create an object.
  */
 export const absentIsNotFound = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'precondition_failed' && answer.version === undefined ? notFound : answer
@@ -53,8 +50,8 @@ const settings = {
 } as const satisfies Record<Switch, object>
 
 /**
- * Returns the document with the new value. If the key already has this value, or is absent and has
- * this value by default, returns the same document, so that no new version is written.
+ * Returns the same document, so that no new version is written, if the key already has the value,
+ * also by default.
  */
 function switched(document: ObjectDocument, to: Switch): ObjectDocument {
   const { key, value, standard } = settings[to]
@@ -62,9 +59,8 @@ function switched(document: ObjectDocument, to: Switch): ObjectDocument {
 }
 
 /**
- * Whether the precondition is met, and the object is a destination of the configuration file that
- * Hookline may have disabled automatically. If the file itself has `enabled: false`, only a change
- * of the file can enable the destination.
+ * Whether the precondition is met, and Hookline may have disabled this destination of the
+ * configuration file automatically. With `enabled: false`, only a change of the file can enable it.
  */
 const mayBeEnabledAgain = (found: ConfigObject | undefined, { precondition }: ObjectTarget): boolean =>
   found?.origin === 'file' &&

@@ -6,7 +6,6 @@ import type { Settings } from '../../core/settings/settings.ts'
 import { notInUse, type SendTestDeps } from './send-test-message.ts'
 
 interface Deps extends Pick<SendTestDeps, 'exists' | 'clock'> {
-  /** The settings with all changes that this process has read. */
   readonly settings: () => Pick<Settings, 'destinations' | 'sources' | 'payload'>
 }
 

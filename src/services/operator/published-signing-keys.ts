@@ -14,12 +14,11 @@ interface Deps {
 }
 
 /**
- * Creates the function that returns the public keys. Each key is computed once, at the first call
- * that needs it. This takes about 50 µs, so each tick of the event loop computes only one key.
- * Calls for all destinations get the same object until the configuration changes.
+ * Creates the function that returns the public keys. Each key is computed when a call first needs
+ * it, one per tick of the event loop.
  *
- * Anyone may request the keys, so the result must not show which destinations exist. The result has
- * no ids of destinations, and is the same for an unknown id as for a destination without keys.
+ * The result must not show which destinations exist: it has no ids of destinations, and is the same
+ * for an unknown id as for a destination without keys.
  */
 export function createPublishedKeys({ destinations, clock }: Deps): PublishedKeys {
   let known = new Map<string, PublicSigningKey | undefined>()

@@ -11,7 +11,6 @@ import { isTopicMissing } from './is-kafka-error.ts'
 import { type CommittedLedger, readLedgerRecords } from './read-ledger-records.ts'
 
 export interface LedgerSource extends RetryTiers {
-  /** Reads every commit of a consumer group. */
   readonly commits: (groupId: string) => Promise<readonly Position[]>
   readonly sessions: WithLogSession
   readonly reader: TopicReader
@@ -22,7 +21,7 @@ export interface LedgerSource extends RetryTiers {
 interface Limits {
   /** When the reading stops, in monotonic milliseconds. */
   readonly until: number
-  /** Maximum number of records that one reading reads from the retry topics. */
+  /** Maximum number of records read from the retry topics. */
   readonly records: number
 }
 
@@ -30,15 +29,12 @@ interface Limits {
  * Reads the commits and retry records from which the ledger is computed. The result is incomplete
  * when a limit stopped the reading, or when a ledger record is missing.
  *
- * The order of the reads matters: first the commits of the events topic, then the commits of the
- * retry topics, and last the retry records. If a commit counts a delivery as moved to a retry
- * topic, the delivery is therefore found: its record is still in the retry topic, or a later commit
- * counts the record as taken from there.
+ * The order of the reads matters: commits of the events topic, commits of the retry topics, retry
+ * records. So each delivery that a commit counts as moved to a retry topic is found: its record
+ * still waits, or a later commit counts it as taken.
  *
- * The count `repeated` is the number of retry records that no commit counts. For example, a process
- * was killed after it had appended them and before it committed, so the next owner of the partition
- * repeated these deliveries. While a dispatcher works, `repeated` also includes new retry records
- * until the next commit, at most 250 ms later.
+ * `repeated` is the number of retry records that no commit counts, for example because a process
+ * was killed. It includes new retry records until the next commit, at most 250 ms later.
  */
 export async function readLedgerParts(
   source: LedgerSource,
@@ -66,9 +62,8 @@ export async function readLedgerParts(
 }
 
 /**
- * Counts the records that wait in retry topics: the records after the committed offset whose
- * deliveries are not done. A topic that is not in the current schedule may have been deleted, and
- * then counts as empty.
+ * Counts the records that wait in retry topics: those after the committed offset whose deliveries
+ * are not done. A missing topic of an earlier schedule counts as empty.
  */
 async function readWaiting(
   { reader, topics, tiers, earlierTiers }: LedgerSource,

@@ -15,10 +15,7 @@ interface Reading {
   readonly sessions: WithLogSession
   /** The ledger topic. */
   readonly topic: string
-  /**
-   * The first hour to read, in hours since 1970. Ledger records with only earlier hours are not
-   * read.
-   */
+  /** The first hour to read, in hours since 1970. */
   readonly since: number
   readonly isWanted: (destination: string, hour: number) => boolean
   readonly isEnough: () => boolean
@@ -30,17 +27,10 @@ interface CountsRead {
   readonly isComplete: boolean
 }
 
-/**
- * Number of partitions whose ledger records are read concurrently. It is small, because a ledger
- * record has up to 512 KiB.
- */
+/** Number of partitions that are read concurrently. A ledger record has up to 512 KiB. */
 const concurrency = 8
 
-/**
- * Adds up the ledger counts of partitions. A part of the counts is in the commits of the
- * partitions, and the rest is in ledger records. Each ledger record is read by its offset, and is
- * not kept in memory.
- */
+/** Adds up the ledger counts of partitions, from their commits and ledger records. */
 export async function readLedgerRecords(ledgers: readonly CommittedLedger[], reading: Reading): Promise<CountsRead> {
   const { sessions, since, isWanted } = reading
   const committed = new LedgerCounts()
@@ -52,8 +42,7 @@ export async function readLedgerRecords(ledgers: readonly CommittedLedger[], rea
     stored.counts.merge(committed)
     return stored
   } catch (error) {
-    // If the ledger topic does not exist, use only the counts in the commits. These are most of the
-    // counts.
+    // Without the ledger topic, use the counts in the commits. These are most of the counts.
     if (!isTopicMissing(error)) throw error
     return { counts: committed, isComplete: false }
   }
@@ -85,7 +74,6 @@ async function readAll(
   return { counts, isComplete }
 }
 
-/** Returns a function that reads one ledger record of a partition. */
 function recordReader(session: LogSession, topic: string, of: TopicPartition, range: OffsetRange | undefined) {
   const key = partitionKey(of)
   return async (offset: number): Promise<LedgerRecord | 'expired' | undefined> => {

@@ -14,26 +14,20 @@ import { type LedgerSource, readLedgerParts } from './read-ledger-commits-and-re
 export interface LedgerLimits {
   /** Maximum number of records that are read from the retry topics. */
   readonly records: number
-  /** Time after which the reading stops. The answer then contains only a part of the counts. */
+  /** Time after which the reading stops. The answer is then incomplete. */
   readonly time: DurationMs
-  /**
-   * Maximum time of an answer, even when Kafka does not respond. After this time, the answer has no
-   * rows.
-   */
+  /** Maximum time of an answer, even when Kafka does not respond. The answer then has no rows. */
   readonly answerWithin: DurationMs
 }
 
 const maxRows = 5_000
-/**
- * Number of ledger rows after which the computation pauses, so that other work of the event loop
- * can run.
- */
+/** Number of ledger rows after which the computation pauses for other work of the event loop. */
 const rowsPerTurn = 500
 
 /**
- * Reads the ledger for one request at a time, within the limits. The time limits of a request begin
- * when it arrives, so they include its wait for other readings. Requests for the same counts share
- * a reading. When Kafka fails or does not respond in time, the answer is partial and has no rows.
+ * Reads the ledger for one request at a time, within the limits, which include the wait for other
+ * readings. Requests for the same counts share a reading. When Kafka fails or does not respond in
+ * time, the answer is partial and has no rows.
  */
 export function createReadLedger(source: LedgerSource, limits: LedgerLimits): ReadLedger {
   const { clock } = source
@@ -50,7 +44,7 @@ export function createReadLedger(source: LedgerSource, limits: LedgerLimits): Re
       return viewOf(parts, filter, clock)
     })
     const answer = within(clock, limits.answerWithin, view, () => viewOf(nothing(), filter, clock))
-    // If a reading fails or exceeds its time limit, the next reading begins nevertheless.
+    // The next reading begins even if a reading fails or exceeds its time limit.
     last = answer.catch(() => undefined)
     return answer
   }

@@ -21,21 +21,19 @@ export interface MembershipSource {
 }
 
 export interface MembershipVisitor {
-  /** Whether the memberships of an audience are visited. By default all are. */
+  /** By default, the memberships of all audiences are visited. */
   isWanted?(audience: string): boolean
   /**
-   * Called with the membership of one user at one destination, in no particular order. The returned
-   * promise is awaited before the next call.
+   * Called with the membership of one user at one destination, in any order. The next call waits
+   * for the returned promise.
    */
   onMembership(key: MemberKey, state: Membership): void | Promise<void>
-  /** Called with the watermark of an audience in one partition. */
   onMark?(audience: string, mark: AudienceWatermark): void
 }
 
 /**
- * Reads the memberships topic and passes the last record of each key to the visitor. It keeps one
- * partition in memory at a time, because the last record of a key is known only at the end of the
- * partition. Rejects when the topic or one of its records cannot be read.
+ * Passes the last record of each key of the memberships topic to the visitor. It keeps one
+ * partition in memory at a time. Rejects when the topic or one of its records cannot be read.
  */
 export async function visitMemberships(source: MembershipSource, visitor: MembershipVisitor): Promise<void> {
   const { isWanted = () => true } = visitor
@@ -78,7 +76,7 @@ async function decoded(
   throw new Error(`cannot read all audience members, because record ${place} cannot be decoded: ${read.detail}`)
 }
 
-/** The memberships and watermarks of one partition, each with the last record of its key. */
+/** The last record of each key of one partition. */
 class KeptPartition {
   readonly #members = new Memberships()
   readonly #marks = new Map<string, AudienceWatermark>()
@@ -88,10 +86,7 @@ class KeptPartition {
     else this.#putMark(about.audience, record && fromWatermarkRecord(record))
   }
 
-  /**
-   * Passes all memberships to the visitor. After each `visitsPerTurn` memberships, other work of
-   * the process runs.
-   */
+  /** Passes all memberships to the visitor, with pauses for other work of the process. */
   async handOver({ onMembership, onMark }: MembershipVisitor, clock: Pick<Clock, 'soon'>): Promise<void> {
     let visits = 0
     for (const [audience, mark] of this.#marks) onMark?.(audience, mark)

@@ -18,11 +18,11 @@ export interface Found<T> {
 }
 
 export interface NewestFirst<T> {
-  /** The selected records, newest first. */
+  /** Newest first. */
   readonly found: readonly Found<T>[]
   /** Whether all parts were read, and all selected records are in `found`. */
   readonly isComplete: boolean
-  /** The unread rest of each part. A further read can continue with it. */
+  /** The unread rest of each part, with which a further read can continue. */
   readonly left: readonly Part[]
   /** All records appended after this time were read; `undefined` when all parts were read. */
   readonly searchedSince: EpochMs | undefined
@@ -32,45 +32,39 @@ interface Wanted<T> {
   readonly topic: string
   readonly parts: readonly Part[]
   readonly budget: ReadBudget
-  /** Maximum number of selected records that one call returns. */
   readonly limit: number
   /**
-   * Called for each record of a chunk, in offset order. Returns the item to select from the record,
-   * or `undefined` if the record is not selected.
+   * Called for each record of a chunk, in offset order. Returns the item to select, or `undefined`.
    */
   readonly select: (record: LogRecord) => T | undefined
   /**
    * Called after a chunk was read, with the number of its records. The chunks of a partition are
-   * read backwards, so each chunk ends where the chunk that was read before it begins.
+   * read backwards, without gaps.
    */
   readonly onChunk?: (chunk: Part, records: number) => void
   /**
-   * Called before a selected record is added to the result, when all newer records were read. If it
-   * returns false, the record is left out.
+   * Called before a selected record is added to the result, when all newer records were read.
+   * Returns false to leave the record out.
    */
   readonly isWanted?: (found: Found<T>) => boolean
 }
 
 /**
- * Numbers of offsets in a chunk. The first chunk of a partition has only `first` offsets, because
- * the size of the records is still unknown. Each further chunk has `growth` times as many offsets
- * as the previous one, at least `minNext` and at most `max`. If the records are large, it has fewer
- * (`maxChunkBytes`). So a read of few records stays short, and a long read needs few requests.
+ * Numbers of offsets in a chunk. The first chunk is small, because the size of the records is
+ * unknown. Each further chunk has `growth` times as many, from `minNext` to `max`, or fewer if the
+ * records are large (`maxChunkBytes`).
  */
 const chunkOffsets = { first: 8, minNext: 250, growth: 4, max: 2_000 }
 /**
- * Maximum number of partitions that are read concurrently after the first chunk of each partition
- * was read. If it were one, the read would wait for the broker most of the time.
+ * Maximum number of partitions that are read concurrently after their first chunks. With one, the
+ * read would mostly wait for the broker.
  */
 const maxConcurrentChunks = 4
-/**
- * Maximum number of partitions whose first chunks are read concurrently. The limit exists because a
- * topic can have hundreds of partitions.
- */
+/** Maximum number of first chunks that are read concurrently. */
 const maxConcurrentFirstChunks = 32
 /**
- * Approximate maximum bytes of each chunk after the first one. The limit exists because the budget
- * is checked only between chunks.
+ * Approximate maximum bytes of each chunk after the first one, because the budget is checked only
+ * between chunks.
  */
 const maxChunkBytes = 2 * 1024 * 1024
 
@@ -80,19 +74,15 @@ interface Reading<T> {
   readonly from: number
   to: number
   span: number
-  /**
-   * The append time of the oldest record that was read of the partition. The unread records are
-   * older, so this time is an upper bound of their times.
-   */
+  /** The append time of the oldest record that was read: an upper bound for the unread records. */
   floor: number
   found: Found<T>[]
 }
 
 /**
- * Reads records of several partitions backwards, and returns the selected ones, newest first. The
- * next chunk is read in the partitions whose unread records may be the newest. A chunk is always
- * read completely. If the budget is not spent when the call begins, the first chunk of each
- * partition is read even if that exceeds the budget. So the call makes progress.
+ * Reads records of several partitions backwards, and returns the selected ones, newest first. If
+ * the budget is not spent at the start, the first chunk of each partition is read in any case, so
+ * that the call makes progress.
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
   const { parts, budget, limit, isWanted = () => true } = wanted
@@ -101,10 +91,7 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
   const found: Found<T>[] = []
   const unread = (): readonly Reading<T>[] => readings.filter(({ from, to }) => to > from)
 
-  /**
-   * Moves selected records to the result if they are newer than every unread record. Older selected
-   * records must wait, because an unread record may be newer than they are.
-   */
+  /** Moves selected records to the result if they are newer than every unread record can be. */
   function emit(): void {
     const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))
     while (found.length < limit) {
@@ -116,9 +103,8 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     }
   }
 
-  // The newest record is unknown until the first chunk of each partition was read. So all first
-  // chunks are read even if the budget is spent before the last of them. Otherwise the call could
-  // return nothing, and the next page would begin at the same offsets again.
+  // Without all first chunks, the newest record is unknown, and the next page would begin at the
+  // same offsets again.
   const unbegun = new Set(budget.isSpent ? [] : unread())
   while (found.length < limit && (unbegun.size > 0 || !budget.isSpent)) {
     const newestFirst = unbegun.size > 0 ? [...unbegun] : unread().toSorted((a, b) => b.floor - a.floor || 0)
@@ -127,8 +113,8 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
       .filter(({ floor }, index) => index < maxConcurrentChunks || floor === newestFirst[0]?.floor)
     if (next.length === 0) break
     const chunks = next.map(reading => readChunk(session, wanted, reading))
-    // All requests are awaited even if one fails, because the log session must not be closed while
-    // a request is in progress.
+    // All requests are awaited even if one fails: the log session must not be closed during a
+    // request.
     await Promise.allSettled(chunks)
     await Promise.all(chunks)
     for (const reading of next) unbegun.delete(reading)
@@ -170,18 +156,15 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   reading.to = from
   reading.floor = Math.min(reading.floor, oldest ?? reading.floor)
   const grown = reading.span * chunkOffsets.growth
-  // A chunk can have no bytes, because compaction has removed its records, or they are tombstones.
-  // The chunk then says nothing about the size of the next one.
+  // A chunk without bytes has only removed records or tombstones, so it does not show the usual
+  // size.
   reading.span =
     bytes === 0
       ? Math.min(grown, chunkOffsets.max)
       : Math.min(Math.max(grown, chunkOffsets.minNext), chunkOffsets.max, Math.ceil((maxChunkBytes * records) / bytes))
 }
 
-/**
- * The reading with the newest selected record. If several have records of the same time, the first
- * reading is returned.
- */
+/** The reading with the newest selected record. */
 function newestOf<T>(readings: readonly Reading<T>[]): Reading<T> | undefined {
   let newest: Reading<T> | undefined
   for (const reading of readings) {

@@ -26,7 +26,6 @@ export interface ReadStatusDeps extends RetryTiers {
   readonly sessions: WithLogSession
   readonly topics: TopicNames
   readonly log: Pick<ReadLog, 'lastFailures'>
-  /** The version of Hookline that this process runs. */
   readonly version: string
   /** What the processes report about themselves on the status topic. */
   readonly live: StatusView
@@ -39,10 +38,7 @@ export interface ReadStatusDeps extends RetryTiers {
  * records in this time.
  */
 export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
-/**
- * Maximum time until the response to a status request. It includes the waits for other requests and
- * for Kafka.
- */
+/** Maximum time until the response, including the waits for other requests and for Kafka. */
 export const maxStatusTime = durationMs(1_800)
 /** Maximum time of a read, in ms: the time in `statusLimits` plus the time of its last chunk. */
 const readMs = 1_000
@@ -55,9 +51,9 @@ interface ReadStatus {
 }
 
 /**
- * Reads the state of the installation from Kafka, within `statusLimits`. It reads for one request
- * at a time. Requests that wait for the same answer share it. An answer takes at most
- * `maxStatusTime`: a request that has waited too long gets only what is known without Kafka.
+ * Reads the state of the installation, for one request at a time. Requests that wait for the same
+ * answer share it. A request that has waited for `maxStatusTime` gets only what is known without
+ * Kafka.
  */
 export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
   const { objects, topics, live, clock } = deps
@@ -73,14 +69,12 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
         ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
         { group: audiencesGroup, topic: topics.audienceInput },
       ]
-      // This function may run again after a failure, with fewer tiers. So the lags of its first run
-      // are removed.
+      // After a failure, the function runs again with fewer tiers, so the earlier lags are removed.
       lags.length = 0
       await readLags(session, asked, lags)
       return true
     })
-    // `lags` has no value for a topic whose offsets Kafka did not report. These topics are left
-    // out.
+    // `lags` has no value for a topic whose offsets Kafka did not report.
     const known = lags.filter(lag => lag !== undefined)
     const groups = [...Map.groupBy(known, ({ group }) => group)].map(
       ([group, of]): GroupLag => ({ group, topics: of.map(({ topic, lag }) => ({ topic, lag })) }),
@@ -118,9 +112,8 @@ const stateIn = (object: ConfigObject) => ({
 })
 
 /**
- * Resolves with the result of `read`, or with `undefined` at the time `until`. If less than
- * `readMs` is left until then, `read` is not called: it might not end in time, and would only delay
- * later requests.
+ * Resolves with `undefined` if `read` does not end by `until`. If less than `readMs` is left,
+ * `read` is not called, because it would only delay later requests.
  */
 async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>): Promise<T | undefined> {
   const left = until - clock.monotonic()
@@ -128,8 +121,8 @@ async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>
 }
 
 /**
- * Calls `use` with a log session. Resolves with `undefined` if `use` does not end by `until`, if
- * too little time is left for a read, or if Kafka fails.
+ * Calls `use` with a log session. Resolves with `undefined` if Kafka fails or the time does not
+ * suffice.
  */
 function readInSession<T>(
   { sessions, clock, logger }: Pick<ReadStatusDeps, 'sessions' | 'clock' | 'logger'>,
@@ -154,8 +147,8 @@ interface Lag {
 }
 
 /**
- * Reads the lag of each topic, and writes it to `lags` at the index of the topic. If a request
- * fails, the function waits for the other requests and then rejects.
+ * Reads the lag of each topic, and writes it to `lags` at the index of the topic. Rejects after all
+ * requests have ended if one failed.
  */
 async function readLags(session: LogSession, asked: readonly Omit<Lag, 'lag'>[], lags: Lag[]): Promise<void> {
   const reads = asked.map(async ({ group, topic }, index) => {
@@ -171,8 +164,8 @@ async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: numbe
   const { live, clock, log } = deps
   const { id } = object
   const budget = new ReadBudget(statusLimits, () => clock.monotonic())
-  // While Kafka does not respond, a read lasts until its time limit. The two reads are concurrent,
-  // so that one read cannot use up the time of the other.
+  // The two reads are concurrent, so that neither uses up the time of the other while Kafka does
+  // not respond.
   const [read, failures] = await Promise.all([
     readInSession(deps, until, session => readWaitingDeliveries(session, deps, id, budget)),
     readInTime(clock, until, () => log.lastFailures(id)),
@@ -189,8 +182,8 @@ async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: numbe
 }
 
 /**
- * The number of offsets from the committed one to the end of the partition. Without a commit,
- * returns the number of all offsets before the end.
+ * Number of offsets from the committed one, or from 0 without a commit, to the end of the
+ * partition.
  */
 const lagBetween = (committed: number | undefined, end: number): number =>
   Math.max(0, end - Math.max(0, committed ?? 0))

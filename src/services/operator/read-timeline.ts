@@ -26,16 +26,13 @@ export interface TimelineDeps extends RetryTiers {
   readonly deadLetters: Pick<DeadLetterReads, 'search'>
 }
 
-/**
- * Maximum number of attempt records, of retry records and of dead letters that are read for one
- * message. A message normally has fewer of each.
- */
+/** Maximum number of attempt records, of retry records and of dead letters of one message. */
 const maxFound = 1_000
 
 /**
- * Reads everything about a message from Kafka, within the budget. The committed offsets are read
- * first, and the records after that. So a delivery that moves to another topic during the read is
- * found in at least one of the two topics.
+ * Reads everything about a message from Kafka, within the budget. The commits are read before the
+ * records. So a delivery that moves to another topic during the read is found in at least one
+ * topic.
  */
 export async function readTimeline(
   session: LogSession,
@@ -92,15 +89,14 @@ export async function readTimeline(
 }
 
 /**
- * The partitions and offsets of the message's event, according to its attempts, retry records and
- * dead letters. Each offset is listed once.
+ * The offsets of the message's event, according to its attempts, retry records and dead letters.
  */
 function placesIn(
   topic: string,
   id: string,
   origins: readonly (Place & { readonly topic: string })[],
 ): readonly Place[] {
-  // If an event was sent without a message id, its id consists of its topic, partition and offset.
+  // An event that was sent without a message id has its topic, partition and offset as its id.
   const own = id.startsWith(`${topic}/`) ? /^(\d{1,6})\/(\d{1,15})$/.exec(id.slice(topic.length + 1)) : null
   const named = [
     ...origins.filter(origin => origin.topic === topic),
@@ -122,10 +118,7 @@ interface FoundAttempts {
   readonly found: readonly RecordedAttempt[]
   readonly isComplete: boolean
   readonly searchedSince?: EpochMs | undefined
-  /**
-   * Append time of the oldest record that is left in the topic, if retention has removed older
-   * ones; otherwise `undefined`.
-   */
+  /** Append time of the oldest record, if retention has removed older ones. */
   readonly keptSince?: EpochMs | undefined
 }
 
@@ -158,7 +151,7 @@ async function readAttempts(
   return { found: found.map(({ item }) => item), isComplete, searchedSince, keptSince }
 }
 
-/** Reads those retry records of a message that are not committed: their deliveries still wait. */
+/** Reads the retry records of a message that are not committed: their deliveries still wait. */
 async function readCopies(
   session: LogSession,
   { topics, tiers }: Pick<TimelineDeps, 'topics' | 'tiers'>,

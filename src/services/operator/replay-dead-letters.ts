@@ -11,9 +11,8 @@ import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './r
 import { visitDeadLetters } from './visit-and-list-dead-letters.ts'
 
 /**
- * Maximum number of dead letters that one replay has in progress: enough for full Kafka batches.
- * After a crash, the next replay repeats at most this number of dead letters: those that were
- * replayed but have no tombstone yet.
+ * Maximum number of dead letters in progress: enough for full Kafka batches. After a crash, the
+ * next replay repeats at most this number.
  */
 const maxInFlight = 256
 
@@ -24,44 +23,38 @@ interface Deps extends ReplayTargetDeps {
 
 export interface ReplayOptions {
   readonly filter: DeadLetterFilter
-  /** Maximum dead letters per second; `undefined` when only Kafka limits the rate. */
+  /** `undefined` when only Kafka limits the rate. */
   readonly perSecond?: number | undefined
-  /** Whether the dead letters are only counted: nothing is replayed or written. */
+  /** Whether the dead letters are only counted: nothing is written. */
   readonly dryRun?: boolean | undefined
-  /**
-   * An offset for each partition: only dead letters before this offset are replayed. Absent: all
-   * are replayed.
-   */
+  /** By partition: only dead letters before this offset are replayed. Absent: all are replayed. */
   readonly ends?: readonly number[] | undefined
   /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal
   /**
-   * Called once, before the first dead letter is replayed. Gets the number of dead letters in the
-   * topic (with `ends`: only those before these offsets). A number above 500,000 is an estimate. If
-   * the function returns false, no dead letter is replayed.
+   * Called once, before the first replay, with the number of dead letters (before `ends`); above
+   * 500,000, an estimate. If the function returns false, none is replayed.
    */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
   /**
-   * Called when a dead letter cannot be replayed. If it resolves with true, the replay decides about
-   * the dead letter again, because the configuration may have changed.
+   * Called when a dead letter cannot be replayed. If it resolves with true, the decision is
+   * repeated, because the configuration may have changed.
    */
   readonly decidesAgain?: ((refusal: ReplayRefusal) => Promise<boolean>) | undefined
 }
 
 export interface ReplayProgress {
-  /** Number of dead letters visited so far, selected or not. */
+  /** Number of visited dead letters, selected or not. */
   readonly seen: number
   readonly replayed: number
-  /** Of a dry run: number of selected dead letters that can be replayed. Otherwise 0. */
+  /** Number of selected dead letters that can be replayed in a dry run; otherwise 0. */
   readonly replayable: number
-  /** Number of selected dead letters that cannot be replayed. */
   readonly refused: number
 }
 
 /**
- * The number (`count`) of selected dead letters with one destination, one reason, and one target
- * topic or refusal.
+ * The number of selected dead letters with one destination, one reason, and one target or refusal.
  */
 export interface ReplayRow {
   readonly destination: string | undefined
@@ -72,41 +65,33 @@ export interface ReplayRow {
 
 export interface ReplayReport {
   /**
-   * Number of dead letters in the topic; `undefined` when the replay ended before they were
-   * counted. Above 500,000, it is an estimate if the replay was interrupted or failed.
+   * Number of dead letters in the topic; `undefined` if not known at the end. Above 500,000, it is
+   * an estimate if the replay was interrupted or failed.
    */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
-  /** Number of dead letters that were replayed and have a tombstone. */
   readonly replayed: number
   /**
-   * Number of dead letters that were replayed, but Kafka did not store their tombstone: the next
-   * replay repeats them.
+   * Number of dead letters that were replayed, but have no tombstone: the next replay repeats them.
    */
   readonly unmarked: number
-  /**
-   * The destinations of all dead letters in the topic, including those that the filter does not
-   * select.
-   */
+  /** The destinations of all dead letters in the topic, whether selected or not. */
   readonly destinations: ReadonlySet<string>
   readonly end: ReplayEnd
 }
 
 export type ReplayEnd =
   | { readonly kind: 'done' }
-  /** The function `begin` returned false, so nothing was replayed. */
+  /** `begin` returned false, so nothing was replayed. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'interrupted' }
   /** Kafka did not store a record, or the topic or the schema registry cannot be read. */
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /**
- * Replays the dead letters that a filter selects. For each one, it first appends the event to the
- * target topic. When all in-sync replicas have the event, it appends a tombstone to the dead-letter
- * topic, which marks the dead letter as replayed. So a crash loses no dead letter.
- *
- * The next replay continues where this one ended. It repeats a dead letter whose event was written
- * but that has no tombstone. Both copies have the same message id.
+ * Replays the dead letters that a filter selects. For each one, it appends the event to the target
+ * topic. When all in-sync replicas have the event, it appends a tombstone to the dead-letter topic.
+ * So a crash loses no dead letter, but the next replay repeats dead letters without a tombstone.
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
   const { context, clock } = deps
@@ -179,7 +164,6 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   return { total, rows: rowsOf(tally), replayed, unmarked, destinations, end: endOf(thrown) }
 }
 
-/** Makes a reader that rejects with the signal's reason at the first record after the abort. */
 const stoppable = (reader: TopicReader, stop: AbortSignal): TopicReader => ({
   readToEnd: (topic, onRecord) =>
     reader.readToEnd(topic, record => {
@@ -188,7 +172,6 @@ const stoppable = (reader: TopicReader, stop: AbortSignal): TopicReader => ({
     }),
 })
 
-/** Adds `change` to the count of the `ReplayRow` for a dead letter. */
 function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: ReplayPlan, change = 1): void {
   const target = 'topic' in way ? { topic: way.topic } : way
   const key = JSON.stringify([destination, reason, target])
@@ -198,10 +181,6 @@ function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLette
 const rowsOf = (tally: ReadonlyMap<string, ReplayRow>): readonly ReplayRow[] =>
   [...tally.values()].filter(row => row.count > 0)
 
-/**
- * The dead letters that are being replayed: for each one, the process appends its event and then a
- * tombstone.
- */
 class Writing {
   readonly #deps: Pick<Deps, 'producer' | 'context'>
   readonly #onReplayed: () => void
@@ -210,9 +189,8 @@ class Writing {
   replayed = 0
   unmarked = 0
   /**
-   * The error of the first failed append. An event that is too large for its topic does not count
-   * as a failure. After this error, no further dead letter is replayed, because further appends
-   * would fail too.
+   * The error of the first failed append, except for an event that is too large for its topic.
+   * After this error, no further dead letter is replayed.
    */
   failure: Error | undefined
 
@@ -223,10 +201,9 @@ class Writing {
   }
 
   /**
-   * Waits until fewer than `maxInFlight` dead letters are being replayed, then begins to replay the
-   * dead letter in `record`. Appends its event (`copy`) to `topic`, and then the tombstone to the
-   * dead-letter topic. If the event is too large for `topic`, calls `tooLarge`, and writes no
-   * tombstone.
+   * Waits until fewer than `maxInFlight` dead letters are being replayed, then begins to append
+   * `copy` to `topic`, and later the tombstone. If `copy` is too large, calls `tooLarge`, and
+   * writes no tombstone.
    * @throws the reason of `stop`, when `stop` is aborted
    */
   async start(
@@ -253,7 +230,6 @@ class Writing {
     })
   }
 
-  /** Resolves when no append of an event or tombstone is in progress. */
   drained(): Promise<void> {
     return this.#inFlight.drained()
   }

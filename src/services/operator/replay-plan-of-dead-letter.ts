@@ -11,25 +11,23 @@ export interface ReplayTargetDeps {
   readonly clock: Clock
   readonly context: ReplayContext
   /**
-   * Creates the codec of events. It is called at the first dead letter of a delivery, so that a
-   * replay without deliveries needs no schema registry. Likewise, `inputs` creates the codec of
-   * audience inputs at the first dead letter of a membership update.
+   * Creates the codec of events when it is first needed: a replay without deliveries needs no
+   * schema registry. The same applies to `inputs` and membership updates.
    */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>
 }
 
 /**
- * How a dead letter is replayed: by appending the record `copy` to `topic`. If the dead letter
- * cannot be replayed, `refusal` says why.
+ * How a dead letter is replayed: as the record `copy` in `topic`. `refusal` says why it cannot be
+ * replayed.
  */
 export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
- * Returns a function that makes the replay plan of a dead letter. If the dead letter is from a
- * delivery, the function decodes the event: only the event names its source, and the source must
- * still be connected to the destination. An event that never became a delivery is written again
- * unchanged. The returned function rejects when it needs the schema registry and cannot reach it.
+ * Returns a function that makes the replay plan of a dead letter. The event of a delivery is
+ * decoded, because its source must still be connected to the destination. Any other event is
+ * written again unchanged. The function rejects when it cannot reach the schema registry.
  */
 export function createReplayTargets(
   deps: ReplayTargetDeps,

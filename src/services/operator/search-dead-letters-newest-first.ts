@@ -22,11 +22,10 @@ export interface LiveDeadLetter {
 
 export interface DeadLetterReads {
   page(session: LogSession, query: DeadLetterQuery, budget: ReadBudget): Promise<DeadLetterPage>
-  /** Finds the dead letters that match a filter, newest first, at most `limit`. */
   search(session: LogSession, filter: DeadLetterFilter, limit: number, budget: ReadBudget): Promise<Search>
   /**
-   * Finds the dead letter of a key: the last record of the key, if it is not a tombstone.
-   * `isComplete` is false when the budget was spent before the record was found.
+   * Finds the dead letter of a key: its last record, if this is not a tombstone. `isComplete` is
+   * false when the budget was spent before the record was found.
    */
   find(session: LogSession, key: string, budget: ReadBudget): Promise<FoundKey>
 }
@@ -48,8 +47,8 @@ interface Deps {
 }
 
 /**
- * A dead letter that was read. Its `key` is a copy: the key of the record refers to the memory of
- * the whole fetch response, which would then stay in memory.
+ * A dead letter that was read. Its `key` is a copy: the original would keep the whole fetch
+ * response in memory.
  */
 interface Read {
   readonly deadLetter: DeadLetter
@@ -58,10 +57,9 @@ interface Read {
 }
 
 /**
- * Creates functions that read the dead-letter topic backwards, from its end. `index` has the offset
- * of the last record of each key. Only this record can be a dead letter: a later record of the key
- * replaces an earlier one. Without the index, each page of results would have to read all newer
- * records of the topic again.
+ * Creates functions that read the dead-letter topic backwards. `index` has the offset of the last
+ * record of each key: only this record can be a dead letter. Without it, each page would have to
+ * read all newer records again.
  */
 export function createDeadLetterReads({ topic, codec, index = new DeadLetterIndex() }: Deps): DeadLetterReads {
   const eventOf = createShownEvents(codec)
@@ -130,15 +128,14 @@ async function partsOf(
   return ranges.map(({ beginning, end }, partition) => ({
     partition,
     from: Math.max(beginning, first?.[partition] ?? 0),
-    // If a partition is missing in `before`, it was added to the topic after the first page was
-    // read. All its dead letters are newer than that page, so none of them is read.
+    // A partition that is missing in `before` was added later, so all its dead letters are newer.
     to: Math.min(end, last?.[partition] ?? end, before === undefined ? end : (before[partition] ?? 0)),
   }))
 }
 
 /**
- * Finds the last record of a key. It reads only the parts of the topic that can have the record. It
- * also adds the keys that it reads to the index, so that a repeated request continues the search.
+ * Finds the last record of a key. Adds the keys that it reads to the index, so that a repeated
+ * request continues the search.
  */
 async function findKey(
   session: LogSession,
@@ -154,9 +151,8 @@ async function findKey(
   const { topic, index, keys, ranges } = wanted
   const key = Buffer.from(wanted.key)
   const parts = await partsOf(session, topic, { ranges, filter: { since: appendedAfter(wanted.key) } })
-  // If the index has the key, read only the record at its offset. Otherwise search first in the
-  // partition that is computed from the key, and then in the others: partitions may have been added
-  // after the record was written.
+  // Without an index entry, begin with the partition that is computed from the key, and then search
+  // the others: partitions may have been added.
   const known = parts.flatMap(part => {
     const offset = index.offsetOf(part.partition, key)
     // Kafka may have deleted the record since its key was read.
@@ -164,9 +160,8 @@ async function findKey(
     return [{ ...part, from: offset, to: offset + 1 }]
   })
   const computed = partitionFor(key, ranges.length)
-  // From the offset `knownFrom` on, the index has all keys, and the wanted key is not among them.
-  // So only older records are searched. If the index is full, it may lack keys, so all records are
-  // searched.
+  // The index has all keys from `knownFrom` on, so the record of a missing key is older. A full
+  // index may lack keys.
   const unknown = parts.map(part => ({
     ...part,
     to: index.isFull ? part.to : Math.min(part.to, index.knownFrom(part.partition)),
@@ -198,14 +193,13 @@ async function findKey(
 }
 
 /**
- * Maximum time by which a dead letter can seem older than its event, because the clocks of brokers
+ * Maximum time by which a dead letter can seem older than its event, because brokers' clocks
  * differ.
  */
 const clockMargin = durationMs(600_000)
 
 /**
- * The earliest time at which the dead letter of a key can have been appended; `undefined` when the
- * key has no timestamp.
+ * The earliest append time of the dead letter of a key; `undefined` without a timestamp in the key.
  */
 function appendedAfter(key: string): EpochMs | undefined {
   const timestamp = Number(/\/(\d{1,15})\/\d+$/.exec(key)?.[1])
@@ -213,8 +207,8 @@ function appendedAfter(key: string): EpochMs | undefined {
 }
 
 /**
- * Reads the source and the type of the events of dead letters. An event whose schema is not known
- * yet is shown without them, and its schema is fetched for later requests.
+ * Reads the source and type of the events of dead letters. An event with an unknown schema is shown
+ * without them, and its schema is fetched for later requests.
  */
 function createShownEvents(codec: Deps['codec']) {
   const asked = new Set<number>()

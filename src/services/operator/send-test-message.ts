@@ -15,12 +15,9 @@ import type { Authorize } from '../dispatcher/authorized-transport.ts'
 
 export interface SendTestDeps {
   readonly transport: Pick<WebhookTransport, 'post'>
-  /**
-   * Adds the access token of a destination to requests. Each test requests a new token, so that it
-   * also tests the token settings.
-   */
+  /** Each test requests a new access token, to test the token settings too. */
   readonly authorize: Authorize
-  /** The destination with this id that Hookline uses; `undefined` when there is none. */
+  /** `undefined` when Hookline uses no destination with this id. */
   readonly destination: (id: string) => Destination | undefined
   /** Whether a destination with this id exists, even if Hookline cannot use it. */
   readonly exists: (id: string) => boolean
@@ -29,13 +26,13 @@ export interface SendTestDeps {
   readonly clock: Clock
 }
 
-/** Maximum number of test messages in progress in one process. Each takes at most some seconds. */
+/** Maximum number of concurrent test messages in one process. Each takes at most some seconds. */
 const maxTests = 8
 
 /**
- * Creates the function that immediately sends a test message to each webhook of a destination. The
- * message is signed like every message. It does not pass through the queues, and has no retries,
- * limits or metrics of deliveries. It is also sent to a destination that is paused or disabled.
+ * Creates the function that sends a signed test message to each webhook of a destination:
+ * immediately, without retries, limits or metrics, and also if the destination is paused or
+ * disabled.
  */
 export function createSendTest(deps: SendTestDeps): (id: string) => Promise<TestResult | ObjectRefusal> {
   const { transport, authorize, delivery, clock } = deps

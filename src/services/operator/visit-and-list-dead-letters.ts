@@ -7,15 +7,14 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 /**
  * Calls `visit` for every dead letter, in offset order within each partition, and awaits each call.
- * Resolves with the number of dead letters.
+ * Resolves with their number.
  *
  * The topic is read twice. The first read finds the last record of each key, because only this
- * record can be a dead letter. Then `begin` gets the number of dead letters; if it returns false,
- * none is visited. The second read visits the dead letters.
+ * record can be a dead letter. Then `begin` gets the number of dead letters. If it returns false,
+ * none is visited.
  *
  * `live` has the keys of the dead letters in memory, by default at most 500,000. More dead letters
- * are visited in parts: the topic is then read twice for each part, and `begin` gets an estimate.
- * If `live` was created with `ends`, only records before these offsets can be dead letters.
+ * are visited in parts, each with two reads, and `begin` gets an estimate.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
@@ -43,14 +42,10 @@ export interface ListedDeadLetter extends DeadLetter {
 }
 
 export interface DeadLetterList {
-  /** Number of dead letters in the topic. */
   readonly total: number
-  /** Number of dead letters that the filter selects. */
   readonly selected: number
   readonly byReason: ReadonlyMap<string, number>
-  /**
-   * The newest of the selected dead letters, at most `limit`, sorted by time in ascending order.
-   */
+  /** The newest selected dead letters, at most `limit`, in ascending order of time. */
   readonly deadLetters: readonly ListedDeadLetter[]
 }
 
@@ -77,15 +72,14 @@ export async function listDeadLetters(
     selected++
     byReason.set(deadLetter.reason, (byReason.get(deadLetter.reason) ?? 0) + 1)
     newest.push({ ...deadLetter, event: await readEvent(record, deadLetter) })
-    // Trim the list only at twice the limit: a sort after each dead letter would take quadratic
-    // time.
+    // A sort after each dead letter would take quadratic time.
     if (newest.length >= limit * 2) trim()
   })
   trim()
   return { total, selected, byReason, deadLetters: newest }
 }
 
-/** Compares by time. The key breaks ties, so that every run lists the same order. */
+/** Compares by time. The key breaks ties, so that every run has the same order. */
 const byTime = (a: DeadLetter, b: DeadLetter): number => a.at - b.at || (a.key < b.key ? -1 : 1)
 
 /**
@@ -95,8 +89,8 @@ const byTime = (a: DeadLetter, b: DeadLetter): number => a.at - b.at || (a.key <
 export type ReadEvent = (record: LogRecord, deadLetter: DeadLetter) => Promise<Event | undefined>
 
 /**
- * Creates a `ReadEvent` function. When the schema registry cannot be reached, the function calls
- * `onUnavailable`. It does this only once, and does not ask the registry again after that.
+ * When the schema registry cannot be reached, the `ReadEvent` function calls `onUnavailable` once,
+ * and does not use the registry again.
  */
 export function createReadEvent(codec: EventCodec, onUnavailable: (error: unknown) => void): ReadEvent {
   const unknown = new Set<number>()

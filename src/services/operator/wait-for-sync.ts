@@ -9,11 +9,10 @@ import { durationMs } from '../../core/time.ts'
 import { isTemporaryKafkaError } from './is-kafka-error.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
-/** Time between two checks of the progress of the sync. */
 const checkEvery = durationMs(1_000)
 /**
- * Pause after a read of the memberships topic, as a multiple of the duration of the read. So reads
- * take at most a fifth of the time.
+ * Pause after a read of the memberships topic, as a multiple of its duration. So reads take at most
+ * a fifth of the time.
  */
 const pausePerReadTime = 4
 
@@ -33,9 +32,8 @@ interface Options {
 }
 
 /**
- * `taking`: the audiences service still has to handle `left` inputs of the sync. `delivering`: all
- * inputs are handled, and the numbers say how many memberships of the sync are delivered, waiting
- * and undelivered. There is one membership for each user and destination.
+ * `taking`: the audiences service still has to handle `left` inputs. `delivering`: the numbers
+ * count memberships of the sync, one for each user and destination.
  */
 export type WaitProgress =
   | { readonly kind: 'taking'; readonly left: number }
@@ -45,25 +43,23 @@ export interface DeliveryCounts {
   readonly delivered: number
   readonly waiting: number
   /**
-   * Memberships whose value at the destination is not the intended one, although no change is in
-   * progress.
+   * Memberships without the intended value at the destination, although no change is in progress.
    */
   readonly undelivered: number
 }
 
 export interface WaitReport extends DeliveryCounts {
   /**
-   * The id of an earlier sync of this audience whose time is in the future, because a clock was
-   * ahead when that sync began. The current sync then has no effect, because Hookline regards it as
-   * older than the earlier one. Absent when no sync has a time in the future.
+   * The id of an earlier sync with a time in the future, because a clock was ahead. The current
+   * sync then counts as older, and has no effect.
    */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'
 }
 
 /**
- * Waits until all changes of a sync have ended. First it waits until the audiences service has
- * handled all inputs of the sync, and then until no change of the sync is in progress.
+ * Waits until the audiences service has handled all inputs of a sync, and no change of the sync is
+ * in progress.
  * @throws the error of Kafka when it is not temporary, or after a minute of temporary failures
  */
 export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: Options): Promise<WaitReport> {
@@ -110,9 +106,8 @@ async function countOf(
     },
     onMembership({ destination }, state) {
       seen(state.syncId)
-      // A full sync also concerns users who are not in its list, so it concerns all memberships
-      // that no newer sync has changed. A partial sync concerns only the memberships that it has
-      // changed.
+      // A full sync also concerns users who are not in its list, so all memberships that no newer
+      // sync has changed.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
       const status = syncStatusOf(state, now)

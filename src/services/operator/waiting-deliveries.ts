@@ -10,8 +10,8 @@ import type { TopicNames } from '../../core/topics.ts'
 import { existingTiers, type RetryTiers } from './existing-retry-tiers.ts'
 
 /**
- * Number of offsets in one read. It is small, because the budget of the request (records and time)
- * is checked only between reads.
+ * Number of offsets in one read. It is small, because the budget of the request is checked only
+ * between reads.
  */
 const chunkOffsets = 2_000
 
@@ -26,9 +26,8 @@ export interface WaitingDeliveries {
 }
 
 /**
- * Counts the deliveries of a destination that wait in retry topics. These are the retry records of
- * the destination from the committed offset to the end of each partition, except those that are
- * done. The topics are read concurrently, within one budget.
+ * Counts the uncommitted retry records of a destination that are not done. The topics are read
+ * concurrently, within one budget.
  */
 export async function readWaitingDeliveries(
   session: LogSession,
@@ -48,8 +47,7 @@ export async function readWaitingDeliveries(
     const isComplete = await readUncommitted(session, topics.retriesGroup, topics.retry(tier), onRecord, budget)
     return { tier, isComplete, ...found }
   })
-  // All reads are awaited even if one fails, because the log session must not be closed while a
-  // request is in progress.
+  // All reads are awaited even if one fails: the log session must not be closed during a request.
   await Promise.allSettled(reads)
   const all = await Promise.all(reads)
   return {
@@ -63,9 +61,8 @@ export async function readWaitingDeliveries(
 }
 
 /**
- * Reads the records after the committed offsets, oldest first, and skips those that are done
- * according to the metadata of the commit. Returns false when the budget was spent before all
- * records were read.
+ * Reads the records after the committed offsets, except those that are done according to the
+ * metadata. Returns false when the budget was spent first.
  */
 async function readUncommitted(
   session: LogSession,
@@ -74,8 +71,8 @@ async function readUncommitted(
   onRecord: (record: LogRecord) => void,
   budget: ReadBudget,
 ): Promise<boolean> {
-  // Read the commits before the ends, so that no waiting delivery is missed. The count may be too
-  // high: a record that the dispatcher commits after this read is still counted.
+  // Read the commits before the ends, so that no waiting delivery is missed. The count may then be
+  // too high.
   const commits = await session.commits(groupId, topic)
   const ranges = await session.ranges(topic)
   for (const [partition, { beginning, end }] of ranges.entries()) {

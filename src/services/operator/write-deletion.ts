@@ -15,7 +15,7 @@ import { BoundedAppender } from './bounded-appender.ts'
 
 /**
  * Maximum number of users whose suppressions are changed concurrently. A user who was deleted in
- * many sources has a large record, so the producer must not hold the records of all users.
+ * many sources has a large record.
  */
 const maxConcurrentUsers = 500
 
@@ -31,20 +31,17 @@ export interface DeletionDeps {
 }
 
 /**
- * Carries out a deletion in four steps. Kafka has stored the records of each step before the next
- * one begins:
- * - Add the users to the suppression list. A suppression has a time, and stops the messages that
- *   were received before it. Its time is that of this step, not that of the request. The reason is
- *   that this step may begin long after the request (the command first reads the whole list of
- *   users), and that messages which are received between the two must be stopped too.
+ * Carries out a deletion in four steps. Each step begins when Kafka has stored the records of the
+ * previous one.
+ * - Add the users to the suppression list, with the time of this step, because messages that were
+ *   received since the request must be stopped too.
  * - Write an input for each user, so that the audiences service forgets the user.
  * - Store the records from which the status of the deletion is read.
  * - Write the delete messages.
  *
  * After a crash, this function may be called again with the same record. It then writes the same
- * records under the same ids, but the suppressions get the time of the second call. So events that
- * the users sent between the two calls are stopped too. Rejects when Kafka does not store a record;
- * the records stored before that stay in effect.
+ * ids, but the suppressions get the time of the second call. Rejects when Kafka does not store a
+ * record. Stored records stay in effect.
  */
 export async function writeDeletion(
   { producer, topics, suppressions, brokersNow, encodeEvent, encodeInput, headers = {} }: DeletionDeps,

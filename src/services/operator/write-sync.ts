@@ -12,7 +12,7 @@ export interface SyncDeps {
   readonly topic: string
   readonly partitions: () => Promise<number>
   readonly encodeInput: (input: AudienceInput) => Buffer
-  /** Headers that every record of the sync gets, for example trace headers. */
+  /** Headers of every record of the sync, for example trace headers. */
   readonly headers?: RecordHeaders | undefined
 }
 
@@ -20,10 +20,7 @@ export interface SyncOptions {
   readonly audience: Pick<Audience, 'name' | 'kind'>
   readonly mode: SyncMode
   readonly syncId: SyncId
-  /**
-   * Whether an empty full sync is accepted. It removes all members, and is usually the result of a
-   * broken export.
-   */
+  /** Whether an empty full sync is accepted. It removes all members, and is usually a mistake. */
   readonly allowEmpty: boolean
   /** When aborted, the sync is interrupted and its end is not written. */
   readonly signal: AbortSignal
@@ -32,14 +29,14 @@ export interface SyncOptions {
 
 export interface SyncReport {
   readonly syncId: SyncId
-  /** Number of lines with a member. Kafka has stored all of them when the sync has ended. */
+  /** Number of lines with a member, all of which Kafka has stored when the sync has ended. */
   readonly received: number
   readonly end: SyncEnd
 }
 
 /**
- * How a sync ended. In all cases except `ended`, Hookline applies the lines that it has received,
- * but does not remove the members that are missing from the list.
+ * How a sync ended. Except after `ended`, Hookline applies the received lines, but does not remove
+ * the members that are missing from the list.
  */
 export type SyncEnd =
   | { readonly kind: 'ended' }
@@ -49,10 +46,8 @@ export type SyncEnd =
   | { readonly kind: 'interrupted' }
 
 /**
- * Writes one sync to the audience-input topic. It writes one input (an observation) for each member
- * of the list. When all in-sync replicas have these inputs, it writes the end of the sync to every
- * partition. It reads lines no faster than Kafka stores them, so memory stays small for any number
- * of members.
+ * Writes an observation for each member. When all in-sync replicas have them, writes the end of the
+ * sync to every partition. It reads lines no faster than Kafka stores them.
  *
  * Rejects when `lines` throws and when Kafka does not store a record. At least one partition then
  * does not get the end of the sync, so no member in it is removed.
@@ -79,10 +74,7 @@ export async function writeSync(
   return reportOf({ kind: 'ended' })
 }
 
-/**
- * Writes one input (an observation) for each line. Resolves with `undefined` when every line is
- * valid.
- */
+/** Writes an observation for each line. Resolves with `undefined` when every line is valid. */
 async function observe(
   { topic, encodeInput, headers = {} }: SyncDeps,
   lines: AsyncIterable<readonly (string | undefined)[]>,
@@ -108,8 +100,8 @@ async function observe(
 }
 
 /**
- * Writes an input about a whole audience to every partition. Resolves when all in-sync replicas of
- * all partitions have it.
+ * Writes an input about a whole audience to every partition. Resolves when all in-sync replicas
+ * have it.
  */
 export async function toEveryPartition(
   { producer, topic, partitions, encodeInput, headers = {} }: SyncDeps,

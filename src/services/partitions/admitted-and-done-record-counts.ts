@@ -1,9 +1,6 @@
 import type { PartitionProcessor } from './partition-processor.ts'
 
-/**
- * The record counts of one consumer of this process. Each count is for the time since the previous
- * call of `take`.
- */
+/** The record counts of one consumer since the previous call of `take`. */
 export interface RecordCounts {
   /** Number of admitted records. */
   readonly consumed: number
@@ -13,18 +10,18 @@ export interface RecordCounts {
   readonly done: number
   /** Number of admitted records that were not done when their partition was revoked. */
   readonly handedBack: number
-  /** Number of times that this consumer has joined its consumer group. */
+  /** Number of times that this consumer has joined its group. */
   readonly joins: number
 }
 
 /**
- * Sums the counters of the processors. The number of done records is computed: the records in
- * progress at the previous call, plus the admitted ones, minus those that were handed back or are
- * still in progress. So each record costs only one addition, when it is admitted.
+ * Sums the counters of the processors. Done records are computed: those in progress at the previous
+ * call, plus the admitted ones, minus those that were handed back or are still in progress.
  */
 export class RecordCounter {
   /**
-   * Number of admitted records in the partitions that were revoked since this counter was created.
+   * Number of admitted records in the partitions that were revoked since the creation of the
+   * counter.
    */
   #admittedRevoked = 0
   #handedBack = 0
@@ -40,7 +37,6 @@ export class RecordCounter {
     this.#handedBack += tracker.open
   }
 
-  /** @param processors the processors of the partitions that are assigned now. */
   take(processors: Iterable<PartitionProcessor>): RecordCounts {
     const now = { admitted: this.#admittedRevoked, open: 0 }
     for (const { admitted, tracker } of processors) {

@@ -17,16 +17,13 @@ export interface AppendDeps {
   readonly gate: Pick<OwnershipGate, 'toWrite'>
 }
 
-/**
- * Appends the records that result from a consumed record. The consumed record is done only after
- * all of them are stored.
- */
+/** Appends the records that result from a consumed record, which is done when all are stored. */
 export interface Appends {
   /**
    * Appends a record, and retries until the topic stores the record or the partition is revoked.
-   * After a revocation, `end` gets false: the next owner of the partition writes the record. When
-   * `tooLarge` is given, a record that is too large for the topic is not retried. `tooLarge` is
-   * then called instead of `end`, and must write a smaller record.
+   * After a revocation, `end` gets false: the next owner writes the record. With `tooLarge`, a
+   * record that is too large for the topic is not retried: `tooLarge` is called in place of `end`,
+   * and must write a smaller record.
    */
   append(
     topic: string,
@@ -42,7 +39,7 @@ export interface Appends {
 }
 
 export function createAppends({ producer, clock, metrics, logger, gate }: AppendDeps): Appends {
-  /** The number of records whose append has failed and is retried, by topic. */
+  /** Number of records that are being retried, by topic. */
   const failing = new Map<string, number>()
   let unacknowledged = 0
 
@@ -67,8 +64,7 @@ export function createAppends({ producer, clock, metrics, logger, gate }: Append
       producer.append(topic, record, error => {
         if (error === undefined) return finish(() => end(true))
         if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
-        // The producer did not send the record, because `maySend` returned false. Kafka did not
-        // fail, so nothing is logged or counted as an error.
+        // The producer did not send the record, so Kafka did not fail.
         if (!of.mayWrite) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
         logger.error(

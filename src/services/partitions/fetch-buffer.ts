@@ -1,12 +1,11 @@
 import type { LogRecord, RecordBatch } from '../../core/ports.ts'
 
 /**
- * Fetched records of a partition that are not admitted yet, in offset order. They are decoded only
- * when they are admitted. An admitted record (decoded, routed, queued) needs several times the
- * memory of a fetched one, and one fetch may bring a thousand records.
+ * Fetched records of a partition that are not admitted yet, in offset order. They are decoded
+ * later, because an admitted record needs several times the memory.
  */
 export class FetchBuffer {
-  /** The records in reverse order. `next` removes the last item, which frees its memory. */
+  /** In reverse order: `next` removes the last item, which frees its memory. */
   #records: LogRecord[] = []
   #nextOffset = 0
 
@@ -24,19 +23,17 @@ export class FetchBuffer {
     this.#nextOffset = nextOffset
   }
 
-  /** Removes and returns the next record; `undefined` when there is none. */
   next(): LogRecord | undefined {
     return this.#records.pop()
   }
 
-  /** Adds a record to the front again, so that `next` returns this record once more. */
+  /** Adds a record to the front, so that `next` returns it again. */
   requeue(record: LogRecord): void {
     this.#records.push(record)
   }
 
   /**
-   * Keeps the first `max` records. Returns the first dropped offset, which must be fetched again;
-   * `undefined` when nothing was dropped.
+   * Keeps the first `max` records. Returns the first dropped offset, which must be fetched again.
    */
   truncate(max: number): number | undefined {
     const dropped = this.#records.splice(0, Math.max(0, this.#records.length - max))

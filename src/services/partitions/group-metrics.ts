@@ -9,10 +9,7 @@ export interface GroupMember {
   readonly consumer: Pick<LogConsumer, 'timeSinceContact'>
 }
 
-/**
- * Updates the metrics of a consumer group: adds the counts since the last call to the counters, and
- * sets the gauges.
- */
+/** Updates the metrics of a consumer group with the counts since the last call. */
 export function showGroup(metrics: Metrics, group: ConsumerGroupLabel, { partitions, consumer }: GroupMember): void {
   const { consumed, done, handedBack, joins } = partitions.takeCounts()
   metrics.recordsConsumed.inc({ group }, consumed)

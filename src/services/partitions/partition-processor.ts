@@ -15,11 +15,10 @@ const { deliveriesPerRecord, resumeBelow, notDueBelow } = flowLimits.prefetch
  * - `schema`, `audience`: its next record needs a schema or an audience that this process does not
  *   know.
  * - `restore`: its audience memberships are being loaded.
- * - `revocation`: it is being revoked. If a record were admitted now, it could cause an append that
- *   ends after the last commit. The next owner of the partition would then repeat this append.
- * - `loss`: Kafka lost unread records, or may have lost some, and the service has not cancelled the
- *   affected syncs yet. Until then, no offset is committed. So if the process dies, the next owner
- *   finds the loss too.
+ * - `revocation`: it is being revoked. A newly admitted record could cause an append after the last
+ *   commit, which the next owner would repeat.
+ * - `loss`: Kafka may have lost unread records, and the affected syncs are not cancelled yet. No
+ *   offset is committed, so that the next owner would find the loss too.
  * - `stopping`: the process stops. This reason is never removed.
  */
 export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'revocation' | 'loss' | 'stopping'
@@ -30,16 +29,15 @@ interface Deps {
   /** Called when the last reason for a pause is removed. */
   readonly onResumed: (processor: PartitionProcessor) => void
   /**
-   * The first hour with complete ledger counts, in hours since 1970, if the commit of the partition
-   * has no ledger yet, so that a ledger begins now. `undefined` for a topic that gets no ledger.
+   * The first hour with complete ledger counts (in hours since 1970), for a commit that has no
+   * ledger yet; `undefined` for a topic that gets no ledger.
    */
   readonly exactSince: number | undefined
 }
 
 /**
- * Tracks what this process does on one partition, from the assignment of the partition to its
- * revocation. Each assignment creates a new processor. So a delivery that ends after a revocation
- * cannot change the progress of a later assignment.
+ * What this process does on one partition, from its assignment to its revocation. Each assignment
+ * creates a new processor, so a late delivery cannot change the progress of a later assignment.
  */
 export class PartitionProcessor implements TopicPartition {
   readonly topic: string
@@ -50,36 +48,31 @@ export class PartitionProcessor implements TopicPartition {
    * Set when the partition is revoked, and never reset. Another process may then own the partition.
    */
   revoked = false
-  /**
-   * Whether the partition is being revoked. Its queued deliveries are then left to the next owner.
-   */
+  /** Whether the partition is being revoked. Queued deliveries are then left to the next owner. */
   isLeaving = false
   /**
-   * Whether `admit` (`partitions.ts`) is running for the partition. If `admit` is called again in
-   * this time, the inner call returns immediately.
+   * Whether `admit` (`partitions.ts`) is running. Another call of `admit` then returns immediately.
    */
   isAdmitting = false
-  /** Number of records that were admitted since the partition was assigned, done or not. */
+  /** Number of records that were admitted since the assignment, done or not. */
   admitted = 0
-  /** When the partition's last batch was fetched, in monotonic milliseconds. */
+  /** When the last batch was fetched, in monotonic ms. */
   fetchedAt = Number.NEGATIVE_INFINITY
   /**
-   * All records with offsets less than `below` were in the log at the time `at` (monotonic
-   * milliseconds) or earlier. If the clock of a broker was ahead, the timestamps of its records are
-   * too late. So a retry record waits at most its planned wait after `at`, even if it is due later
-   * by its timestamp.
+   * All records with offsets less than `below` were in the log at the time `at` (monotonic ms). A
+   * retry record waits at most its planned wait after `at`, even if its timestamp is later, because
+   * the clock of a broker was ahead.
    */
   knownInLog = { below: 0, at: Number.NEGATIVE_INFINITY }
   /**
-   * Whether the partition had a retry record whose timestamp was too late, because the clock of a
-   * broker was ahead. Only the first of these records is logged.
+   * Whether a retry record had a late timestamp, because a broker's clock was ahead. Only the first
+   * one is logged.
    */
   hasLateTimestamp = false
-  /** The end offset of the partition, as far as it is known: from a batch or from `endChecked`. */
+  /** The last known end offset of the partition, from a batch or from `endChecked`. */
   highWatermark: number
   /**
-   * When the partition's last batch was fetched or its end offset was last checked, in monotonic
-   * milliseconds.
+   * When the last batch was fetched or the end offset was last checked, in monotonic milliseconds.
    */
   endCheckedAt = Number.NEGATIVE_INFINITY
   readonly #deps: Deps
@@ -87,8 +80,8 @@ export class PartitionProcessor implements TopicPartition {
   readonly #lastRouted = new LastOffsetOfOthers()
   #openBytes = 0
   /**
-   * The number of deliveries in memory beyond the first one of each record. The first one is not
-   * counted here, because the record itself counts towards the prefetch limit for records.
+   * Number of deliveries in memory beyond the first one of each record. The first one counts as the
+   * record itself towards the prefetch limits.
    */
   #deliveries = 0
   #inProgress = 0
@@ -102,25 +95,22 @@ export class PartitionProcessor implements TopicPartition {
     this.#deps = deps
   }
 
-  /**
-   * Whether the partition is being revoked or the process stops. A record that waits must then
-   * cause no append: see `revocation` in `PauseReason`.
-   */
+  /** Whether a record that waits must cause no append (see `revocation` in `PauseReason`). */
   get isEnding(): boolean {
     return this.isLeaving || this.isPausedFor('stopping')
   }
 
   /**
-   * Whether an attempt may start. False while the partition is being revoked, or after the session
-   * lease has ended, because another process may then own the partition.
+   * Whether an attempt may start. False during a revocation, and after the end of the session
+   * lease.
    */
   get mayStart(): boolean {
     return !this.isLeaving && this.#deps.consumer.holdsLease()
   }
 
   /**
-   * Whether the results of records in progress may be written. False after the revocation, or after
-   * the session lease has ended, because another process may then write them too.
+   * Whether results may be written. False after a revocation, and after the end of the session
+   * lease.
    */
   get mayWrite(): boolean {
     return !this.revoked && this.#deps.consumer.holdsLease()
@@ -135,9 +125,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Notes that the end offset of the partition was read at the time `now` (monotonic milliseconds).
-   * `end` is the offset, or `undefined` when the read failed. A batch that was fetched during the
-   * read may have a higher end offset.
+   * Notes the end offset that was read at `now` (monotonic ms); `undefined` after a failed read. A
+   * batch that was fetched during the read may have a higher one.
    */
   endChecked(end: number | undefined, now: number): void {
     this.highWatermark = Math.max(this.highWatermark, end ?? 0)
@@ -155,7 +144,6 @@ export class PartitionProcessor implements TopicPartition {
     this.#idle = undefined
   }
 
-  /** Resolves when no attempt or append is in progress. */
   async idle(): Promise<void> {
     if (this.#inProgress === 0) return
     this.#idle ??= Promise.withResolvers()
@@ -175,17 +163,14 @@ export class PartitionProcessor implements TopicPartition {
     this.#pauses.add(reason)
   }
 
-  /**
-   * Removes one reason for the pause. When no reason is left, records are admitted and fetched
-   * again.
-   */
+  /** Removes one reason for the pause. Without reasons, records are admitted and fetched again. */
   resume(reason: PauseReason): void {
     if (this.#pauses.delete(reason) && this.#pauses.size === 0 && !this.revoked) this.#deps.onResumed(this)
   }
 
   /**
-   * Admits a record, which is in progress from then on. Returns false, and does nothing, when an
-   * earlier owner of the partition has already finished the record.
+   * Admits a record. Returns false, and does nothing, when an earlier owner has finished the
+   * record.
    */
   admit(record: LogRecord): boolean {
     if (!this.tracker.add(record.offset)) return false
@@ -202,17 +187,12 @@ export class PartitionProcessor implements TopicPartition {
     this.#resumeBelowLimits()
   }
 
-  /**
-   * Notes that one more delivery of an admitted record is in memory. If the partition has too many
-   * deliveries, it is paused when its next record is admitted.
-   */
+  /** Too many deliveries pause the partition when its next record is admitted. */
   deliveryAdded(): void {
     this.#deliveries++
   }
 
-  /**
-   * Notes that one delivery of a record has ended while others of this record are still in memory.
-   */
+  /** One delivery of a record has ended while others are still in memory. */
   deliveryEnded(): void {
     this.#deliveries--
     this.#resumeBelowLimits()
@@ -228,15 +208,14 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether the partition has room in memory for a record that is not due yet. The room is limited:
-   * if too many of these records waited, the partition would reach its prefetch limits, and unread
-   * records for all other destinations would wait too.
+   * Whether the partition has room for a record that is not due yet. The room is limited, because
+   * unread records would wait if the partition reached its prefetch limits.
    */
   get hasRoomForNotDue(): boolean {
     return !this.#reaches(notDueBelow)
   }
 
-  /** Notes that one destination is done with a record that other destinations still need. */
+  /** One destination is done with a record that other destinations still need. */
   partlyDone(record: LogRecord, destination: string, result: LedgerResult): void {
     if (!this.revoked) this.tracker.partlyDone(record.offset, destination, result)
   }
@@ -246,8 +225,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether the partition has a record that is not for `destination`. The check begins at the first
-   * record that is not done; later records count even if they are done.
+   * Whether the partition has a record that is not for `destination`. From the first unfinished
+   * record on, records count even if they are done.
    */
   hasRecordForOthers(destination: string): boolean {
     return this.#lastRouted.hasRecordForOthers(destination, this.tracker.committable)

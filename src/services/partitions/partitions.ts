@@ -23,32 +23,27 @@ interface Deps {
   /** Maximum number of concurrent webhook requests of the process. */
   readonly maxInFlight: number
   /**
-   * Returns the time from which a record may be admitted. `undefined` when all records are due
+   * Returns the time from which a record may be admitted. `undefined`: all records are due
    * immediately.
    */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   readonly admission: Admission
-  /** Writes the ledger counts of the partitions; `undefined` when they have no ledger. */
+  /** `undefined` when the partitions have no ledger. */
   readonly ledger?: LedgerWriter
 }
 
-/**
- * Writes ledger counts of a partition to the ledger topic when the metadata of its offset commits
- * has no room for them.
- */
+/** Writes ledger counts to the ledger topic when the commit metadata of a partition has no room. */
 export interface LedgerWriter {
   /** The first complete hour of a ledger that begins at this position, in hours since 1970. */
   exactSince(position: Position): number
   /**
    * Called each time the position for an offset commit is read. Writes a ledger record if the
-   * metadata of the commit has no room for the counts, and discards counts that could not be
-   * written in time.
+   * commit has no room, and discards counts that could not be written in time.
    */
   check(processor: PartitionProcessor): void
   /**
-   * Resolves when the commit of the partition has room for all its ledger counts. Counts that do
-   * not fit are stored in the ledger topic, or discarded after at most 5 s and before `deadline`
-   * (monotonic milliseconds).
+   * Resolves when the commit has room for all ledger counts: the rest is stored in the ledger
+   * topic, or discarded after at most 5 s and before `deadline` (monotonic milliseconds).
    */
   untilRoom(processor: PartitionProcessor, deadline: number): Promise<void>
 }
@@ -59,30 +54,28 @@ export interface Admission {
    * Whether partitions may now prefetch up to their higher limits (`stalled` of `prefetchLimits`).
    */
   prefetchesDeeper(): boolean
-  /** Called before the first record of a partition; the service may pause it here. */
+  /** The service may pause the partition here, before its first record. */
   assigned(processor: PartitionProcessor, position: Position): void
   admit(record: LogRecord, processor: PartitionProcessor): void
   /**
    * Called when Kafka lost unread records of the partition: retention deleted them, or the log was
-   * truncated. If the service pauses the partition for `loss` here, no later offset is committed
-   * until it resumes the partition.
+   * truncated. If the service pauses the partition for `loss`, no later offset is committed until
+   * it resumes the partition.
    */
   lost?(processor: PartitionProcessor): void
   /**
-   * Called after records were admitted, as soon as all fetched records are admitted or the
-   * partition is paused.
+   * Called after records were admitted, when all fetched records are admitted or the partition is
+   * paused.
    */
   admitted(processor: PartitionProcessor): void
   revoked(processor: PartitionProcessor): void
   /**
-   * Called when the partition is being revoked and has nothing in progress. The revocation also
-   * waits for appends that this call starts.
+   * Called when the partition is being revoked and has nothing in progress. It may start appends.
    */
   handOver(processor: PartitionProcessor): void
   /**
-   * Called when partitions are being revoked or were revoked, and when the group confirms the
-   * assignment again. The service checks the deliveries and inputs that were not allowed to start.
-   * It starts them, or leaves them to the new owner of the partition.
+   * Called when partitions are revoked, and when the group confirms the assignment again. The
+   * service starts the work that was not allowed to start, or leaves it to the new owner.
    */
   released(): void
 }
@@ -91,22 +84,19 @@ export interface Admission {
 export interface Partitions {
   readonly handlers: LogConsumerHandlers
   processors(): Iterable<PartitionProcessor>
-  /** Returns the record counts of the consumer since the previous call. */
   takeCounts(): RecordCounts
 }
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 /**
- * A retry can start before its due time. The due time is computed from the timestamp of the record,
- * which is too late if the clock of the broker was ahead. A retry that starts more than this number
- * of milliseconds before its due time is logged.
+ * A retry that starts more than this time, in ms, before its due time is logged. The due time is
+ * too late if the clock of the broker was ahead.
  */
 const clockAheadMs = 60_000
 
 /**
- * Time at the end of a revocation that is reserved for storing the ledger counts. A revocation
- * takes at most 8 s, and requests in progress end after at most 5 s. So usually more time than this
- * is left for the counts.
+ * Time at the end of a revocation for storing the ledger counts. A revocation takes at most 8 s,
+ * and requests in progress end after at most 5 s.
  */
 const ledgerTime = durationMs(2_000)
 
@@ -145,8 +135,8 @@ export function createPartitions(deps: Deps): Partitions {
 
   function onRecords(batch: RecordBatch): void {
     const processor = processors.get(partitionKey(batch))
-    // While the partition waits until its next record is due, batches are ignored. They were
-    // fetched before `waitUntilDue` moved the position of the consumer back, and are fetched again.
+    // Ignore batches that were fetched before `waitUntilDue` moved the position of the consumer
+    // back. They are fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
     if (batch.isAfterLoss === true) admission.lost?.(processor)
     processor.fetched(batch, clock.monotonic())
@@ -154,12 +144,10 @@ export function createPartitions(deps: Deps): Partitions {
   }
 
   /**
-   * Admits fetched records until none is left, and then fetches more. Ends earlier when the
-   * partition is paused.
+   * Admits fetched records until the partition is paused or none is left, and then fetches more.
    */
   function admit(processor: PartitionProcessor): void {
-    // When a record is done immediately (dropped), `admit` is called again while its loop runs. The
-    // inner call returns, and the loop continues.
+    // A record that is done immediately (dropped) calls `admit` again while the loop runs.
     if (processor.isAdmitting) return
     processor.isAdmitting = true
     while (!processor.isPaused) {
@@ -167,9 +155,8 @@ export function createPartitions(deps: Deps): Partitions {
       if (record === undefined) break
       if (record.offset < processor.tracker.received) continue
       const due = dueAt?.(record)
-      // The time is read again for each record. `waitUntilDue` reads it too, and resumes the
-      // partition immediately if the record has become due. If this loop used an older time, it
-      // would wait for the same record again and again, and would never end.
+      // Read the time for each record, as `waitUntilDue` does. With an older time, the loop would
+      // wait for the same due record again and again.
       if (due !== undefined && timeUntilDue(clock, processor, { record, due }) > 0)
         waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
       else if (processor.admit(record)) admission.admit(record, processor)
@@ -226,9 +213,8 @@ const isBeingRevoked = ({ isLeaving, revoked }: PartitionProcessor): boolean => 
 
 /**
  * Waits until no work is in progress, and then until the commit has room for the ledger counts. If
- * work is still in progress `ledgerTime` before the deadline, the counts of the records that are
- * done are stored first. So if the work does not end in time, the next owner repeats only this
- * work.
+ * work is still in progress `ledgerTime` before the deadline, the counts of finished records are
+ * stored first.
  */
 async function handOver(
   { admission, ledger, clock }: Deps,
@@ -252,17 +238,16 @@ async function drain(admission: Admission, processor: PartitionProcessor): Promi
 
 interface NotDue {
   readonly record: LogRecord
-  /** When the record is due by the timestamp that its broker gave it. */
+  /** When the record is due by its timestamp. */
   readonly due: EpochMs
 }
 
 /**
  * Returns the milliseconds until a record is due; 0 or less when it is due.
  *
- * If the clock of a broker was ahead, the timestamps of its records are too late. So a record never
- * waits longer than its planned wait (`due` minus its timestamp), counted from the moment at which
- * this process first knew that the record is in the log. This wait is measured with the monotonic
- * clock, so a correction of the clock does not change it.
+ * If the clock of a broker was ahead, its timestamps are too late. So a record never waits longer
+ * than its planned wait (`due` minus its timestamp), on the monotonic clock, after this process
+ * first knew the record.
  */
 function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due }: NotDue): number {
   const now = clock.monotonic()
@@ -271,10 +256,7 @@ function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due
   return Math.min(due - clock.now(), processor.knownInLog.at + due - record.timestamp - now)
 }
 
-/**
- * Pauses the partition until the record is due. Later records wait too. A later record can be due
- * earlier only if the clock of a broker was ahead. It then waits until this record is due.
- */
+/** Pauses the partition until the record is due. Later records wait too. */
 function waitUntilDue(
   { consumer, clock, logger }: Deps,
   processor: PartitionProcessor,

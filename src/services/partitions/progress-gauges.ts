@@ -5,10 +5,10 @@ import type { PartitionProcessor } from './partition-processor.ts'
 
 /*
  * Gauges that several services of one process set, each for its own topics. `refreshServices`
- * removes all series of these gauges before the services set them.
+ * removes all series of these gauges first.
  */
 
-/** The number of records from the first unfinished one to the end of the partition. */
+/** Number of records from the first unfinished one to the end of the partition. */
 export const lagOf = ({ highWatermark, tracker }: PartitionProcessor): number =>
   Math.max(0, highWatermark - tracker.committable)
 
@@ -20,9 +20,8 @@ interface Progress {
 }
 
 /**
- * Returns a function that sets the metric `partitionProgress`: for each partition, the time at
- * which it last advanced or had nothing to do. The function compares the progress with the progress
- * at its previous call (the previous scrape).
+ * Returns a function that sets the metric `partitionProgress`: when each partition last advanced or
+ * had nothing to do, compared with the previous call (the previous scrape).
  */
 export function createShowProgress(
   metrics: Pick<Metrics, 'partitionProgress'>,
@@ -47,9 +46,8 @@ export function createShowProgress(
 }
 
 /**
- * Sets the metric `oldestRecord` for each topic of `processors`: the time at which the oldest of
- * its records in progress was appended, or the current time when none is in progress. Returns these
- * times in ms.
+ * Sets the metric `oldestRecord` for each topic of `processors`: the append time of its oldest
+ * record in progress, or the current time without one. Returns these times in ms.
  */
 export function showOldest(
   metrics: Pick<Metrics, 'oldestRecord'>,

@@ -6,10 +6,7 @@ import type { PartitionProcessor } from './partition-processor.ts'
 /** Reads the end offsets of all partitions of a topic, in partition order. */
 export type ReadEndOffsets = (topic: string) => Promise<readonly number[]>
 
-/**
- * Time between two checks. The end offsets of newly assigned partitions are read after at most this
- * time.
- */
+/** Time between two checks, and so the maximum time until a new partition is checked. */
 const checkEvery = durationMs(5_000)
 /** Time, in ms, until the end offset of a partition without new batches is read again. */
 const checkAgainAfterMs = 30_000
@@ -22,9 +19,8 @@ interface Deps {
 
 /**
  * Reads the end offsets of assigned partitions that have fetched nothing for 30 s, or nothing since
- * their assignment. The lag of a partition is computed from its last known end offset, and a paused
- * partition fetches no batches with a newer one. For example, a partition of a retry topic is often
- * paused for an hour. Without this check, the metrics would show too small a lag.
+ * their assignment. A paused partition fetches no newer end offsets, so the metrics would show too
+ * small a lag.
  *
  * The topics are read one after the other. While a partition has no leader, the read fails for the
  * whole topic, and is repeated after 30 s.

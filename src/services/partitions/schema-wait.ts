@@ -9,9 +9,8 @@ interface Deps<Open> {
   readonly clock: Clock
   readonly logger: Logger
   readonly decode: (open: Open) => void
-  /** Called when the registry has answered that it does not know the schema id. */
+  /** Called when the registry does not know the schema id. */
   readonly unknown: (open: Open) => void
-  /** Starts the deliveries that were enqueued when the waiting record was handled. */
   readonly dispatch: () => void
 }
 
@@ -44,10 +43,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
     )
   }
 
-  /**
-   * Handles the record that waited for the schema, and only then resumes the partition, so that
-   * later records of the partition are handled after it.
-   */
+  /** Handles the waiting record before the partition resumes, so that later records follow it. */
   function proceed(open: Open, known: boolean): void {
     if (known) decode(open)
     else unknown(open)

@@ -16,14 +16,14 @@ interface Deps extends Pick<Appends, 'append'> {
 
 export interface WhyDeadLettered {
   readonly reason: DeadLetterReason
-  /** Why the message is invalid; set when the reason is `invalid_message`. */
+  /** Set when the reason is `invalid_message`. */
   readonly code?: RejectionCode | undefined
   readonly carried?: Partial<DeliveryState> | undefined
 }
 
 /**
  * Appends a record to the dead-letter topic. `end` gets true when the topic has stored the record,
- * and false after the partition was revoked.
+ * and false after a revocation.
  */
 export type WriteDeadLetter = (
   record: LogRecord,
@@ -33,10 +33,10 @@ export type WriteDeadLetter = (
 ) => void
 
 /**
- * Creates a function that writes dead letters. In two cases, a dead letter has only the first 64
- * KiB of the record, because the record would otherwise block its partition forever:
- * - The dead letter, which is longer than its record, is too large for the topic.
- * - The record represents a whole Kafka batch that cannot be decompressed (`unreadBatch`).
+ * Creates a function that writes dead letters. A dead letter has only the first 64 KiB of the
+ * record in two cases, so that the record does not block its partition forever:
+ * - The whole dead letter is too large for the topic.
+ * - The record represents a Kafka batch that cannot be decompressed (`unreadBatch`).
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {

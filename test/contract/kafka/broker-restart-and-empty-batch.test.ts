@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => broker?.stop())
 
 async function restart(how: 'stop' | 'kill'): Promise<void> {
-  // For a regular stop, the test sends SIGTERM, because `broker.stop()` would also delete the data.
+  // `broker.stop()` would also delete the data.
   if (how === 'kill') await broker.kill()
   else {
     process.kill(broker.pid, 'SIGTERM')
@@ -95,8 +95,7 @@ it.each(['stop', 'kill'] as const)('consumer and producer survive the %s and res
   await recorder.until(() => recorder.records.length === 20)
 
   const restarting = restart(how)
-  // When the retries of the producer end, the caller decides what to do. The caller in this test
-  // appends the record again.
+  // The retries of the producer end before the broker is back, so the test appends again.
   const again = async (record: { value: Buffer }): Promise<void> => {
     await eventually(
       () =>
@@ -120,8 +119,8 @@ it.each(['stop', 'kill'] as const)('consumer and producer survive the %s and res
 })
 
 /**
- * Creates a topic whose first segment, after compaction, has only an empty batch. The log cleaner
- * removes the records of the last batch of an idempotent producer, but keeps the batch itself.
+ * Creates a topic whose first segment, after compaction, has only an empty batch: the log cleaner
+ * keeps the last batch of an idempotent producer.
  */
 async function cleanedTopic(): Promise<string> {
   const topic = await newTopic({

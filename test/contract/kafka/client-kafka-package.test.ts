@@ -6,8 +6,6 @@ import { hostScript } from '../../support/client/kafkajs-unchanged-script.ts'
 import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 import { newRealEventsTopic, type RealEventsTopic } from '../../support/kafka/real-events-topic.ts'
 
-/* Tests of the npm package `@hookline/client-kafka`, packed and installed, on a real broker. */
-
 let consumer: Consumer
 beforeAll(async () => {
   consumer = await installPacked('@hookline/client', '@hookline/client-kafka')

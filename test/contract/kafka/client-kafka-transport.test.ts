@@ -37,8 +37,7 @@ async function preparedPlace(brokers?: string[]) {
   return place
 }
 
-// This test is the first one, because the retries of kafkajs continue for seconds after it. They
-// end while the other tests run.
+// The first test, because the retries of kafkajs continue for seconds while later tests run.
 it('close keeps its time limit and reports all messages when no broker listens', async () => {
   const place = newRealEventsTopic([`127.0.0.1:${await freePorts(1)}`])
   await place.registerSchema()

@@ -13,7 +13,7 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 import { startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './test-clients-and-topics.ts'
 
-/** Makes the broker check ACLs. Access to a topic or group without ACLs stays permitted. */
+/** The broker checks ACLs, but permits access to topics and groups without ACLs. */
 const properties = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
   'allow.everyone.if.no.acl.found': 'true',
@@ -31,9 +31,8 @@ const newTopicHere = (config: Record<string, string> = {}): Promise<string> =>
   newTopic({ on: [broker.address], config })
 
 /**
- * Denies this access and permits all other access. As soon as a topic or group has an ACL, the
- * broker permits only what its ACLs permit. So one ACL permits everything, and a second one denies
- * this access.
+ * Denies only this access. A topic or group with an ACL permits only what its ACLs permit, so one
+ * ACL permits everything, and a second one denies this access.
  */
 async function forbid(access: Access): Promise<void> {
   const admin = await plainAdmin([broker.address])
@@ -79,8 +78,7 @@ describe('permissions', () => {
     const needed = [allowed, forbidden, uniqueName()].flatMap(name =>
       (['read', 'write', 'join'] as const).map(each => ({ to: each, name })),
     )
-    // A new ACL takes effect with a delay, so this repeats the check until the broker denies the
-    // access.
+    // A new ACL takes effect with a delay.
     let refused: ReadonlySet<Access> = new Set()
     while (refused.size === 0) refused = await examiner(broker.address).deniedAccess(broker.address, needed)
     expect([...refused]).toEqual([{ to, name: forbidden }])
@@ -93,7 +91,7 @@ describe('the clock of a broker', () => {
   it('is read from the append time of a record', async () => {
     const topic = await newTopicHere({ 'message.timestamp.type': 'LogAppendTime' })
     const { before, after, appended } = await examiner(broker.address).readClock(topic)
-    // The broker runs on this machine, so its time is between the two readings of the clock.
+    // The broker runs on this machine, so both use the same clock.
     expect(appended).toBeGreaterThanOrEqual(before)
     expect(appended).toBeLessThanOrEqual(after)
   })

@@ -27,7 +27,6 @@ function newConfigTopic(): Promise<string> {
   return newTopic({ partitions: 3, config: { ...topicConfig(specs.at(-1)!) } })
 }
 
-/** Starts to follow the topic. Resolves when it has been read to its end. */
 async function follow(topic: string): Promise<ObjectStore> {
   const follower = createFollower({ kafka: kafka(), topic, clock: processClock, logger: silent })
   const store = createObjectStore({ follower, topic, logger: silent, reading, clock: processClock })
@@ -36,10 +35,8 @@ async function follow(topic: string): Promise<ObjectStore> {
   return store
 }
 
-/** The settings of a process that reads the topic now. */
 const mergedFrom = async (topic: string) => mergeObjects(file, (await follow(topic)).objects())
 
-/** The configuration objects of an operator process, which follows the topic and writes to it. */
 async function operator(topic: string): Promise<ConfigObjects> {
   const store = await follow(topic)
   const writer = new ObjectWriter({ store, producer: producer(), topic, clock: processClock, logger: silent })
@@ -145,8 +142,8 @@ describe('concurrent changes of two objects that together would break a referenc
     for (const round of rounds) {
       const source = `source-${round}`
       await operators[0]!.change(putSource(source, `write-key-${round}`))
-      // Waits until the second process has read the source from the topic. For this, the second
-      // process writes the same document again, which changes nothing.
+      // The same document changes nothing. The call resolves when the second process has read the
+      // source.
       await operators[1]!.change(putSource(source, `write-key-${round}`))
       const deletion = { ...given, kind: 'source', id: source, next: () => undefined } as const
       const creation = {

@@ -41,8 +41,8 @@ describe('fetches', () => {
     { name: 'the default size returns all 20', fetch: undefined, most: 20 },
   ])('are limited by the fetch size: $name', async ({ fetch, most }) => {
     const [topic, to] = [await newTopic(), producer()]
-    // The broker returns a batch only as a whole. So each record is appended in a request of its
-    // own, and is a batch of its own. Otherwise the fetch size would have no effect.
+    // Each record is its own batch. The broker returns whole batches, so the fetch size has no
+    // effect within one.
     for (let record = 0; record < 20; record++) await append(to, topic, { value: Buffer.alloc(10_000) })
     const recorder = new Recorder()
     await consumer([topic], { ...(fetch && { fetch }) }).start(recorder)

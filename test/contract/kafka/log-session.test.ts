@@ -14,7 +14,6 @@ import {
   uniqueName,
 } from './test-clients-and-topics.ts'
 
-/** Returns log sessions, which are closed after the test, and the number of opened connections. */
 function newSessions() {
   const client = kafka()
   const count = { opened: 0 }

@@ -13,7 +13,6 @@ async function valuesIn(topic: string): Promise<string[]> {
   return values
 }
 
-/** A producer that has a connection through a proxy, and a topic with one record: `first`. */
 async function connected() {
   const link = await startTcpProxy(Number(brokers()[0]?.split(':')[1]))
   afterwards(() => link.close())
@@ -23,9 +22,8 @@ async function connected() {
   return { link, topic, to }
 }
 
-// kafkajs repeats a request that got no response. Since the first try, the process may have lost
-// its partition, and the next owner may have written newer records. A repeated record would follow
-// these newer records, and would replace them for readers that keep the last record of a key.
+// kafkajs repeats a request that got no response. By then, the next owner of the partition may have
+// written newer records, which the repeated record would replace.
 it('kafkajs does not repeat a record whose maySend has become false since the broker stored it', async () => {
   const { link, topic, to } = await connected()
   link.set({ kind: 'answers-lost' })

@@ -18,7 +18,6 @@ import {
 const mebibyte = 1024 * 1024
 const bombBytes = 200 * mebibyte
 
-/** Sends a compressed record with a producer that is not Hookline's. */
 async function sendPacked(topic: string, compression: 'GZIP' | 'ZSTD', value: Buffer): Promise<void> {
   const other = plainKafka().producer()
   await other.connect()
@@ -33,7 +32,7 @@ describe('a batch that decompresses to 200 MB', () => {
     await sendPacked(topic, name, Buffer.alloc(bombBytes))
     await append(producer(), topic, { value: Buffer.from('after') })
     const recorder = new Recorder()
-    // Memory is measured only now, when the memory for sending the batch is free again.
+    // Measured when the memory for sending the batch is free again.
     const before = process.memoryUsage().rss
     await consumer([topic]).start(recorder)
     await recorder.until(() => recorder.records.length === 3)

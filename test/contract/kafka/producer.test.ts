@@ -95,8 +95,7 @@ describe('the partition of a record', () => {
     const to = producer()
     await append(to, topic)
     await growTo(4, topic)
-    // kafkajs does not know partition 3 until it refreshes its metadata. Until then, the append
-    // must fail.
+    // kafkajs does not know partition 3 until it refreshes its metadata.
     await expect(append(to, topic, { partition: 3 })).rejects.toEqual(failure('UNANSWERED', true))
     await append(producer(), topic, { partition: 3 })
   })
@@ -213,10 +212,9 @@ describe('compression codecs', () => {
   )
 
   it.each(codecs)('%s: the broker reads Hookline’s batches, and Hookline the broker’s', async compression => {
-    // Hookline compresses its batches for the topic `ours`. The `compression.type` of the topic is
-    // a different one, so the broker must read these batches, and compresses them again. Hookline
-    // writes batches without compression to the topic `theirs`, and the broker compresses them. So
-    // Hookline must read batches of the broker.
+    // The broker compresses batches of the topic `ours` again in another format, so it must read
+    // Hookline's batches. It alone compresses those of the topic `theirs`, so Hookline must read
+    // the broker's batches.
     const other = compression === 'GZIP' ? 'lz4' : 'gzip'
     const ours = await newTopic({ config: { 'compression.type': other } })
     const theirs = await newTopic({ config: { 'compression.type': compression.toLowerCase() } })

@@ -11,7 +11,6 @@ const reader = createReader({ kafka: kafka(), clock: processClock, logger: silen
 
 describe('a portion of a topic', () => {
   const key = Buffer.from('["d-1"]')
-  /** The offsets of the records, in the order in which they were read. */
   async function offsets(topic: string, portion: Portion, most = 100): Promise<readonly string[]> {
     const seen: string[] = []
     const onRecord = ({ partition, offset }: LogRecord) => void seen.push(`${partition}/${offset}`)

@@ -29,10 +29,7 @@ async function join(topic: string, groupId: string, recorder = new Recorder()): 
 const owned = ({ recorder }: Joined): number[] =>
   [...recorder.trackers.keys()].map(key => Number(key.split('/')[1])).sort()
 
-/**
- * Two members that share the four partitions of a topic. Before the second one joined, the first
- * one owned all of them.
- */
+/** Two members that share the four partitions of a topic, after the first one owned all of them. */
 async function twoMembers() {
   const topic = await newTopic({ partitions: 4 })
   const groupId = uniqueName()
@@ -171,8 +168,7 @@ it('a group under load loses nothing and repeats no finished record while member
   const seen = (): string[] => members.flatMap(({ recorder }) => recorder.values) as string[]
   await Promise.any(members.map(({ recorder }) => recorder.until(() => new Set(seen()).size === total)))
   for (const { one } of members) await one.stop()
-  // A member finishes each record immediately, and commits the offset before it releases the
-  // partition. So the next owner gets no record again.
+  // Each member commits its finished records before it releases a partition.
   expect(seen().length).toBe(total)
   expect(await committed(await plainAdmin(), groupId, topic)).toEqual(
     Array.from({ length: 6 }, () => expect.any(Number)),
@@ -185,8 +181,8 @@ async function waitingForDead() {
   const topic = await newTopic({ partitions: 4 })
   const groupId = uniqueName()
   const first = await join(topic, groupId)
-  // The clock of the dead member does not advance. So the member sends only one heartbeat and does
-  // not notice the rebalance.
+  // Without an advancing clock, the member sends only one heartbeat and does not notice the
+  // rebalance.
   const dead = consumer([topic], { groupId, clock: { ...processClock, monotonic: () => 0, boottime: () => 0 } })
   await dead.start(new Recorder())
   await first.recorder.until(() => owned(first).length === 2)
@@ -202,7 +198,7 @@ describe('a rebalance that waits for a dead member', () => {
       [0, 1, 2, 3].map(partition => ({ partition, value: Buffer.from(`${partition}`) })),
     )
     await first.recorder.until(() => first.recorder.records.length === 2)
-    // The rebalance is still in progress, so the partitions that move have no owner.
+    // During the rebalance, the partitions that move have no owner.
     expect(owned(first)).toEqual(kept)
     expect(first.one.holdsLease()).toBe(true)
     await first.recorder.until(() => first.recorder.records.length === 4)
@@ -218,8 +214,7 @@ describe('a rebalance that waits for a dead member', () => {
   it('does not delay commits of partitions that stay', async () => {
     const { topic, groupId, first, kept } = await waitingForDead()
     const [to, admin] = [producer(), await plainAdmin()]
-    // The commit of the first round may come before the rebalance. So the test makes three rounds:
-    // the later rounds are certainly during the rebalance.
+    // The first commit may come before the rebalance, but the later ones are certainly during it.
     for (const offset of [0, 1, 2]) {
       await appendAll(
         to,

@@ -43,7 +43,7 @@ describe('pages of dead letters', () => {
     expect([...idsOf(second), ...idsOf(third)]).toEqual(left.map(number => `m${number}`))
     expect(third.next).toBeUndefined()
     expect(idsOf(await page({ limit: '1' }))).toEqual(['m40'])
-    // Another process must find the same page without the keys that the first process has read.
+    // Another process must find the same page without the index of the first process.
     expect(idsOf(await pagesOf(topic).page({ limit: '15', after: first.next as string }))).toEqual(idsOf(second))
   })
 
@@ -54,7 +54,7 @@ describe('pages of dead letters', () => {
     const first = await page({})
     expect([first.deadLetters.length, first.partial]).toEqual([100, undefined])
     expect((await page({ after: first.next as string })).deadLetters).toHaveLength(100)
-    // The only dead letter of the destination `rare` is among the oldest.
+    // The only match is among the oldest dead letters.
     let found = await page({ destination: 'rare' })
     let pages = 1
     for (; found.deadLetters.length === 0 && pages < 20; pages++) {
@@ -68,7 +68,6 @@ describe('pages of dead letters', () => {
   })
 })
 
-/** Writes dead letters. An early one has the destination `rare`. */
 async function writeMany(topic: string, count: number): Promise<void> {
   const writer = producer()
   for (let from = 0; from < count; from += 10_000) {

@@ -83,10 +83,7 @@ export function producer(options: Partial<ProducerDeps> = {}): LogProducer {
   return created
 }
 
-/**
- * Adds partitions to a topic. Resolves when the metadata of the broker includes them, which takes
- * some time.
- */
+/** Adds partitions to a topic. Resolves when the metadata of the broker includes them. */
 export async function growTo(count: number, topic: string): Promise<void> {
   const admin = await plainAdmin()
   await admin.createPartitions({ topicPartitions: [{ topic, count }] })
@@ -115,8 +112,8 @@ export const numbered = (count: number, from = 0): { value: Buffer }[] =>
   Array.from({ length: count }, (_, index) => ({ value: Buffer.from(String(from + index)) }))
 
 /**
- * Handlers that record what a consumer delivers. They mark each record as done immediately, except
- * when `isDone` returns false for it.
+ * Handlers that record what a consumer delivers. They mark each record as done immediately, unless
+ * `isDone` returns false for it.
  */
 export class Recorder implements LogConsumerHandlers {
   readonly records: LogRecord[] = []
@@ -209,14 +206,14 @@ export function consumer(topics: readonly string[], options: Overrides = {}): Lo
   return created
 }
 
-/** The committed offsets of the group by partition. An offset is -1 if there is none. */
+/** The committed offsets of the group by partition; -1 without a commit. */
 export async function committed(admin: Admin, groupId: string, topic: string): Promise<number[]> {
   const [answer] = await onceReady(() => admin.fetchOffsets({ groupId, topics: [topic] }))
   const partitions = answer?.partitions ?? []
   return [...partitions].sort((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))
 }
 
-/** Repeats a call until its result is as expected. Only the timeout of Jest limits the time. */
+/** Repeats a call until its result is as expected, or until the timeout of Jest. */
 export async function eventually<T>(ask: () => Promise<T>, isExpected: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask()
@@ -235,8 +232,7 @@ interface RawCluster {
 }
 
 /**
- * Creates a group without members. Its committed offset of partition 0 is `offset`, which can be
- * invalid.
+ * Creates a group without members, whose committed offset of partition 0 is `offset`, valid or not.
  */
 export async function groupAt(topic: string, offset: number): Promise<string> {
   const groupId = uniqueName()

@@ -19,7 +19,6 @@ import {
   uniqueName,
 } from './test-clients-and-topics.ts'
 
-/** Follows a topic. The follower stops at the end of the test. */
 async function follow(topic: string, options: Partial<FollowerDeps> = {}): Promise<RecordingFollower> {
   const followed = new RecordingFollower()
   const follower = createFollower({ kafka: kafka(), topic, clock: processClock, logger: silent, ...options })
@@ -139,7 +138,7 @@ describe('a follower', () => {
     await put('before', 0)
     await put('before', 1)
     const [first] = (await follow(topic)).records
-    // Timestamps have a resolution of one millisecond, so this waits for the next millisecond.
+    // Timestamps have a resolution of 1 ms, so this waits for the next one.
     while (processClock.now() <= (first as LogRecord).timestamp + 1) await put('meanwhile', 0)
     const since = processClock.now()
     await put('after', 0)

@@ -210,8 +210,8 @@ describe('readToEnd', () => {
 })
 
 /**
- * A client whose first `times` offset requests fail. The error is that of a broker that does not
- * know yet that it leads the partition.
+ * A client whose first `times` offset requests fail, as with a broker that does not know yet that
+ * it leads the partition.
  */
 function withoutLeader(times: number): { client: KafkaClient; refused: () => number } {
   const { createErrorFromCode: errorOf } = internal<{ createErrorFromCode(code: number): Error }>('protocol/error')
@@ -237,7 +237,7 @@ function withoutLeader(times: number): { client: KafkaClient; refused: () => num
   return { client: { ...client, consumer }, refused: () => refused }
 }
 
-/** Writes a transaction of this number of records. Each record has 500,000 bytes. */
+/** Each record has 500,000 bytes. */
 async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave open', records = 1): Promise<void> {
   const to = plainKafka().producer({
     transactionalId: uniqueName(),
@@ -253,7 +253,6 @@ async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave 
   const endOf = (): Promise<number> => reader().endOf({ topic, partition: 0 })
   const whileOpen = await endOf()
   await transaction[ending]()
-  // The broker responds before it has written the marker of the transaction. Until then, readers
-  // treat the transaction as open.
+  // The broker responds before it has written the marker that ends the transaction for readers.
   await eventually(endOf, end => end > whileOpen)
 }

@@ -15,8 +15,7 @@ it.each([
   const recorder = new Recorder()
   await consumer([topic]).start(recorder)
 
-  // The broker of the tests has no damaged disk, so the test changes the error code in its
-  // responses.
+  // The broker of the tests has no damaged disk, so the test changes the error code in responses.
   const response = internal<{ decode: (bytes: Buffer) => Promise<Decoded> }>('protocol/requests/fetch/v11/response')
   const { decode } = response
   let failures = 0

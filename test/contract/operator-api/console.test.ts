@@ -7,8 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/* Tests of the console's files on the operator listener. */
-
 let folder: string
 let server: Awaited<ReturnType<typeof startOperator>>
 beforeAll(async () => {
@@ -47,8 +45,8 @@ describe('the page', () => {
       const { status, headers, body } = await ask(path)
       expect([status, body]).toEqual([200, '<title>page</title>'])
       expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
-      // All files of a package have the same modification time. So these headers would be equal in
-      // two versions, and a browser would keep the old page.
+      // All files of a package have the same modification time, so a browser would keep the page of
+      // an older version.
       expect([headers['etag'], headers['last-modified']]).toEqual([undefined, undefined])
     },
   )
@@ -100,8 +98,7 @@ describe('a file', () => {
     expect([page.headers['content-encoding'], page.body]).toEqual(['gzip', 'compressed page'])
   })
 
-  // Some of these paths return the console's HTML page, because they are not under
-  // /console/assets/. The other paths return 404.
+  // The paths outside /console/assets/ return the console's HTML page, the others return 404.
   it.each([
     '/console/assets/../index.html',
     '/console/assets/../../secret.txt',

@@ -23,8 +23,6 @@ import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { TokenServer } from '../../support/webhook/token-server.ts'
 
-/* Tests a destination with every kind of authentication, from the operator API to its endpoint. */
-
 const closing = closingAfterEach()
 const authority = createAuthority()
 const clients = createAuthority('authority of clients')

@@ -5,10 +5,6 @@ import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import { configTopic } from '../../support/operator/memory-objects.ts'
 import { ask, clock, codes, create, served, serveObjectsForEach, start } from '../../support/operator/served-objects.ts'
 
-/*
- * Tests of destinations that Hookline has disabled, over HTTP and with objects on an in-memory log.
- */
-
 serveObjectsForEach()
 
 /** Writes the record with which another process disables a destination. */

@@ -7,7 +7,7 @@ import { operatorKey, ScriptedOperatorApi } from '../../support/operator/scripte
 import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/* Tests of the routes for replays and resends. No process runs the jobs. */
+/* No process runs the jobs. */
 
 let clock: ManualClock
 let jobs: MemoryJobs
@@ -86,8 +86,7 @@ describe('a request that is refused', () => {
     ['resends', {}, ['destination', 'since', 'until']],
     ['resends', { ...span, destination: 'nowhere' }, ['destination']],
     ['resends', { ...span, types: ['delete'], userIds: [], rate: 10_001 }, ['types[0]', 'userIds', 'rate']],
-    // Each record of the job has all of these user ids, so it could exceed Kafka's maximum record
-    // size.
+    // With all these user ids, each record of the job could exceed Kafka's maximum record size.
     ['resends', { ...span, userIds: Array.from({ length: 70 }, () => 'u'.repeat(1_000)) }, ['userIds']],
     ['resends', { ...span, until: span.since }, ['until']],
     ['resends', { ...span, filters: {} }, ['filters']],

@@ -37,7 +37,6 @@ async function started(options: Parameters<typeof startOperator>[1] = {}) {
 }
 
 const regulations = '/v1/regulations'
-/** Method and path of the operations of the API description that change something. */
 const changingOperations = Object.entries(description.paths).flatMap(([path, operations]) =>
   Object.keys(operations)
     .filter(method => method !== 'get' && path !== '/v1/session')
@@ -177,7 +176,7 @@ it('a client that disconnects while its request is handled does not disturb othe
   socket.write(`GET /v1/regulations/d-1 HTTP/1.1\r\n${headers}`)
   await reached.promise
   socket.resetAndDestroy()
-  // When the listener answers a later request, it has also seen the end of the earlier connection.
+  // With this response, the listener has also seen the end of the earlier connection.
   expect(await statusOf('GET', '/openapi.json')).toBe(200)
   asked.resolve()
   expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(200)

@@ -92,8 +92,7 @@ describe('the time of an upload', () => {
   afterEach(() => operator.forget())
 
   /**
-   * Resolves after the timeout of requests that are not uploads. To measure this timeout, the
-   * function sends an incomplete request and waits for the 408.
+   * Resolves after the timeout of requests that are not uploads: the 408 for an incomplete request.
    */
   async function anyOtherIsOver(): Promise<void> {
     const other = await connect(server.url)
@@ -138,7 +137,7 @@ describe('the time of an upload', () => {
     })()
     await operator.until(() => operator.asked.length > 0)
     await untilStill(() => sent)
-    // The client wants to send 25 MiB, but can send only as much as the kernel buffers hold.
+    // The client can send only as much as the kernel buffers hold, not all 25 MiB.
     expect(sent).toBeLessThan(pieces / 2)
     goOn()
     await sending
@@ -171,10 +170,7 @@ describe('the time of an upload', () => {
   })
 })
 
-/**
- * Waits until a number has not changed for about 200 ms. While data still flows through the
- * sockets, the number changes in less time.
- */
+/** Waits until the number has not changed for about 200 ms: no data flows through the sockets. */
 async function untilStill(value: () => number): Promise<void> {
   for (let before = -1, still = 0; still < 20; ) {
     await new Promise(resolve => setTimeout(resolve, 10))

@@ -29,8 +29,6 @@ import { startOperator } from '../../support/operator/server.ts'
 import { foundAttempt } from '../../support/operator/timeline-input.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
-/* Tests of messages and dead letters through the API, with in-memory topics. */
-
 const topics = topicNames('hookline')
 const session = new MemorySession()
 const now = Date.now()
@@ -66,10 +64,7 @@ afterAll(() => server.stop())
 const get = (path: string, more: Parameters<typeof askObjects>[3] = {}) =>
   askObjects(server, `GET ${path}`, undefined, more)
 const placeOf = (offset: number) => ({ topic: topics.events, partition: 0, offset })
-/**
- * Appends an event. Commits its offset, as dispatchers do after they have processed the event,
- * unless `isDone` is false.
- */
+/** Appends an event. Commits its offset, as dispatchers do, unless `isDone` is false. */
 function written(messageId: string, { isDone = true } = {}): number {
   const key = Buffer.from('secret-user')
   const offset = session.append(topics.events, 0, now - 60_000, { key, value: encodedEvent(messageId), headers: {} })

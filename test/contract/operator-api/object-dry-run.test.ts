@@ -6,8 +6,6 @@ import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-an
 import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/* `dryRun=true` makes every check of a change but writes nothing. */
-
 let memory: MemoryObjects
 let server: Awaited<ReturnType<typeof startOperator>>
 let records: number

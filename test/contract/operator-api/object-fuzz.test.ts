@@ -8,10 +8,7 @@ import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-an
 import { askObjects, type ObjectAnswer } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/*
- * Sends 5,000 random documents to the API. Each rejection must say what is wrong and must change
- * nothing.
- */
+/* Each rejection of a random document must say what is wrong and must change nothing. */
 
 let server: Awaited<ReturnType<typeof startOperator>>
 let memory: MemoryObjects
@@ -61,7 +58,6 @@ const places: readonly Step[] = [
 ]
 const nested = (depth: number, of: unknown = 1): unknown =>
   Array.from({ length: depth }).reduce<unknown>((inner, _, index) => (index % 2 === 0 ? [inner] : { a: inner }), of)
-/** Values that are close to valid ones, and random values. */
 const value = fc.oneof(
   fc.constantFrom<unknown>(null, '', ' ', '***', 'web', true, 0, -1, 1e308, [], {}, ['web', 'web'], ['nobody']),
   fc.constantFrom<unknown>(
@@ -112,7 +108,7 @@ const documentLike = (document: object) =>
     },
     { weight: 1, arbitrary: fc.jsonValue() },
   )
-/** The text of a document that starts with members which `JSON.stringify` cannot write. */
+/** A document that starts with members which `JSON.stringify` cannot write. */
 const prefixed = (document: fc.Arbitrary<unknown>) =>
   fc
     .tuple(

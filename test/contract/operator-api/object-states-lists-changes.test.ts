@@ -5,8 +5,6 @@ import { configTopic } from '../../support/operator/memory-objects.ts'
 import type { ObjectAnswer } from '../../support/operator/send-operator-api-request.ts'
 import { ask, clock, codes, create, crm, served, serveObjectsForEach } from '../../support/operator/served-objects.ts'
 
-/* Tests of the switches, lists, audit log and access rights of destinations and sources. */
-
 serveObjectsForEach()
 
 describe('pause, resume, enable, disable', () => {

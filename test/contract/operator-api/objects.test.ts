@@ -11,8 +11,6 @@ import {
   start,
 } from '../../support/operator/served-objects.ts'
 
-/* Tests of destinations and sources over HTTP, with objects on an in-memory log. */
-
 serveObjectsForEach()
 
 describe('PUT', () => {

@@ -1,8 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { ask, codes, create, crm, served, serveObjectsForEach } from '../../support/operator/served-objects.ts'
 
-/* Tests of the path that previews the requests of a destination for a message. */
-
 serveObjectsForEach()
 const message = {
   type: 'track',

@@ -32,7 +32,6 @@ beforeEach(async () => {
 const ask = (line: string, body?: unknown) => askObjects(server, line, body)
 const rotate = (body?: unknown) => ask('POST /v1/destinations/crm/rotate-secret', body)
 
-/** The signatures of a request that is made at the current time with the current settings. */
 function signedNow() {
   const destination = memory.merged().settings.destinations.find(({ id }) => id === 'crm')!
   const attempt = { messageId: 'm', body: Buffer.from('{}'), at: clock.now(), payload: defaultPayload }

@@ -4,11 +4,6 @@ import { Secret } from '../../../src/core/secret.ts'
 import { operatorKey, readKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
-/*
- * Tests of requests that misuse a session of the console: forged cookies, and pages of other
- * origins.
- */
-
 const { current, ask, signInWith, signedIn } = sessionServerForEach()
 
 describe('a change with the cookie is refused', () => {

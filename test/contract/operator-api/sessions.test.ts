@@ -4,10 +4,6 @@ import { epochMs } from '../../../src/core/time.ts'
 import { operatorKey, operatorSessions, readKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
-/*
- * Tests of sessions of the console: signing in with an operator key, and the rights of a session.
- */
-
 const { current, ask, signInWith, signedIn } = sessionServerForEach()
 
 describe('a sign-in', () => {
@@ -59,10 +55,8 @@ describe('a sign-in', () => {
     const { cookie } = await signedIn()
     for (let guess = 0; guess < 10; guess++) expect((await signInWith(`guess-${guess}`)).status).toBe(401)
     expect((await ask('GET /v1/status', { headers: { cookie } })).status).toBe(200)
-    // An attacker who guesses an operator key can make a session token from the key without a
-    // sign-in. The test makes a token from the right key. While the address is throttled, this
-    // token must get the same response as a token from a wrong key. Otherwise the response would
-    // show the attacker that the guess is right.
+    // Anyone can make a session token from a guessed operator key. While the address is throttled,
+    // the response must not reveal that the guess is right.
     const made = operatorSessions.begin(operatorKey, 'made', epochMs(current().state.now))
     expect(made).toBeDefined()
     const guessed = { cookie: `${cookie.split('=')[0]}=${made?.token}` }

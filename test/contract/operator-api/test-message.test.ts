@@ -14,8 +14,6 @@ import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-an
 import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/* Tests of test messages, from the operator API through a real transport to a real endpoint. */
-
 const closing = closingAfterEach()
 const secret = 'a-shared-secret-of-crm'
 let server: Awaited<ReturnType<typeof startOperator>>

@@ -5,8 +5,8 @@ import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 /*
- * A misspelt or repeated query parameter is an error on every path. If the service ignored the
- * parameter, it could return other objects, or make another change, than the client meant.
+ * If a misspelt or repeated query parameter were ignored, the service could return or change
+ * something that the client did not mean.
  */
 
 let server: Awaited<ReturnType<typeof startOperator>>
@@ -15,10 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/**
- * Documents that anyone may read. They accept every query, because clients add a query to defeat a
- * cache.
- */
+/** Public documents. They accept every query, because clients add a query to defeat a cache. */
 const documents = ['/openapi.json', '/.well-known/hookline-keys.json']
 const { paths } = operatorDocument() as { readonly paths: Readonly<Record<string, object>> }
 const withMethod = (method: string): readonly string[] =>

@@ -25,7 +25,6 @@ beforeAll(async () => {
 })
 afterAll(() => rm(scratch, { recursive: true, force: true }))
 
-/** Runs promtool. Resolves with its exit code and its output. */
 function run(args: readonly string[], input = ''): Promise<{ code: number; text: string }> {
   return new Promise(resolve => {
     const child = execFile(promtool, args, (error, stdout, stderr) => {
@@ -38,7 +37,6 @@ function run(args: readonly string[], input = ''): Promise<{ code: number; text:
 const testFileOf = (alert: string): string => join(ruleTestsDirectory, `${alert}.yaml`)
 const ruleFiles = ['recording.yaml', 'alerts.yaml'].map(file => join(rulesDirectory, file))
 
-/** Runs the tests of one alert with these rules only. */
 async function judge(alert: string, rules: readonly Rule[], id: string): Promise<{ code: number; text: string }> {
   const groups = [...Map.groupBy(rules, ({ group }) => group)].map(([name, own]) => ({
     name,
@@ -53,8 +51,8 @@ async function judge(alert: string, rules: readonly Rule[], id: string): Promise
 }
 
 /**
- * Returns the names of the mutants (rules with one change) that no test detects. Only the tests of
- * the alerts in `users` run.
+ * Returns the names of the mutants (rules with one change) that no test of the alerts in `users`
+ * detects.
  */
 async function survivors(
   mutants: readonly Mutant[],
@@ -70,8 +68,7 @@ async function survivors(
         rulesWith(mutant, alert),
         `${alert}-${nameOf(mutant.rule)}-${index}`.replaceAll(':', '-'),
       )
-      // If Prometheus cannot parse a mutant, promtool fails before it runs a test. So no test has
-      // detected that mutant.
+      // If Prometheus cannot parse a mutant, promtool fails before it runs a test.
       expect(text).not.toMatch(/parse error|error parsing|yaml:/)
       isNoticed ||= code !== 0 && text.includes('FAILED')
       if (isNoticed) break
@@ -91,8 +88,7 @@ describe('rules', () => {
   it('promtool finds no problem in the metrics of Hookline', async () => {
     const text = await createMetrics().text()
     const { text: found } = await run(['check', 'metrics'], text)
-    // Gauges of prom-client itself. They are left out, because promtool reports that their names
-    // end in `_total`.
+    // Gauges of prom-client. They are left out, because promtool reports their names.
     const stock = /^nodejs_active_(handles|requests|resources)_total /
     expect(found.split('\n').filter(line => line !== '' && !stock.test(line))).toEqual([])
   })

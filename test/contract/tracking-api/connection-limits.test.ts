@@ -15,7 +15,6 @@ afterEach(() => {
 
 const addressOf = (client: number): string => `127.0.0.${client}`
 
-/** Opens connections from this client address one after the other. Sends these bytes on each. */
 async function connections(url: string, client: number, count: number, bytes = ''): Promise<readonly Wire[]> {
   const wires: Wire[] = []
   for (let opened = 0; opened < count; opened += 1) {
@@ -29,7 +28,6 @@ async function connections(url: string, client: number, count: number, bytes = '
 
 const connection = async (url: string, client: number): Promise<Wire> => (await connections(url, client, 1))[0] as Wire
 
-/** Sends a request on each connection concurrently, and checks that each response is 200. */
 async function expectServed(wires: readonly Wire[]): Promise<void> {
   const answers = await Promise.all(wires.map(wire => wire.send(post('/v1/t')).then(() => wire.answer())))
   expect(answers.filter(({ status }) => status !== 200)).toEqual([])
@@ -37,7 +35,7 @@ async function expectServed(wires: readonly Wire[]): Promise<void> {
 
 describe('at the maximum of connections', () => {
   const hour = durationMs(3_600_000)
-  // The timeouts are so long that only the maximum can close a connection.
+  // With these long timeouts, only the maximum can close a connection.
   const limits = { connections: 40, connectionsPerAddress: 20, headTimeout: hour, requestTimeout: hour, silence: hour }
 
   it.each([
@@ -55,8 +53,8 @@ describe('at the maximum of connections', () => {
     for (let client = 10; client < 30; client += 1) honest.push(await connection(collector.url, client))
     await expectServed(honest)
     await expectServed(patient)
-    // The server has closed 20 connections of the crowd, so that the honest clients can connect.
-    // Each address of the crowd keeps only its newest four or five connections.
+    // The server has closed 20 connections of the crowd. Each address of the crowd keeps its newest
+    // four or five.
     await Promise.all(crowd.flatMap((wires, index) => wires.slice(0, [6, 5, 5, 4][index]).map(wire => wire.closed)))
     expect(await collector.connectionsClosed()).toBe(20)
     await collector.stop()

@@ -96,7 +96,6 @@ describe('an old connection', () => {
     const { url, stop } = await startCollector(new ScriptedTrackingApi(), { clock })
     return {
       clock,
-      /** Resolves when the server has accepted the connection and has responded to a request. */
       async connect(): Promise<Wire> {
         const wire = await connect(url)
         await wire.send(post('/v1/t'))

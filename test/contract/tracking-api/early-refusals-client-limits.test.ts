@@ -208,10 +208,7 @@ describe('one client address', () => {
     expect(await statusFor('203.0.113.1')).toBe(200)
   })
 
-  /**
-   * Repeats the request, because the server may not have noticed the end of an earlier connection
-   * yet.
-   */
+  /** Repeats the request: the server may not have noticed the end of an earlier connection. */
   async function answered(url: string) {
     for (;;) {
       const wire = await connect(url)

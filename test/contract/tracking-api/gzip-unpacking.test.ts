@@ -15,10 +15,7 @@ import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 type Phase = 'arriving' | 'received' | 'unpacking'
 
-/**
- * Knows the phase of each request. A request is `unpacking` when it takes memory after it was
- * received.
- */
+/** Knows the phase of each request: `unpacking` when it takes memory after it was received. */
 class ObservingApi extends ScriptedTrackingApi {
   readonly #phases = new Map<BodyMemory, Phase>()
   mostUnpacking = 0
@@ -56,17 +53,15 @@ const fromAddress = (last: number): Fields => ({ 'X-Forwarded-For': `203.0.113.$
 const short = gzipSync(`[${'{},'.repeat(9_990)}{}]`)
 
 /**
- * The bits of a block of deflate without content and with dynamic Huffman codes. Inflate builds
- * tables for each block, so these blocks cost more time than all other blocks of the same size.
+ * The bits of an empty block of deflate with dynamic Huffman codes. No block of this size costs
+ * more time, because inflate builds tables for each block.
  */
 function emptyBlock(): string {
   const bits = (value: number, count: number): string => [...value.toString(2).padStart(count, '0')].reverse().join('')
   const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1]
-  // The header says: not the last block, dynamic codes, 257 literal codes, 1 distance code, and 18
-  // code length codes.
+  // Not the last block, dynamic codes, 257 literal codes, 1 distance code, 18 code length codes.
   const head = bits(0, 1) + bits(2, 2) + bits(0, 5) + bits(0, 5) + bits(order.length - 4, 4)
-  // In the list of code lengths, the bit 0 is the code for the length 1, and the bit 1 is the code
-  // for a run of zeros (symbol 18).
+  // In the list of code lengths, bit 0 means length 1, and bit 1 means a run of zeros (symbol 18).
   const codes = order.map(symbol => bits(symbol === 18 || symbol === 1 ? 1 : 0, 3)).join('')
   const zeros = (count: number): string => `1${bits(count - 11, 7)}`
   return `${head}${codes}${zeros(138)}${zeros(118)}000`
@@ -100,10 +95,9 @@ describe('many gzip bodies that are complete at the same time', () => {
   afterAll(() => collector.stop())
 
   /**
-   * Opens a connection for each body, and sends the whole request on it except the last byte. When
-   * the collector has received these bytes, resolves with a function that sends the last byte of
-   * each request. The promise of that function resolves when the collector has read these last
-   * bytes.
+   * Sends each request on its own connection, without its last byte. When the collector has
+   * received everything, resolves with a function that sends the last bytes and waits until the
+   * collector has read them.
    */
   async function assembleAll(requests: readonly (readonly [Fields, Buffer])[]): Promise<() => Promise<void>> {
     const all = requests.map(([fields, body]) => post('/v1/batch', fields, body))
@@ -161,9 +155,8 @@ describe('many gzip bodies that are complete at the same time', () => {
     const finish = await assembleAll([...hostile, ...honest])
     void finish()
     for (const wire of wires.slice(hostile.length)) expectAnswer(await wire.answer(), taken)
-    // At most 12 bodies are unpacked concurrently, and each of the 4 small bodies may wait until
-    // one expensive body ends. So about 16 of the 40 expensive bodies may end before the last small
-    // one.
+    // At most 12 bodies are unpacked concurrently, and each of the 4 small ones may wait for one
+    // expensive body. So about 16 of the 40 expensive bodies may end before the last small one.
     const keys = api.requests.map(({ headerKey }) => headerKey)
     expect(keys.slice(0, keys.lastIndexOf('HONEST')).filter(key => key !== 'HONEST').length).toBeLessThan(28)
     for (const wire of wires.slice(0, hostile.length)) expectAnswer(await wire.answer(), taken)
@@ -174,8 +167,7 @@ describe('many gzip bodies that are complete at the same time', () => {
     await finish()
     api.evictAll()
     const answers = await Promise.all(wires.map(wire => wire.answer()))
-    // Counts only requests whose whole body had arrived: after an incomplete body, the collector
-    // closes the connection.
+    // Counts only complete requests: after an incomplete body, the collector closes the connection.
     const evicted = answers.filter(({ status, headers }) => status === 503 && headers['connection'] === 'keep-alive')
     for (const answer of evicted) expectAnswer(answer, problem(503, 'unavailable'))
     expect(evicted.length).toBeGreaterThan(many / 2)

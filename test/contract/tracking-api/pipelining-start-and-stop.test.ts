@@ -29,7 +29,6 @@ const lastCall = durationMs(1_000)
 /** Blocks the whole process for this time, as a busy machine does. */
 const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-/** An API that responds only when the test calls a function. */
 function waitingApi() {
   const api = new ScriptedTrackingApi()
   const answer = Promise.withResolvers<TrackingAnswer>()
@@ -81,8 +80,8 @@ describe('the limit on pipelined requests', () => {
       expectAnswer(await wire.answer(), taken)
     }
     expect(counts).toHaveLength(20)
-    // At most three requests may be unanswered (`pipelined`). But the server may already have begun
-    // to handle one more request.
+    // At most three requests may be unanswered (`pipelined`), but the server may have begun
+    // another.
     expect(Math.max(...counts)).toBeLessThanOrEqual(4)
     await collector.stop()
   })
@@ -135,7 +134,7 @@ describe('stop', () => {
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
     expectAnswer(await wire.answer(), taken)
-    // The client sends a request, and the server starts to stop before it has read that request.
+    // The server starts to stop before it has read the request.
     const sent = wire.send(post('/v1/p'))
     const stopped = collector.stop()
     await sent

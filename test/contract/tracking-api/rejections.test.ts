@@ -9,8 +9,7 @@ const { collector, exchange } = serveCollector()
 
 /**
  * A batch whose rejections need more memory than one source may use. The collector counts 8 bytes
- * for each character of a rejected id: 2 in memory, and up to 6 in the JSON of the response, where
- * the character may be escaped.
+ * for each character of a rejected id: 2 in memory, and up to 6 when escaped in the JSON response.
  */
 const longIds = { batch: Array(3_900).fill({ messageId: 'x'.repeat(1_000) }) }
 

@@ -196,12 +196,12 @@ describe('a long response', () => {
   afterAll(() => collector.stop())
   afterEach(() => expectHealthy(collector.url, api))
 
-  /** A text that is longer than the data that the kernel stores for a client that does not read. */
+  /** Longer than the data that the kernel stores for a client that does not read. */
   const message = 'x'.repeat(16 * limit)
   const rejected = [{ index: 0, messageId: undefined, code: 'missing_id', message }] as const
   const length = JSON.stringify({ success: true, rejected }).length
 
-  /** Sends requests whose responses are long, and does not read. Resolves when all are answered. */
+  /** Sends requests with long responses, and does not read. Resolves when all are answered. */
   async function unread(count: number) {
     api.answer(request => {
       request.reserve(17 * limit)

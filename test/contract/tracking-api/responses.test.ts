@@ -30,7 +30,7 @@ afterEach(async () => {
   errors.length = 0
 })
 
-/** Makes the scripted API return this result for a request. Returns the HTTP response to it. */
+/** Returns the HTTP response to a request for which the scripted API returns this result. */
 async function answerTo(
   answer: TrackingAnswer | (() => TrackingAnswer | Promise<TrackingAnswer>),
 ): Promise<WireAnswer> {

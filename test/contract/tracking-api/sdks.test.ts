@@ -12,7 +12,6 @@ const parsed = (text: string | undefined): Record<string, unknown> => (text === 
 const isOf = (call: Call) => (message: Message) =>
   message.type === call.type && (call.type !== 'track' || message.event === call.event)
 
-/** Checks that a message is the one that the test passed to the SDK. */
 function expectAsGiven(message: Message | undefined, call: Call, addsTo: Sdk['addsTo']): void {
   if (message === undefined) throw new Error(`no ${call.type} ${call.event ?? ''}`)
   for (const name of names) if (call[name] !== undefined) expect([name, message[name]]).toEqual([name, call[name]])
@@ -28,7 +27,6 @@ function expectAsGiven(message: Message | undefined, call: Call, addsTo: Sdk['ad
 
 type OnTheWire = Record<string, unknown> & { readonly messageId: string }
 
-/** Checks that a message is the one that the SDK sent, merged with the fields of its batch. */
 function expectAsSent(
   message: Message | undefined,
   { wire, batch }: { wire: OnTheWire; batch: Record<string, unknown> },

@@ -17,8 +17,7 @@ import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const tooSlow = problem(408, 'request_timeout', { close: true })
 /**
- * Time limits of the server. The head timeout is long enough for a head that a client on a busy
- * machine sends in one write.
+ * The head timeout is long enough for a head that a client on a busy machine sends in one write.
  */
 const limits = {
   headTimeout: durationMs(1_000),
@@ -26,9 +25,7 @@ const limits = {
   checkEvery: durationMs(20),
   progress: { bytes: 64, within: durationMs(120) },
 }
-/** Sends nothing, and waits until the server closes the connection. */
 const stall = (wire: Wire): Promise<unknown> => wire.closed
-/** Sends these bytes repeatedly until the server closes the connection. */
 const drip =
   (bytes: string, everyMs: number) =>
   async (wire: Wire): Promise<void> => {
@@ -98,10 +95,7 @@ describe('a slow body', () => {
 
   const sent = (...sizes: readonly number[]) => sentUnder(limits.progress, ...sizes)
 
-  /**
-   * Sends chunks of these sizes, one in each time span `progress.within`. Resolves with the
-   * response.
-   */
+  /** Sends chunks of these sizes, one in each time span `progress.within`. */
   async function sentUnder(progress: HttpLimits['progress'], ...sizes: readonly number[]) {
     const { within } = progress
     const clock = new ManualClock()
@@ -113,8 +107,7 @@ describe('a slow body', () => {
     await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
     for (const size of sizes) {
       await wire.send(chunk('x'.repeat(size)))
-      // Waits until the server has read the chunk. Until the server answers one request on `other`,
-      // it also reads the next 64 KiB of the chunk from `wire` (or the rest, if that is shorter).
+      // With each response on `other`, the server has read another 64 KiB of the chunk.
       for (let read = 0; read <= size; read += 65_536) {
         await other.send(post('/v1/t'))
         expectAnswer(await other.answer(), taken)

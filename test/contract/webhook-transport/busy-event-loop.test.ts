@@ -41,7 +41,6 @@ async function answeringProcess() {
   }
 }
 
-/** Blocks the event loop, as TLS handshakes and garbage collection do. */
 function block(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);
@@ -53,7 +52,7 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
     const { post } = caller(create, { network })
     for (let call = 0; call < 100; call++) {
       // Node confirms the write of the request one iteration of the event loop later. The event
-      // loop is blocked before that iteration, so that the response arrives first.
+      // loop is blocked before, so that the response arrives first.
       await turn()
       const result = post(target.url)
       await turn()
@@ -82,8 +81,7 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
   it('reaches a host that connected while the event loop was blocked, and whose other address is dead', async () => {
     const target = await receiver(answering(answer(200)))
     const { resolver } = scriptedResolver(() => {
-      // Blocks the process after the name is resolved, while the transport connects to the first
-      // address.
+      // Blocks the process while the transport connects to the first address.
       setImmediate(block, 900)
       return [
         { address: '127.0.0.1', family: 4 },

@@ -24,20 +24,14 @@ const leaf = authority.issue()
 const requiresCertificate = { ...leaf, requestCert: true, rejectUnauthorized: true, ca: [clients.cert] }
 
 const clientNamed = (name: string): Leaf => clients.issue({ names: [name], usage: 'client' })
-/**
- * A TLS identity with the test's own CA. Without a CA, OpenSSL would parse all public CAs for each
- * identity.
- */
+/** Has the test's own CA: otherwise OpenSSL would parse all public CAs for each identity. */
 function identity({ cert, key }: Leaf): TlsIdentity {
   return tlsIdentityOf({ cert, key: new Secret(key), ca: authority.cert })
 }
 const crm = identity(clientNamed('crm'))
 const erp = identity(clientNamed('erp'))
 
-/**
- * Starts an endpoint that requires a client certificate. `seen` has the name in the certificate of
- * each request.
- */
+/** `seen` has the names in the client certificates. */
 async function strictEndpoint(security = {}) {
   const seen: string[] = []
   const target = await receiver(
@@ -168,9 +162,8 @@ describe.each(adapters)('%s: client certificates', (_, create) => {
     await post(target.url(), {}, { tlsIdentity: after })
     expect(seen).toEqual(['before', 'after'])
     expect(target.connections()).toBe(2)
-    // If a TLS identity was not used for five minutes, its connections close at the next request
-    // with a new TLS identity. Every idle connection closes after 10 s too, but `clock` does not
-    // change this real time, and the test ends earlier.
+    // The next new TLS identity closes the connections of one that was not used for five minutes.
+    // The idle timeout (10 s of real time) does not end within the test.
     await clock.advance(300_000)
     await post(target.url(), {}, { tlsIdentity: after })
     await post(target.url(), {}, { tlsIdentity: other })

@@ -15,24 +15,22 @@ import {
 
 const timeoutMs = 250
 
-/** A transport with a manual clock, so that deadlines do not depend on the machine's speed. */
+/** With a manual clock, deadlines do not depend on the machine's speed. */
 function timed(create: CreateTransport, options: Omit<Parameters<typeof caller>[1], 'clock'> = {}) {
   const clock = new ManualClock()
   return { clock, ...caller(create, { timeoutMs, clock, ...options }) }
 }
 
 /**
- * Resolves when the transport has read all data that arrived before the call. It sends two requests
- * to another server, one after the other. Node may read the first response before that data, but
- * then it reads both in the same iteration of the event loop. It reads the second response in a
- * later iteration, so after that data.
+ * Resolves when the transport has read all data that arrived before the call. Node may read the
+ * first response before that data, but in the same iteration of the event loop. It reads the second
+ * response in a later iteration.
  */
 async function read({ post }: Pick<ReturnType<typeof caller>, 'post'>): Promise<void> {
   const other = await receiver(answering(answer(200)))
   for (let fence = 0; fence < 2; fence++) expect(await post(other.url())).toEqual(answered(200))
 }
 
-/** Sends one character every few milliseconds until the peer closes the connection. */
 const trickle = (text: string, first = '') =>
   afterRequest(peer => {
     if (first !== '') peer.send(first)
@@ -46,8 +44,8 @@ const trickle = (text: string, first = '') =>
   })
 
 /**
- * Sends a request to a scripted server and advances the clock to its deadline. Checks that the
- * request has not ended one millisecond earlier.
+ * Advances the clock to the deadline of a request, which must end then, but not one millisecond
+ * earlier.
  */
 async function atDeadline(create: CreateTransport, script: Script) {
   const closed = Promise.withResolvers<void>()
@@ -124,9 +122,8 @@ describe.each(adapters)('%s: one deadline for the whole request', (_, create) =>
     await clock.advance(timeoutMs)
     expect(await posted).toMatchObject(over)
     late.resolve([{ address: '127.0.0.1', family: 4 }])
-    // The two requests below share one connection. If the transport had connected after the
-    // deadline, the server would have accepted that connection before its response to the second of
-    // these requests, and the count would be 2.
+    // If the transport had connected after the deadline, the server would have counted that
+    // connection before it answered these requests.
     for (let fence = 0; fence < 2; fence++) expect(await post(target.url())).toEqual(answered(200))
     expect(target.connections()).toBe(1)
   })
@@ -176,8 +173,8 @@ describe.each(adapters)('%s: one deadline for the whole request', (_, create) =>
     const { clock, post } = timed(create)
     const result = post(target.url())
     await target.received(1)
-    // The response has arrived in the socket. Node runs timers before it reads sockets, so the
-    // deadline passes before Node reads the response. The request must succeed nevertheless.
+    // The response is in the socket, but Node runs timers before it reads sockets. The request must
+    // succeed nevertheless.
     await new Promise(resolve => setTimeout(resolve))
     await clock.advance(timeoutMs)
     expect(await result).toEqual(answered(200))

@@ -21,8 +21,8 @@ const dayMs = 86_400_000
 const never = new Promise<never>(() => {})
 
 /**
- * Names of the resolver. `hooks.test` is this machine, and `inside.test` is another machine in the
- * same network. `hangs.test` is never resolved.
+ * `hooks.test` is this machine, and `inside.test` is another machine in the same network.
+ * `hangs.test` is never resolved.
  */
 const names: Readonly<Record<string, readonly string[]>> = {
   'hooks.test': ['127.0.0.1'],

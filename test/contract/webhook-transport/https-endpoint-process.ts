@@ -1,8 +1,7 @@
 /**
- * An HTTPS endpoint in a separate process, so that it responds while the process of the transport
- * is busy. The argument is the certificate and its key as JSON. The process sends its port to its
- * parent process. It answers each message of the parent process with its numbers of connections,
- * full handshakes and requests.
+ * An HTTPS endpoint in its own process, so that it responds while the process of the transport is
+ * busy. The argument is the certificate and its key as JSON. It sends its port to its parent, and
+ * answers each message with its numbers of connections, full handshakes and requests.
  */
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'

@@ -36,11 +36,10 @@ const secret = 'p@ss: w%rd+ü'
 interface Options {
   readonly settings?: Partial<OAuth2Settings>
   readonly timeoutMs?: number
-  /** Whether the endpoint accepts a request. By default, it accepts requests with a valid token. */
+  /** By default, the endpoint accepts requests with a valid token. */
   readonly accepts?: (request: IncomingMessage) => boolean
 }
 
-/** Sets up a real transport, token client, authorization server and endpoint, which use HTTPS. */
 async function setUp(create: CreateTransport, { settings = {}, timeoutMs = 5_000, accepts }: Options = {}) {
   const tls = authority.issue()
   const tokens = new TokenServer({ id: 'crm:hookline', secret }, tls)

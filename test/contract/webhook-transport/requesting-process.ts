@@ -1,9 +1,8 @@
 /**
- * Sends requests in a separate process, because a test runner changes the environment and keeps its
+ * Sends requests in its own process, because a test runner changes the environment and keeps its
  * process alive. The first argument is the adapter. Each further argument is a URL and a timeout in
- * ms, separated by a space. For each URL, the process creates a transport, sends two requests one
- * after the other, and closes the transport. All URLs are handled concurrently. At the end, the
- * process prints the results.
+ * ms, separated by a space. For each URL, concurrently, it creates a transport and sends two
+ * requests one after the other. Prints the results.
  */
 import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { transportByName } from './transport-by-name.ts'

@@ -11,9 +11,8 @@ describe.each(adapters)('%s: the request', (_, create) => {
 
     const [request] = target.requests
     expect(request).toMatchObject({ method: 'POST', path: '/hook/%C3%BC?token=a%20b&x=1', body: body.toString() })
-    // Header names are case-insensitive (RFC 9110 5.1). The HTTP client adds the headers of the
-    // connection. It may write their names in upper or lower case, so the test compares them in
-    // lower case. The names that the caller passes must keep their case.
+    // Header names are case-insensitive (RFC 9110 5.1), so those that the HTTP client adds are
+    // compared in lower case. The names that the caller passes must keep their case.
     const ofTheConnection = new Set(['host', 'content-length', 'connection'])
     const written = (request?.headers ?? []).map(([name, value]) => {
       const lower = name.toLowerCase()
@@ -136,7 +135,7 @@ describe.each(adapters)('%s: a response that closes the connection', (_, create)
         closed.resolve()
       }),
     )
-    // The manual clock never reaches the deadline, so the deadline cannot end the request.
+    // The manual clock never reaches the deadline.
     expect(await caller(create, { clock: new ManualClock() }).post(target.url())).toEqual(answered(101))
     await soon(closed.promise)
   })
@@ -152,7 +151,7 @@ describe.each(adapters)('%s: a response that closes the connection', (_, create)
       closed.resolve()
     })
     const { transport } = caller(create)
-    // This is more data than the kernel buffers for a peer that does not read.
+    // More data than the kernel buffers for a peer that does not read.
     const large = Buffer.alloc(32 * 1_024 * 1_024, 'a')
     const call = new Promise(resolve => transport.post({ url: target.url(), headers, body: large }, resolve))
     expect(await call).toEqual(answered(413))

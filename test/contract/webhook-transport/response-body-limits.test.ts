@@ -62,8 +62,7 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     const target = await receiver(script(sent.resolve))
     const { post, ends } = caller(create)
     expect(await post(target.url())).toEqual(answered(200))
-    // The server counts the bytes that the transport has read, and those in the kernel buffers of
-    // both sides. So this bound is far above the number of bytes that the transport reads.
+    // The bound is high, because the server also counts bytes in kernel buffers.
     expect(await sent.promise).toBeLessThan(16 * kib * kib)
     expect(ends).toEqual([[answered(200)]])
   })
@@ -83,7 +82,7 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     for (let call = 0; call < 5; call++) expect(await post(target.url())).toEqual(answered(200))
     const after = process.memoryUsage()
     // The connection is kept, because the transport has read all 32 KiB of each body. Unpacked, the
-    // five bodies would be 160 MiB.
+    // five bodies have 160 MiB.
     expect(target.connections()).toBe(1)
     expect(after.rss - before.rss).toBeLessThan(32 * kib * kib)
   })
@@ -105,8 +104,7 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     const call = post(target.url())
     await half.promise
     for (let fence = 0; fence < 5; fence++) await post(other.url())
-    // The transport has read half of the body. If its limit counted unpacked bytes (16 MiB), the
-    // request would have ended.
+    // The transport has read half of the body, whose unpacked bytes (16 MiB) exceed the limit.
     expect(ends[0]).toEqual([])
     go.resolve()
     expect(await call).toEqual(answered(200))

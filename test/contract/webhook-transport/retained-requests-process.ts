@@ -1,8 +1,6 @@
 /**
- * A separate process that counts how many ended requests are still in memory because a kept
- * connection refers to them. The process needs `--expose-gc`. Its arguments are the adapter and a
- * URL. It sends 50 concurrent requests, and prints how many of their bodies are in memory after
- * they have ended.
+ * Prints how many of 50 ended requests are still in memory because a kept connection refers to
+ * them. The process needs `--expose-gc`. Its arguments are the adapter and a URL.
  */
 import { setImmediate } from 'node:timers/promises'
 import { transportByName } from './transport-by-name.ts'

@@ -59,8 +59,8 @@ export async function receiver(script: Script, security?: TlsOptions): Promise<S
 }
 
 /**
- * A resolver that asks `answer` for the addresses of names and records the requested names. It
- * treats `.invalid` and localhost as the real resolver does.
+ * A resolver that gets the addresses of names from `answer` and records the names. It treats
+ * `.invalid` and localhost as the real resolver does.
  */
 export function scriptedResolver(
   answer: (name: string) => readonly LookupAddress[] | Promise<readonly LookupAddress[]>,
@@ -79,7 +79,7 @@ export function scriptedResolver(
 
 interface Options {
   readonly network?: NetworkSettings | (() => NetworkSettings)
-  /** Timeout of requests. The default of 10 s is long enough for tests of other behaviour. */
+  /** Default: 10 s, long enough for tests of other behaviour. */
   readonly timeoutMs?: number
   readonly resolver?: Resolver
   readonly clock?: Clock
@@ -116,8 +116,7 @@ export function caller(create: CreateTransport, options: Options = {}) {
 }
 
 /**
- * Waits until a connection ends. Rejects a second before an idle connection would end by itself, so
- * that the wait does not succeed for this reason.
+ * Waits until a connection ends. Rejects a second before an idle connection would end by itself.
  */
 export async function soon(closed: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()
@@ -131,7 +130,7 @@ export const answered = (status: number, retryAfter?: string): CallResult => ({ 
 
 /**
  * Sends requests in a separate process, each one twice. A request is a URL and its timeout in
- * milliseconds, separated by a space. Resolves when the process has exited by itself.
+ * milliseconds, separated by a space. Resolves when the process has exited.
  */
 export async function callInProcess(name: string, calls: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const program = join(import.meta.dirname, 'requesting-process.ts')

@@ -48,8 +48,8 @@ describe.each(adapters)('%s: TLS', (name, create) => {
         expect(classify(result)).toBe('tls_untrusted')
         expect(JSON.stringify(result)).not.toMatch(/hush|\\n/)
         expect(ends).toEqual([[result]])
-        // Later requests must fail too: they must not resume a TLS session, because that would skip
-        // the check of the certificate.
+        // Later requests must fail too: a resumed TLS session would skip the check of the
+        // certificate.
         const later = await Promise.all([post(target.url()), post(target.url())])
         expect(later).toMatchObject([
           { phase: 'tls', code },
@@ -97,7 +97,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     expect(await caller(create, { network }).post(target.url())).toMatchObject({ kind: 'failed', phase: 'tls' })
   })
 
-  /** Starts a receiver for the name `crm.example.com`. `asked` has the names that clients sent. */
+  /** `asked` has the names that clients sent. */
   async function namedReceiver() {
     const asked: string[] = []
     const target = await receiver(ok, {

@@ -33,7 +33,7 @@ function clientOf(options: Options = {}): TokenClient {
   return client
 }
 
-/** Sends a token request. Checks that it ends only once, and not during the call of `post`. */
+/** Sends a token request, which must end only once, and not during the call of `post`. */
 function ask(tokenUrl: string, options: Options = {}): Promise<TokenAnswer> {
   return new Promise((resolve, reject) => {
     let isPosting = true

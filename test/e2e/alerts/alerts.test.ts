@@ -16,10 +16,7 @@ const faults = [first, ...others].flatMap(play => play.faults)
 const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
 const outcomes = new Outcomes(scripted)
 
-/**
- * Time limit of a test, in ms. A test can wait for all earlier rounds of faults. Each single wait
- * has a shorter limit and a more precise error.
- */
+/** Time limit of a test, in ms, with the wait for all earlier rounds of faults. */
 const limitMs = 900_000
 
 let prometheus: LivePrometheus
@@ -30,9 +27,8 @@ beforeAll(async () => {
   prometheus = await startPrometheus()
   watch = new AlertWatch(prometheus)
   const stage = { prometheus, watch, outcomes }
-  // The other installations start when the alert HooklineRecordsLost has cleared. This alert fires
-  // for only ten seconds. If all installations started at the same time, the evaluation of the
-  // alert could be delayed for more than ten seconds, and the test would miss the alert.
+  // HooklineRecordsLost fires for only ten seconds. With the load of all installations, Prometheus
+  // could evaluate it too late.
   const isOver = outcomes.of('HooklineRecordsLost').cleared.promise.catch(() => undefined)
   playing = Promise.all([first.run(stage), ...others.map(play => isOver.then(() => play.run(stage)))])
 })

@@ -1,7 +1,6 @@
-// Makes requests fail that go to the address in the file BROKEN_ADDRESS_FILE, for example
-// `127.0.0.1:4711`. Without this file, no request fails. A service loads this preload script before
-// its own program. The error has a code that no fault of a network or endpoint has: only a fault in
-// Node or in an npm package could cause it.
+// A preload script that makes requests to the address in the file BROKEN_ADDRESS_FILE fail, for
+// example to `127.0.0.1:4711`. Without this file, no request fails. The error has a code that only
+// a fault in Node or in an npm package could cause.
 import { readFileSync } from 'node:fs'
 import { ClientRequest } from 'node:http'
 import process from 'node:process'

@@ -15,7 +15,6 @@ const configuration = (userAgent: string): ConfigurationOverrides => ({ payload:
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration replaces it with the variable.
 const fromEnvironment = '${TEST_AGENT:-Hookline}'
 
-/** Two processes with one configuration. */
 class Fleet {
   readonly #installation: TestInstallation
   readonly #prometheus: LivePrometheus
@@ -40,17 +39,13 @@ class Fleet {
   }
 
   /**
-   * Gives both processes the same settings again: replaces the environment variable in the
-   * configuration file with a fixed value, and both processes reload the file.
+   * Gives both processes the same settings, with a fixed value instead of the environment variable.
    */
   async agree(): Promise<void> {
     await this.#installation.configure(configuration('Hookline'))
   }
 
-  /**
-   * Kills and starts both processes repeatedly. On a slow machine, one process alone would not
-   * restart often enough in the alert's window.
-   */
+  /** On a slow machine, one process alone would not restart often enough in the alert's window. */
   async keepRestarting(): Promise<void> {
     for (const index of [0, 1]) this.#restarts.push(startLoad(() => this.#dieAndComeBack(index)))
   }
@@ -77,8 +72,8 @@ class Fleet {
   }
 
   /**
-   * Waits until Prometheus has scraped the current process. Without this wait, a restart between
-   * two scrapes would not be counted.
+   * Waits until Prometheus has scraped the current process. A restart between two scrapes would not
+   * be counted.
    */
   async #isScraped(index: number): Promise<void> {
     const name = 'process_start_time_seconds'
@@ -90,10 +85,7 @@ class Fleet {
   }
 }
 
-/**
- * The faults of an installation with two processes that share one configuration. The rounds run one
- * after the other.
- */
+/** An installation with two processes that share one configuration file. */
 export const fleet: Installation<Fleet> = {
   job,
   rounds: [

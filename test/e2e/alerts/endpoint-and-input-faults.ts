@@ -28,8 +28,7 @@ interface Parts {
 }
 
 /**
- * One process under a steady load. At first all endpoints work, and then each one fails in its own
- * way.
+ * One process under a steady load. All endpoints work at first, and then fail in different ways.
  */
 class Endpoints {
   readonly all: Parts
@@ -56,21 +55,19 @@ class Endpoints {
     })
     await prometheus.scrape({ instance: job, job, address: opsOf(service) })
     const started = new Endpoints(all, installation)
-    // `heart` gets only canary messages. The process sends the first one some seconds after its
-    // start.
+    // `heart` gets only canary messages, the first one some seconds after the start of the process.
     await Promise.all([all.gone.delivers(3), all.heart.delivers(1)])
     return started
   }
 
   /**
-   * Adds the destination whose endpoint has a self-signed certificate. `network` are the network
-   * settings, which can make the process trust the certificate.
+   * Adds the destination whose endpoint has a self-signed certificate. With `network`, the process
+   * can trust it.
    */
   async configure(network: object): Promise<void> {
     await this.#installation.configure(configuration(this.all, [...wellAtFirst, 'untrusted'], network))
   }
 
-  /** Breaks requests to a working endpoint before they leave the process. */
   async breakCalls(areBroken: boolean): Promise<void> {
     const file = brokenAddressFile(this.#installation)
     if (areBroken) await writeFile(file, new URL(this.all.beyond.url).host)
@@ -105,13 +102,12 @@ const configuration = (all: Parts, ids: readonly (keyof Parts)[], network: objec
   sources: ['web', 'none'].map(id => ({ id, writeKey: `${id}-key` })),
   destinations: ids.map(id => ({
     ...{ id, webhooks: [{ url: all[id].url }] },
-    // `heart` gets only canary messages, because the test sends no messages of the source `none`.
+    // The test sends no messages of the source `none`, so `heart` gets only canary messages.
     sources: [id === 'heart' ? 'none' : 'web'],
   })),
   canary: { destination: 'heart', every: '1s' },
 })
 
-/** Changes the responses of an endpoint. */
 const answers =
   (which: keyof Parts, status: number) =>
   async ({ all }: Endpoints): Promise<void> => {
@@ -163,7 +159,7 @@ const faults: readonly Fault<Endpoints>[] = [
   },
 ]
 
-/** The faults of endpoints and of senders. All of them happen concurrently, in one round. */
+/** The faults of endpoints and of senders, all in one round. */
 export const endpoints: Installation<Endpoints> = {
   job,
   rounds: [faults],

@@ -9,11 +9,11 @@ import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 
 const job = 'ledger'
 const partitions = [0, 1, 2, 3]
-/** The wait before the only retry. Failed deliveries stay in the retry topic of this wait. */
+/** Failed deliveries wait in the retry topic of this wait. */
 const wait = durationMs(3_600_000)
 /**
- * Disabled destinations with long ids. An event of the source adds a count for each of them, so the
- * counts of one event do not fit into the metadata of a commit.
+ * Disabled destinations with long ids. Their counts of a single event do not fit into the metadata
+ * of a commit.
  */
 const crowd = Array.from({ length: 60 }, (_, index) => ({
   ...{ id: `disabled-${index}-`.padEnd(63, 'x'), sources: ['web'], enabled: false },
@@ -45,7 +45,6 @@ class Ledger {
     return ledger
   }
 
-  /** Deletes the records of deliveries that wait in a retry topic. */
   async loseRetries(): Promise<void> {
     const { topics } = this.#installation
     this.#endpoint.status = 503
@@ -66,8 +65,7 @@ class Ledger {
   }
 
   /**
-   * Makes the ledger topic refuse all records. Then sends events whose counts do not fit into the
-   * metadata of commits, so Hookline needs ledger records.
+   * Makes the ledger topic refuse all records, and sends events whose counts need ledger records.
    */
   async refuseCounts(): Promise<void> {
     await this.#asAdmin(admin => admin.setTopicConfig(this.#installation.topics.ledger, { 'max.message.bytes': '10' }))
@@ -114,10 +112,7 @@ const unwritable: Fault<Ledger> = {
   end: ledger => ledger.acceptCounts(),
 }
 
-/**
- * An installation that first loses deliveries: only the ledger shows this loss. Later it cannot
- * store the counts of the ledger.
- */
+/** An installation that loses deliveries, and later cannot store the counts of the ledger. */
 export const ledger: Installation<Ledger> = {
   job,
   rounds: [[lost], [unwritable]],

@@ -20,8 +20,8 @@ const job = 'outage'
 const partitions = [0, 1, 2, 3]
 const offsetsTopic = '__consumer_offsets'
 /**
- * The original configuration of `__consumer_offsets`. A change of a topic's configuration replaces
- * all its settings, so each change must repeat these ones.
+ * The original configuration of `__consumer_offsets`. Each change replaces all settings of a topic,
+ * so it must repeat these ones.
  */
 const offsetsConfig = { 'cleanup.policy': 'compact' }
 const setsClock = new URL('shift-clock-preload.mjs', import.meta.url).href
@@ -76,8 +76,8 @@ class Outage {
   }
 
   /**
-   * Sets the wall clock of the Hookline process, and of processes that start later, to `aheadMs`
-   * ahead of the machine's clock.
+   * Sets the wall clock of the Hookline process, and of processes that start later, `aheadMs`
+   * ahead.
    */
   async setClock(aheadMs: number): Promise<void> {
     await writeFile(this.#clockFile, String(aheadMs))
@@ -91,7 +91,6 @@ class Outage {
     this.#broker = await startBroker(this.#place)
   }
 
-  /** Deletes unread records of the events topic. */
   async loseRecords(): Promise<void> {
     await this.installation.send(trackEvents(20, 'lost'))
     await this.#asAdmin(admin => admin.deleteRecords(this.installation.topics.events, partitions))
@@ -113,10 +112,7 @@ class Outage {
     return join(dirname(this.installation.configFile), 'clock-ahead')
   }
 
-  /**
-   * Writes five events to Kafka and sends three requests to the collector. During a fault, these
-   * writes and requests can fail or hang. So errors are ignored and nothing is awaited.
-   */
+  /** During a fault, these writes and requests can fail or hang, so nothing is awaited. */
   async #round(): Promise<void> {
     void this.installation.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)
     for (let count = 0; count < 3; count++) void post(`${this.#service?.collector}/v1/track`).catch(() => undefined)
@@ -198,9 +194,7 @@ const faults = {
   },
 } satisfies Record<string, Fault<Outage>>
 
-/**
- * The faults of a whole process or of all of Kafka. The faults of one round happen concurrently.
- */
+/** The faults of a whole process or of all of Kafka. */
 export const outage: Installation<Outage> = {
   job,
   rounds: [[faults.down], [faults.lost], [faults.slow, faults.commits], [faults.broker], [faults.clock]],

@@ -6,10 +6,7 @@ import type { LivePrometheus } from '../../support/prometheus/server.ts'
 export interface Fault<Site> {
   readonly cause: string
   readonly cure: string
-  /**
-   * Expected alerts by name, with labels. If several alerts of the same name can fire, the labels
-   * identify the expected one.
-   */
+  /** Expected alerts by name, with labels that distinguish alerts of the same name. */
   readonly alerts: Readonly<Record<string, Readonly<Record<string, string>>>>
   /**
    * Set if the alerts fire only for some seconds. A busy machine can miss these seconds, so `begin`
@@ -31,15 +28,14 @@ export interface Installation<Site extends { close(): Promise<void> }> {
 }
 
 /**
- * The results for one alert. Each promise resolves when the alert fires or clears, and rejects if
- * the alert does not.
+ * The promises for one alert, which resolve when the alert fires or clears, and otherwise reject.
  */
 interface Outcome {
   readonly fired: PromiseWithResolvers<void>
   readonly cleared: PromiseWithResolvers<void>
 }
 
-/** Two promises for each alert, which tests await: that the alert has fired, and has cleared. */
+/** The promises for each alert, which the tests await. */
 export class Outcomes {
   readonly #outcomes: ReadonlyMap<string, Outcome>
 
@@ -61,13 +57,12 @@ export class Outcomes {
 
   /**
    * Resolves the promise `what` of an alert when `deed` resolves. If `deed` rejects, both promises
-   * of the alert are rejected, because an alert that has not fired cannot clear.
+   * reject, because an alert that has not fired cannot clear.
    */
   async settle(alert: string, what: keyof Outcome, deed: Promise<void>): Promise<void> {
     await deed.then(this.of(alert)[what].resolve, error => this.fail([alert], error))
   }
 
-  /** Rejects those promises of the alerts that are still pending. */
   fail(alerts: readonly string[], error: unknown): void {
     for (const { fired, cleared } of alerts.map(alert => this.of(alert)))
       for (const { reject } of [fired, cleared]) reject(error)
@@ -83,12 +78,12 @@ export interface Stage {
   readonly outcomes: Outcomes
 }
 
-/** An installation with its faults. Unlike `Installation`, it has no type parameter `Site`. */
+/** An installation with its faults, without the type parameter `Site`. */
 export interface Play {
   readonly faults: readonly Pick<Fault<never>, 'cause' | 'cure' | 'alerts'>[]
   /**
-   * Starts the installation, runs all rounds of faults and stops the installation. Never rejects:
-   * an error rejects the promises of the alerts in `outcomes`.
+   * Starts the installation, runs all rounds and stops the installation. Never rejects: an error
+   * rejects promises in `outcomes`.
    */
   run(stage: Stage): Promise<void>
 }
@@ -114,10 +109,7 @@ export function playOf<Site extends { close(): Promise<void> }>({ job, rounds, o
   }
 }
 
-/**
- * Runs one fault. It waits until no alert of the fault fires, causes the fault, waits until the
- * alerts fire, ends the fault, and waits until the alerts clear.
- */
+/** Runs one fault, from the moment at which none of its alerts fires until they have cleared. */
 async function suffer<Site>(fault: Fault<Site>, site: Site, job: string, { watch, outcomes }: Stage): Promise<void> {
   const all: Sought[] = Object.entries(fault.alerts).map(([alert, labels]) => ({ alert, job, labels }))
   try {

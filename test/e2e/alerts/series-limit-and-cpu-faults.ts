@@ -13,20 +13,17 @@ import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 
 const job = 'crowded'
-/**
- * A number of destinations that, with five webhooks each, exceeds the series limit of a process.
- */
+/** With five webhooks each, these destinations exceed the series limit of a process. */
 const many = 1_300
 const few = 2
 /**
- * Interval between two scrapes, in seconds. It is long because the process has many series, and
- * because a later fault throttles its CPU time.
+ * Interval between two scrapes, in seconds. It is long because the process has many series and,
+ * during a later fault, little CPU time.
  */
 const every = 5
 
 const configuration = ({ url }: ChangingEndpoint, destinations: number): ConfigurationOverrides => ({
-  // All webhooks have the same host, so this host needs many permits (slots for concurrent
-  // requests).
+  // All webhooks have the same host, so this host needs many permits.
   delivery: { perHost: 8_192, transport: 'undici' },
   destinations: Array.from({ length: destinations }, (_, destination) => ({
     id: `d${destination}`,
@@ -35,7 +32,6 @@ const configuration = ({ url }: ChangingEndpoint, destinations: number): Configu
   })),
 })
 
-/** One process with up to 1,300 destinations. */
 class Crowded {
   readonly #installation: TestInstallation
   readonly #endpoint: ChangingEndpoint
@@ -56,7 +52,6 @@ class Crowded {
     return crowded
   }
 
-  /** Adds 1,300 destinations and sends an event to all of them. */
   async crowd(): Promise<void> {
     await this.#installation.configure(configuration(this.#endpoint, many))
     await this.#takenOver(many)
@@ -64,8 +59,7 @@ class Crowded {
   }
 
   /**
-   * Removes most destinations and restarts the process. Folded series (label values that are
-   * counted under `_other`) stay folded until a restart.
+   * Removes most destinations. Folded series (counted under `_other`) stay folded until a restart.
    */
   async thin(): Promise<void> {
     await this.#installation.configure(configuration(this.#endpoint, few))
@@ -100,10 +94,7 @@ class Crowded {
   }
 }
 
-/**
- * The faults of a process with too much work or too many series. The faults of one round happen
- * concurrently.
- */
+/** The faults of a process with too much work or too many series. */
 export const crowded: Installation<Crowded> = {
   job,
   rounds: [

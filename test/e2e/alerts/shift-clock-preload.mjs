@@ -1,5 +1,4 @@
-// Changes the wall clock of one process. A service loads this file before its own program.
-// Date.now() is then ahead of the machine's clock by the milliseconds in the file CLOCK_AHEAD_FILE.
+// A preload script that moves Date.now() ahead by the milliseconds in the file CLOCK_AHEAD_FILE.
 // Timers and the monotonic clock do not change, as when an operator sets the clock of a machine.
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
@@ -14,8 +13,7 @@ setInterval(() => {
 Date.now = () => now() + ahead
 
 /**
- * Returns the milliseconds in the file. Returns 0 if the file is missing, or if it is empty because
- * a test is writing it.
+ * Returns the milliseconds in the file; 0 if the file is missing, or empty while a test writes it.
  */
 function look() {
   try {

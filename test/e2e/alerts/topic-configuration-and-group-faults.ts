@@ -17,8 +17,8 @@ import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 
 const job = 'backlog'
 /**
- * Age of the old records, in ms. The alert `HooklineRetentionRisk` fires when a record is older
- * than half of the retention, which is seven days for the events topic.
+ * Age of the old records, in ms. The alert `HooklineRetentionRisk` fires above half of the
+ * retention, which is seven days for the events topic.
  */
 const agoMs = 4 * 86_400_000
 
@@ -54,7 +54,7 @@ class Backlog {
     parts.failing.status = 500
     const installation = await startInstallation(configuration(parts))
     const admin = await createAdminClient()
-    // The topic keeps the timestamps of the producer, like a topic that is mirrored from another
+    // The topic keeps the producer's timestamps, like a topic that is mirrored from another
     // cluster.
     await admin.setTopicConfig(installation.topics.events, { 'message.timestamp.type': 'CreateTime' })
     await prometheus.scrape({ instance: job, job, address: opsOf(await installation.run()) })
@@ -74,7 +74,7 @@ class Backlog {
     await this.installation.configure({ ...configuration(this.#parts), destinationsFrom: 'more' })
   }
 
-  /** Writes at least one old record to each partition, as a mirror of another cluster does. */
+  /** Writes at least one old record to each partition. */
   async mirror(source: keyof Parts): Promise<void> {
     const kafka = new kafkajs.Kafka({
       brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
@@ -91,12 +91,10 @@ class Backlog {
   }
 
   /**
-   * Makes the dead-letter topic reject records. Writes events whose dead letters then cannot be
-   * stored:
-   * - New events for an endpoint that responds with 500. They are retried before they are
-   *   dead-lettered, so they stay in the retry topic.
-   * - Old events for an endpoint that responds with 401. They are not retried, so they stay in the
-   *   events topic.
+   * Makes the dead-letter topic reject records, and writes events that are then stuck:
+   * - New events for an endpoint that responds with 500 stay in the retry topic.
+   * - Old events for an endpoint that responds with 401 are not retried, and stay in the events
+   *   topic.
    */
   async block(): Promise<void> {
     await this.#admin.setTopicConfig(this.installation.topics.deadLetter, { 'max.message.bytes': '10' })
@@ -171,10 +169,7 @@ const badDirectory: Fault<Backlog> = {
   end: backlog => backlog.configure(),
 }
 
-/**
- * The faults of topics, of configuration files and of a consumer group. The faults of one round
- * happen concurrently.
- */
+/** The faults of topics, of configuration files and of a consumer group. */
 export const backlog: Installation<Backlog> = {
   job,
   // `faults` and `badDirectory` both change the configuration file, so they are in different

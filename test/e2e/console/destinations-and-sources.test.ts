@@ -9,8 +9,6 @@ import { until } from '../../support/kafka/admin.ts'
 import { trackEvents } from '../../support/process/test-installation.ts'
 import { testSecret } from '../../support/secret-scan/make-and-find-test-secrets.ts'
 
-/* Tests of the pages of destinations and sources with the real operator API. */
-
 let console: ConsoleInstallation
 let browser: TestBrowser
 beforeAll(async () => {
@@ -42,7 +40,7 @@ it('a destination is added, tested, gets its first event, is paused, changed and
   await page.getByText('At least one webhook accepted the test message.').waitFor()
   await button('Close').click()
   await console.installation.send(trackEvents(1, 'first'))
-  // The destination `crm` of the configuration file also gets the event, so there are two requests.
+  // The destination `crm` of the configuration file also gets the event.
   await console.receiver.until(() => console.receiver.successes.get('first-0') === 2)
 
   await button('Pause').click()
@@ -95,7 +93,7 @@ it('a source is added, its key is accepted, and it is changed and deleted', asyn
   await page.getByText('Saving it changes these fields: writeKey').waitFor()
   await button('Save').click()
   await button('Edit').waitFor()
-  // The form showed the first write key as ***, and saving the form has kept this key.
+  // Saving the form, which showed the first write key as ***, has kept this key.
   await untilAnswer(second, 200)
   expect(await track(key)).toBe(200)
 

@@ -12,9 +12,8 @@ import { trackEvents } from '../../support/process/test-installation.ts'
 import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 
 /*
- * The work of an operator during an incident, in a browser and with a real installation: live
- * status, timelines, dead letters, replays and resends. The texts of the failed event are HTML,
- * which the pages must not interpret.
+ * The work of an operator during an incident, in a browser and with a real installation. The texts
+ * of the failed event are HTML, which the pages must not interpret.
  */
 
 const markup = `<img src=x onerror="window.injected=1"><b>`
@@ -26,7 +25,7 @@ let refusing: RecordingReceiver
 let browser: TestBrowser
 let opened: OpenedPage
 beforeAll(async () => {
-  // The endpoint rejects the first request for each message with a 404, so no delivery is retried.
+  // Deliveries with a 404 are not retried.
   refusing = await RecordingReceiver.started({ answers: [404, 200] })
   const crm = { id: 'crm', sources: ['web'], sharedSecret: 'secret-of-crm', webhooks: [{ url: refusing.url }] }
   ;[console, browser] = await Promise.all([startConsoleInstallation({ destinations: [crm] }), startBrowser()])

@@ -10,10 +10,6 @@ import {
 } from '../../support/browser/console-installation.ts'
 import { takePicture } from '../../support/browser/screenshot.ts'
 
-/*
- * Tests of signing in and out in a real browser, with the Content-Security-Policy of the console.
- */
-
 let hookline: ConsoleInstallation
 let browser: TestBrowser
 beforeAll(async () => {

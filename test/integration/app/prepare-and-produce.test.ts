@@ -14,7 +14,6 @@ import { smallConfiguration } from '../../support/config/small-configuration.ts'
 import { runCommand } from '../../support/process/in-process-command.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
-/* Runs the commands of a first deployment in their order, with a real Kafka and schema registry. */
 const prefix = `first-${randomUUID()}`
 const eventsTopic = `${prefix}.events`
 const kafka = createKafka(

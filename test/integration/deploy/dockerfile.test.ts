@@ -7,8 +7,8 @@ import { findHadolint } from '../../support/deploy/find-hadolint.ts'
 const checkout = resolve(import.meta.dirname, '../../..')
 const text = readFileSync(join(checkout, 'deploy/image/Dockerfile'), 'utf8')
 
-// If hadolint is not installed, and cannot be installed with Python, these tests are skipped.
-// image.test.ts still executes all steps of the Dockerfile.
+// Without hadolint, these tests are skipped. image.test.ts still executes all steps of the
+// Dockerfile.
 const hadolint = await findHadolint().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`)
   return undefined

@@ -4,10 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { rendered } from '../../support/deploy/manifests/renderings.ts'
 
-/*
- * Checks the deployment pages. Everything that they name must exist, and the chart must accept the
- * values that they show.
- */
+/* Everything that the deployment pages name must exist, and the chart must accept their values. */
 
 const checkout = resolve(import.meta.dirname, '../../..')
 const read = (file: string): string => readFileSync(join(checkout, file), 'utf8')
@@ -17,7 +14,7 @@ const found = (text: string, pattern: RegExp): readonly string[] =>
 
 describe.each(pages)('docs/how-to/%s.md', (_, text) => {
   it('shows values that the chart accepts', async () => {
-    // The other blocks of the pages are manifests, which have a kind.
+    // The other blocks are manifests, which have a kind.
     const blocks = found(text, /^```yaml\n(.*?)^```$/gms).map(block => parse(block))
     for (const values of blocks.filter(({ kind }) => kind === undefined))
       expect((await rendered(values)).length).toBeGreaterThan(4)
@@ -26,8 +23,7 @@ describe.each(pages)('docs/how-to/%s.md', (_, text) => {
   it('names only existing values', () => {
     const values = parse(read('deploy/helm/hookline/values.yaml'))
     const keys = parse(JSON.stringify(parse(read('schemas/config.schema.json')).properties))
-    // Names that look like keys of the chart or of the configuration. Pages may name keys of the
-    // configuration without `config.`.
+    // Names that look like keys of the chart or of the configuration (also without `config.`).
     const named = found(text, /`((?:config\.)?[a-z]\w+(?:\.[a-zA-Z]\w+)+)(?::[^`]*)?`/g).filter(
       name => !/\.(md|ts|pem|yaml)$/.test(name),
     )

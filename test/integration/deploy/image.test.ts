@@ -17,9 +17,8 @@ import {
 import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 
 /*
- * Executes the steps of deploy/image/Dockerfile and runs the image as Kubernetes does: with a
- * read-only file system, as its own user, and with SIGTERM for the stop. The base images are
- * replaced. The storage and network of a container engine are not tested.
+ * Executes the steps of deploy/image/Dockerfile with other base images, and runs the image as
+ * Kubernetes does: with a read-only file system, as its own user, and with SIGTERM for the stop.
  */
 
 const closing = closingAfterEach()
@@ -34,8 +33,8 @@ if (whyNot === undefined) {
 const onlyHere = whyNot === undefined ? describe : describe.skip
 
 /**
- * An installation whose configuration is mounted as in Kubernetes. All users can read it, and its
- * path has a symbolic link, which Kubernetes replaces at an update.
+ * An installation with a configuration as Kubernetes mounts it: readable for all users, through a
+ * symbolic link that is replaced at an update.
  */
 async function mountedInstallation(
   receiver: RecordingReceiver,
@@ -108,8 +107,8 @@ onlyHere('what is in the image', () => {
 })
 
 /**
- * Whether a file is the package.json of a package. A package.json in a folder within a package does
- * not count: it only sets the module type.
+ * Whether a file is the package.json of a package, and not one that only sets the module type of a
+ * folder.
  */
 const isManifest = (file: string): boolean => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(file)
 

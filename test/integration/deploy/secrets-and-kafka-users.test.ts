@@ -7,10 +7,7 @@ import { topicNames } from '../../../src/core/topics.ts'
 import { rendered, switches } from '../../support/deploy/manifests/renderings.ts'
 import { isWorkload, ofKind } from '../../support/deploy/manifests/workloads.ts'
 
-/*
- * Checks that each service, and the Job `prepare`, gets only the secrets and Kafka rights that it
- * needs.
- */
+/* Each service, and the Job `prepare`, must get only the secrets and Kafka rights that it needs. */
 
 /** The part to which a workload belongs: the name of a service, or `prepare` for the Job. */
 const partOf = ({ metadata }: Manifest): string =>

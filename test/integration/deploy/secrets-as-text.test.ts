@@ -3,8 +3,8 @@ import { secretKeys } from '../../../deploy/tools/chart/secret-configuration-key
 import { rendered } from '../../support/deploy/manifests/renderings.ts'
 
 /*
- * Checks that the chart writes no secret into its ConfigMap: it rejects a secret that the value
- * `config` contains as text.
+ * The chart must reject a secret that the value `config` contains as text, because it would write
+ * the secret into its ConfigMap.
  */
 
 const text = 'secret-as-text'
@@ -28,7 +28,7 @@ const rows: readonly [string, (value: unknown) => object][] = [
   ['config.destinations[0].tls.clientKey', clientKey => destination({ tls: { clientCert: 'public', clientKey } })],
 ]
 
-/** The error of the chart with this configuration; `undefined` when it renders. */
+/** `undefined` when the chart renders. */
 const errorWith = (config: object): Promise<string | undefined> =>
   rendered({ config }).then(
     () => undefined,

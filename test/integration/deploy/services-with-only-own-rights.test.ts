@@ -21,10 +21,7 @@ const closing = closingAfterEach()
 const userOf = (part: string): string => `hookline-kafka-${part}`
 const password = 'password-of-all'
 
-/**
- * Starts a broker with a second port. The second port authenticates users and permits only what
- * their ACLs permit.
- */
+/** Starts a broker with a second port, which authenticates users and checks their ACLs. */
 async function startStrictBroker() {
   const port = await freePorts(3)
   const [controllerPort, closedPort] = [port + 1, port + 2]
@@ -46,7 +43,6 @@ async function startStrictBroker() {
   return { open: broker.address, closed: `127.0.0.1:${closedPort}` }
 }
 
-/** Gives the users of the chart the rights that the chart lists. */
 async function grant(values: object, broker: string): Promise<void> {
   const { AclResourceTypes, ResourcePatternTypes, AclOperationTypes, AclPermissionTypes } = kafkajs
   const operations: Readonly<Record<string, number>> = {
@@ -79,8 +75,8 @@ interface Rule {
 }
 
 /**
- * Starts endpoints by path. `/good` accepts all requests, `/late` responds to its first request
- * with a 503, and `/never` rejects all requests. Returns the accepted requests and the URL.
+ * Endpoints by path: `/good` accepts all requests, `/late` responds to its first request with a
+ * 503, and `/never` rejects all requests.
  */
 async function startEndpoints() {
   const taken: string[] = []
@@ -187,8 +183,8 @@ it('each service works with only its own rights and secret files', async () => {
   const hashes = await Promise.all(services.map(async service => [...(await service.metrics()).keys()]))
   expect(new Set(hashes.flat().filter(series => series.startsWith('hookline_config_info{'))).size).toBe(1)
   const complaints = (await installation.log()).filter(({ level }) => level === 'warn' || level === 'error')
-  // A coordinator that has just started may still be loading its groups. The error that is then
-  // logged has nothing to do with rights.
+  // A coordinator that has just started may still be loading its groups, which is unrelated to
+  // rights.
   const unrelated = /login to the brokers is not encrypted|coordinator is loading|^kafkajs: Restarting the consumer/
   expect(complaints.map(({ msg }) => String(msg)).filter(text => !unrelated.test(text))).toEqual([])
 })

@@ -9,7 +9,7 @@ import {
   installed,
 } from '../../support/config/example-configurations.ts'
 
-/** A text that stands for a secret. No key or id contains it. */
+/** The text of a test secret. No key or id contains it. */
 const marker = 'zQ7x9Kw3JvP5uY2m'
 const full = configurations['full'] as string
 const fullTree: unknown = parse(full)
@@ -21,15 +21,14 @@ beforeAll(async () => {
 
 type Tree = Record<string, unknown> | unknown[]
 
-/** All mappings and lists of a document. */
 function nodesOf(value: unknown): readonly Tree[] {
   if (typeof value !== 'object' || value === null) return []
   return [value as Tree, ...Object.values(value).flatMap(nodesOf)]
 }
 
 /**
- * Returns the configuration with the marker in it: as a new key or list item, in place of a value
- * or of a key, or in a mapping that replaces a value.
+ * The configuration with the marker as a new key or list item, in place of a value or of a key, or
+ * in a mapping that replaces a value.
  */
 function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | 'mapping'): string {
   const tree = structuredClone(fullTree)
@@ -55,7 +54,6 @@ function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | '
   return stringify(tree)
 }
 
-/** Texts that a typing error can add around a secret. */
 const wrappings = [
   ...['', ' ', '\n', '\n  ', ': ', '|', '>', '&', '*', '!', '%', '"', "'", '@', '{', '[', '? ', '- ', '\t', '\\', '#'],
   ',',

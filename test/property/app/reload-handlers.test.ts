@@ -30,7 +30,6 @@ beforeAll(async () => {
   start = (await loadConfigFile(installation.path, environment)) as Loaded
 })
 
-/** Starts the real watch of the configuration file, with the real reload of `run`. */
 async function started() {
   const { settings } = start
   const counts = new Map<string, number>()
@@ -56,8 +55,7 @@ async function started() {
 type Running = Awaited<ReturnType<typeof started>>
 
 /**
- * Writes a content to the configuration file and reloads the file. The watch applies a content when
- * two consecutive checks have read it.
+ * Writes and reloads the configuration file. The watch applies a content after two equal checks.
  */
 async function reload({ watch, state, logger, count }: Running, content: Content): Promise<'taken' | 'refused'> {
   const before = { ...state, refused: count('configReloads{refused}'), applied: count('configReloads{applied}') }
@@ -83,18 +81,15 @@ async function reload({ watch, state, logger, count }: Running, content: Content
   expect(count('configReloads{refused}')).toBe(before.refused)
   expect(count('configReloadOk{}')).toBe(1)
   const errors = logger.lines.filter(({ level }) => level === 'error').map(({ line }) => line)
-  // If an audience names a destination that is in no file, Hookline treats this as a missing file
-  // of destinationsFrom: it applies the configuration and logs an error.
+  // A missing destination of an audience is treated as a missing file of destinationsFrom: the
+  // configuration is applied and an error is logged.
   const excluded = loaded.settings.excluded === undefined ? [] : [expect.stringMatching(/^files of destinationsFrom/)]
   expect(errors).toEqual(errors.length === 0 ? [] : excluded)
   expect(logger.level).toBe(loaded.settings.log.level)
   return 'taken'
 }
 
-/**
- * Checks that there is one log line. In it, each problem must have a file, line, column, path,
- * reason and hint.
- */
+/** The only log line must have a file, line, column, path, reason and hint for each problem. */
 function judgeLines(lines: readonly Line[]): void {
   expect(lines).toHaveLength(1)
   const [{ level, line, fields }] = lines as [Line]

@@ -70,7 +70,7 @@ it('for any failures of requests, the messages of one user are stored in order',
         const outcome = outcomes[turn - 1] ?? 'stored'
         return outcome === 'too large' && records === 1 ? 'stored' : outcome
       }
-      // Each record has 250 KiB. A request has at most 900 KiB, so at most three of these records.
+      // A request has at most 900 KiB, so at most three of these records of 250 KiB.
       const { send, stored } = transportOnProducer(outcomeOf, 250 * 1024)
       const batch = batchOf(users.length, index => ({ userId: `u${users[index]}` }))
       let result = await send(batch)

@@ -58,7 +58,7 @@ export class AudiencesHarness {
   readonly log: MemoryLog
   readonly topics = topicNames('hookline')
   readonly marks = new SuppressionIndex()
-  /** Age of the suppression list: it has all deletions that were accepted longer ago than this. */
+  /** The suppression list has all deletions that were accepted longer ago than this. */
   marksAge = durationMs(0)
   readonly counts = new Map<string, number>()
   readonly consumer
@@ -66,20 +66,13 @@ export class AudiencesHarness {
   readonly memberships = new JsonValueCodec<MembershipRecord>()
   readonly events = new JsonValueCodec<Event>()
   destinations = ['crm']
-  /** Names of the audiences in the configuration. */
   audiences: readonly string[] = [audience]
-  /** Headers of the inputs that the test writes. */
   headers: RecordHeaders = {}
   emitPerSecond: number
-  /** Reader of the memberships topic. */
   reader: PartitionReader
-  /** The topic of each write that Kafka has accepted, in order. */
   readonly written: string[] = []
-  /**
-   * Whether Kafka acknowledges no writes, as in an outage. The writes then wait in the producer.
-   */
+  /** Whether Kafka acknowledges no writes, as in an outage. Writes then wait in the producer. */
   isFrozen = false
-  /** Number of writes that Kafka accepts before the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY
   readonly #fate: (sent: Sent) => Fate
   readonly #emitted: Event[] = []
@@ -116,10 +109,7 @@ export class AudiencesHarness {
     return this.writesLeft <= 0
   }
 
-  /**
-   * Replaces the process with a new one, whether or not it was killed before. The old process
-   * neither finishes its inputs nor commits offsets.
-   */
+  /** Starts a new process. The old one neither finishes its inputs nor commits offsets. */
   async restart(): Promise<void> {
     this.#pending = []
     this.writesLeft = Number.POSITIVE_INFINITY
@@ -139,12 +129,10 @@ export class AudiencesHarness {
     }
   }
 
-  /** Advances the clock and runs all timers that fall due. */
   advance(duration: DurationMs | number): Promise<void> {
     return this.clock.advance(duration, () => this.#settle())
   }
 
-  /** All identify messages of the events topic, in the order of their writes. */
   sent(): readonly Sent[] {
     return this.#emitted.map(sentBy)
   }
@@ -199,9 +187,8 @@ export class AudiencesHarness {
   }
 
   /**
-   * Lets Kafka process the oldest waiting write. Returns false if no write waits, if the process is
-   * dead, or if Kafka acknowledges no writes (`isFrozen`). If the write kills the process, the
-   * process gets no acknowledgement.
+   * Lets Kafka process the oldest waiting write. Returns false if none can be processed. A write
+   * that kills the process gets no acknowledgement.
    */
   #takeWrite(): boolean {
     const write = this.isDead || this.isFrozen ? undefined : this.#pending.shift()
@@ -225,7 +212,6 @@ export class AudiencesHarness {
     if (topic === this.topics.events) this.#emitted.push(JSON.parse(String(value)) as Event)
   }
 
-  /** Writes the dispatcher's reports about the new identify messages. */
   #report(): void {
     const events = this.#emitted.slice(this.#reported)
     this.#reported += events.length

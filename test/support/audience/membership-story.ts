@@ -15,8 +15,8 @@ export interface Told {
 }
 
 /**
- * Runs a story of one membership. A story is a list of words with commas between them. Calls `step`
- * for each input and returns its results. The words:
+ * Runs a story of one membership: words with commas between them. Returns the results of `step`.
+ * The words:
  * - `10 true`: sync 10 contains the value true. `end 20`: full sync 20 ends.
  * - `ok 11 true`, `lost 11 true`: the change with the version 11 and the value true was delivered,
  *   or was not delivered.
@@ -25,7 +25,7 @@ export interface Told {
  *   removed membership had a version above 7. Without `/7`, none had a version above 20.
  * - `again …`: this input has the offset of the previous one. `wait 5h`: time passes.
  * - `off`, `on`: the destination leaves or joins the audience's list of destinations. `disabled`:
- *   the destination is on the list, but disabled. `removed`: it is no longer configured.
+ *   the destination is on the list, but disabled. `removed`: it is not configured.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined
@@ -94,8 +94,8 @@ function markOf(text: string): AudienceWatermark {
 }
 
 /**
- * Tests stories. A story is a text that lists what happens to one membership, in the format of
- * `tell`. `answers` has the expected result of each input in the story.
+ * Declares one test per story. A story is in the format of `tell`. `answers` has the expected
+ * result of each of its inputs.
  */
 export const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
   it.each(rows)('%s: %s', (_reason, story, answers) => {

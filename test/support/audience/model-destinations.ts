@@ -11,9 +11,8 @@ export const fates = [
 export type Fate = (typeof fates)[number]
 
 /**
- * Maximum age of a copy, in ms: 7 days, the retention of the events topic. A younger copy may still
- * wait for its first attempt. So the service must not send an unconfirmed change again because of
- * its age before it is older than this.
+ * Maximum age of a copy, in ms: the retention of the events topic. A younger copy may still wait
+ * for its first attempt, so the service must not repeat its change because of its age.
  */
 const maxCopyAge = 7 * 24 * 3_600_000
 
@@ -25,22 +24,17 @@ interface Sent {
   isFailed: boolean
 }
 
-/** The identify messages sent for one audience, user and destination. */
 interface Sendings {
   readonly sent: Sent[]
-  /**
-   * Number of causes that permit the service to send an unchanged value again, such as a lost copy
-   * or a failed delivery. Each cause permits one repetition. The number only grows.
-   */
+  /** How often the service may send an unchanged value again. The number only grows. */
   causes: number
   repetitions: number
 }
 
 /**
- * A worst-case model of the dispatcher and the destinations. Copies are sent and arrive in any
- * order and more than once, and a report can differ from what happened. Only three things are
- * certain: every attempted copy is reported, destinations drop message ids that they know, and no
- * copy is older than 7 days.
+ * A worst-case model of the dispatcher and the destinations. Copies arrive in any order and more
+ * than once, and a report can be wrong. Three things are certain: every attempted copy is reported,
+ * destinations drop known message ids, and no copy is older than 7 days.
  */
 export class ModelDestinations {
   readonly #now: () => EpochMs
@@ -58,19 +52,17 @@ export class ModelDestinations {
     this.#report = deps.report
   }
 
-  /** Number of different changes that were sent up to now. */
   get changes(): number {
     return this.#known.size
   }
 
-  /** The value of a user at the destination, or undefined if the destination has none. */
   valueOf(key: string): string | undefined {
     return this.#values.get(key)
   }
 
   /**
    * Whether the last change of this membership was reported as delivered, and never as
-   * dead-lettered. True if there was no change.
+   * dead-lettered. True if none was sent.
    */
   hasLast(key: string): boolean {
     const last = this.#sendingsOf(key).sent.at(-1)
@@ -84,8 +76,7 @@ export class ModelDestinations {
 
   /**
    * Adds an identify message of the audiences service. Throws if another change has the same
-   * message id. Also throws if the message repeats the last value without a cause, such as a lost
-   * copy.
+   * message id, or if the message repeats the last value without a cause.
    */
   take(event: Event): void {
     const { messageId, traits = '' } = event.message
@@ -95,16 +86,13 @@ export class ModelDestinations {
     if (before !== undefined && before !== change) throw new Error(`one id for two changes: ${before} and ${change}`)
     this.#known.set(messageId, change)
     this.#copies.push(event)
-    // If the user was deleted, the suppression of the user drops all copies of this message. Then
-    // the message may repeat the last value without a cause.
+    // The suppression of a deleted user drops all copies. Then the message may repeat the last
+    // value without a cause.
     const isStopped = this.#marks.stops({ ...event, ...event.message }, this.#now()) !== undefined
     if (before === undefined && !isStopped) this.#checkCause(event, key)
   }
 
-  /**
-   * Applies a fate to one of the copies. If the user was deleted, a suppression stops the copy, and
-   * the copy is only dropped.
-   */
+  /** Applies a fate to one of the copies. A copy for a deleted user is always dropped. */
   happen(fate: Fate, choice: number): void {
     const copy = this.#copies[choice % this.#copies.length]
     if (copy === undefined) return
@@ -119,13 +107,11 @@ export class ModelDestinations {
         this.#tell(copy, 'delivered')
         return this.#end(copy, 'delivered')
       case 'arrives_uncommitted':
-        // The process reports the delivery, and dies before it commits. So the next process reads
-        // the copy again.
+        // The process dies before it commits, so the next process reads the copy again.
         this.#arrive(copy)
         return this.#tell(copy, 'delivered')
       case 'times_out':
-        // The destination has the copy, but the dispatcher got no response. It retries the copy or
-        // dead-letters it.
+        // The destination has the copy, but the dispatcher got no response.
         return this.#arrive(copy)
       case 'given_up':
         return this.#end(copy, 'retries_exhausted')
@@ -137,19 +123,17 @@ export class ModelDestinations {
     }
   }
 
-  /** Delivers and reports all copies. Returns false when there are none. */
   deliverAll(): boolean {
     const count = this.#copies.length
     for (let left = count; left > 0; left--) this.happen('arrives', 0)
     return count > 0
   }
 
-  /** Dead-letters all attempted copies, as at the end of their retry window. Other copies stay. */
   giveUpAttempted(): void {
     for (const copy of this.#copies) if (this.#seen.has(copy.message.messageId)) this.#end(copy, 'retry_window_over')
   }
 
-  /** Applies the retention of the topic: drops all copies that were never attempted. */
+  /** Drops all copies that were never attempted, as the retention of the topic does. */
   vanishAll(): void {
     for (const copy of this.#copies) this.#vanish(copy)
   }
@@ -160,7 +144,7 @@ export class ModelDestinations {
     for (const [key, sendings] of this.#sendings) if (userOf(key) === userId) sendings.sent.length = 0
   }
 
-  /** Drops a copy without a report. Only copies that were never attempted are dropped. */
+  /** Drops a copy without a report, unless it was attempted. */
   #vanish(copy: Event): void {
     if (this.#seen.has(copy.message.messageId)) return
     this.#copies = this.#copies.filter(other => other !== copy)
@@ -228,8 +212,5 @@ const keyOf = ({ origin, message, destinationId }: Event): string =>
 
 const userOf = (key: string): string => JSON.parse(key)[1]
 
-/**
- * The value of a user who is not in the audience: `null` for the audience `Score`, otherwise
- * `false`.
- */
+/** The value of a user who is not in the audience. */
 const absentOf = (key: string): string => (JSON.parse(key)[0] === 'Score' ? 'null' : 'false')

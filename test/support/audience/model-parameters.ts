@@ -11,7 +11,7 @@ export const audienceCases = [
 ] as const
 export type AudienceCase = (typeof audienceCases)[number]
 
-/** What can happen to a copy of an event. Frequent fates are in the list several times. */
+/** Frequent fates occur several times. */
 export const fates: readonly Fate[] = [
   ...Array<Fate>(6).fill('arrives'),
   'arrives_twice_reported',
@@ -47,13 +47,11 @@ export const rareCommands: ReadonlySet<CommandName> = new Set(['leap', 'connect'
 
 export const pick = <T>(list: readonly T[], choice: number): T => list[choice % list.length] as T
 
-/** Membership keys of all users. `only` selects those of one destination. */
 export const keysOf = (audience: string, only: string | undefined): readonly string[] =>
   (only === undefined ? destinations : [only]).flatMap(destination =>
     userNames.map(userId => membershipKey({ audience, userId, destination })),
   )
 
-/** The configured audiences, each with its list of destinations. */
 export function directoryOf(lists: ReadonlyMap<string, ReadonlySet<string>>): AudienceDirectory {
   const list = audienceCases.map(({ name, kind }) => ({ name, kind, destinations: [...(lists.get(name) ?? [])] }))
   return audienceDirectory({

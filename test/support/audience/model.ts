@@ -27,8 +27,8 @@ const hour = 3_600_000
 
 /**
  * One partition of the audiences service, with models of Kafka, the dispatcher and the
- * destinations. A property test generates a list of commands, and `do` runs one of them. Each
- * command gets two random numbers, which decide its details.
+ * destinations. A property test generates a list of commands, and `do` runs one of them. Two random
+ * numbers decide its details.
  */
 export class AudienceModel {
   #now = start
@@ -40,16 +40,16 @@ export class AudienceModel {
   readonly #service: ModelService
   #syncs: { readonly audience: AudienceCase; readonly part: SyncPart }[] = []
   /**
-   * Audiences whose destinations may lack values, because the audience was reset, or because a
-   * destination was removed from its list for a while. The next sync sends these values.
+   * Audiences whose destinations may lack values until the next sync: the audience was reset, or a
+   * destination was removed from its list for a while.
    */
   readonly #missed = new Set<string>()
   readonly #users: readonly string[]
   readonly #isCalm: boolean
 
   /**
-   * `users` is the number of users: with few users, more commands affect each one. `isCalm` skips
-   * the rare commands. After those commands, fewer properties can be checked.
+   * With few `users`, more commands affect each one. `isCalm` skips the rare commands, so that more
+   * properties can be checked.
    */
   constructor({ users, isCalm }: { users: number; isCalm: boolean }) {
     this.#users = userNames.slice(0, users)
@@ -78,7 +78,6 @@ export class AudienceModel {
     this.#now = epochMs(this.#now + ms)
   }
 
-  /** Runs until nothing is in progress, and all waiting messages are delivered. */
   settle(): void {
     let choice = 0
     do while (this.#service.advance(choice++)) this.pass(1)
@@ -86,7 +85,6 @@ export class AudienceModel {
     this.#service.commit()
   }
 
-  /** Runs a full sync of each audience with its current values. */
   syncAll(): void {
     for (const audience of audienceCases) {
       const truth = this.#truth()
@@ -102,7 +100,7 @@ export class AudienceModel {
 
   /**
    * Members whose value at a destination is wrong. `beforeSync` leaves out members whose value only
-   * the next sync corrects: the last change was not delivered, or the destination missed changes.
+   * the next sync corrects.
    */
   wrong({ beforeSync = false } = {}): readonly string[] {
     const truth = this.#truth()
@@ -165,8 +163,7 @@ export class AudienceModel {
       const sync = pick(this.#syncs, a)
       this.#syncs = this.#syncs.filter(other => other !== sync)
     },
-    // A late duplicate of an input: the producer sent the record again because the first response
-    // was lost.
+    // A late duplicate of an input: the producer repeated the write because it got no response.
     straggle: a => {
       const recent = this.#service.input.filter(
         ({ input, at }) => input.kind !== 'forgotten' && this.#now - at < 20 * hour,
@@ -174,9 +171,8 @@ export class AudienceModel {
       const input = pick(recent, a)?.input
       if (input === undefined || input.kind === 'reset' || input.kind === 'resend' || input.kind === 'lost') return
       this.#service.append(input)
-      // This duplicate reports a result a second time. If the change is unconfirmed, the service
-      // treats the report as the result of a second copy of the identify message. The value of the
-      // user may then become unknown, and the service may send it again.
+      // The service treats this repeated report as the result of a second copy of the identify
+      // message. So it may send the value again.
       if (input.kind === 'outcome') this.#receivers.trouble([membershipKey(input)])
     },
     happen: (a, b) => this.#receivers.happen(pick(fates, a), b),
@@ -185,15 +181,13 @@ export class AudienceModel {
     },
     commit: () => this.#service.commit(),
     crash: a => this.#service.crash({ isCompacted: a % 2 === 0 }),
-    // Before an hour or more passes, all inputs in progress are finished, because no single write
-    // takes hours.
+    // No single write takes an hour, so all inputs in progress are finished first.
     pass: (a, b) => {
       const length = pick([1_000, 60_000, hour, 6 * hour], a)
       if (length >= hour) this.#service.drain()
       this.pass(length + b)
     },
-    // Before eight days pass, all inputs are read and finished, because the service does not stop
-    // for days.
+    // The service does not stop for days, so all inputs are read and finished first.
     leap: () => {
       this.#receivers.giveUpAttempted()
       this.#readAll()
@@ -201,8 +195,8 @@ export class AudienceModel {
       this.#syncs = []
       this.#receivers.vanishAll()
     },
-    // All inputs are read before the audience's list of destinations changes. Otherwise, after a
-    // crash, the new process would read the unfinished inputs again with another configuration.
+    // After a crash, a new process would read the unfinished inputs with another configuration. So
+    // all inputs are read before the list changes.
     connect: (a, b) => {
       this.#readAll()
       const { name } = pick(audienceCases, a)
@@ -224,12 +218,11 @@ export class AudienceModel {
       const [userId, destination] = [pick(this.#users, b), pick(destinations, b >> 4)]
       this.#service.append({ kind: 'resend', audience: pick(audienceCases, a).name, userId, destination })
     },
-    // A record that cannot be decoded: it may be an observation of any open sync.
     lose: () => this.#service.append({ kind: 'lost' }),
-    // A deletion begins with the suppression of the user, and ends when `forgotten` is appended.
-    // Between these two, results and sometimes the end of a sync are appended. But if a sync whose
-    // clock was ahead has listed the user, that sync seems to begin after the deletion. Nothing is
-    // then appended between the two.
+    // A deletion begins with the suppression of the user, and ends with the input `forgotten`.
+    // Results, and sometimes the end of a sync, are appended between them. But if a sync whose
+    // clock was ahead has listed the user, the sync seems to begin after the deletion. Then nothing
+    // is appended in between.
     forget: (a, b) => {
       const userId = pick(this.#users, a)
       const deletedAt = this.#now
@@ -248,8 +241,8 @@ export class AudienceModel {
 
   /**
    * Throws if the service emits a message for a deleted user whom no later sync of the same
-   * audience has listed. A message that was received before the deletion is allowed, because the
-   * suppression of the user stops it before its delivery.
+   * audience has listed. A message received before the deletion is allowed, because the suppression
+   * stops it.
    */
   #checkDeleted({ message, receivedAt, origin }: Event): void {
     const { userId = '' } = message
@@ -258,10 +251,7 @@ export class AudienceModel {
     if (!this.#isListedAfter(deletedAt, userId, origin?.id)) throw new Error(`sent to the deleted user ${userId}`)
   }
 
-  /**
-   * Whether a sync that began after this time has listed the user. With `audience`, only syncs of
-   * this audience count.
-   */
+  /** Whether a sync that began after this time has listed the user. */
   #isListedAfter(time: EpochMs, userId: string, audience?: string): boolean {
     return this.#service.input.some(
       ({ input }) =>
@@ -289,10 +279,7 @@ export class AudienceModel {
     return truthOf(this.#service.input, this.#deletedAt)
   }
 
-  /**
-   * Creates the next sync. The clock of the machine that starts the sync is `aheadMs` ahead of the
-   * brokers' clock.
-   */
+  /** Creates the next sync. The clock of its machine is `aheadMs` ahead of the brokers' clock. */
   #newSync(mode: SyncPart['mode'], aheadMs = 0): SyncPart {
     this.pass(1)
     return { syncId: newSyncId(epochMs(this.#now + aheadMs), `${this.#now}`), mode }

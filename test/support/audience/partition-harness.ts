@@ -48,7 +48,6 @@ export const outcome = (userId: string, version: number, value = 'true'): Audien
   result: 'delivered',
 })
 
-/** A partition of the audiences service, with a configuration and a clock that the test changes. */
 export class PartitionHarness {
   directory = directoryWith(['crm', 'erp'])
   readonly marks = new SuppressionIndex()
@@ -60,7 +59,7 @@ export class PartitionHarness {
     this.partition = this.created()
   }
 
-  /** Creates an empty partition. `inputEnd` is the end offset of the inputs topic. */
+  /** `inputEnd` is the end offset of the inputs topic. */
   created(inputEnd = 1_000): AudiencePartition {
     return new AudiencePartition({
       directory: () => this.directory,
@@ -71,17 +70,16 @@ export class PartitionHarness {
 
   /**
    * Restores a record of the memberships topic. `position` is the offset of the input that caused
-   * the record. By default, it is the offset that the value contains. A tombstone has no value (in
-   * Kafka, a header has the offset), so a test must pass `position` for a tombstone.
+   * it. A tombstone needs `position`, because its value does not contain this offset.
    */
   restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
     return this.partition.records.restore({ key, value, position })
   }
 
   /**
-   * Processes an input, by default one minute after the previous one, and returns its changes as
-   * text. For example, `mark 20 7` is a new watermark of an audience. 20 is its field `closed`, in
-   * minutes after `sync(0)`. 7 is its field `floor`, as the difference from `sync(0)`.
+   * Processes an input, and returns its changes as text. For example, `mark 20 7` is a new
+   * watermark with `closed` 20 (in minutes after `sync(0)`) and `floor` 7 (the difference from
+   * `sync(0)`).
    */
   take(input: AudienceInput | LostInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)

@@ -13,27 +13,23 @@ interface Told {
 interface AcceptedRequest {
   readonly id: string
   readonly headers: IncomingMessage['headers']
-  /** When the request was complete, on the scale of `performance.now()`. */
+  /** When the request was complete, in ms of `performance.now()`. */
   readonly at: number
 }
 
-/**
- * The endpoint of a customer. It ignores a message whose id it has already received. It keeps the
- * last value of each user.
- */
+/** A customer's endpoint. It ignores known message ids, and keeps the last value of each user. */
 export class AudienceReceiver {
   readonly values = new Map<string, unknown>()
   /** The ids of all messages that got a 200. */
   readonly taken = new Set<string>()
-  /** Number of requests, including those with an error response. */
   calls = 0
-  /** All requests that got a 200, in the order in which they arrived. */
+  /** Requests that got a 200, in order of arrival. */
   readonly accepted: AcceptedRequest[] = []
   /** The ids of messages that arrived again after they got a 200. */
   readonly repeated: string[] = []
   /** Users whose unchanged value arrived again with another message id. */
   readonly toldAgain: string[] = []
-  /** Returns the status of the response to a message of this user. */
+  /** Returns the response status for a message of this user. */
   answer: (userId: string) => number = () => 200
   /** Delay of every response, in ms. */
   latencyMs = 0
@@ -50,7 +46,6 @@ export class AudienceReceiver {
     return `${this.#endpoint.url}/hooks`
   }
 
-  /** The users who are members according to the messages that this endpoint got. */
   members(): ReadonlySet<string> {
     return new Set([...this.values].flatMap(([userId, value]) => (value === true ? [userId] : [])))
   }
@@ -59,7 +54,6 @@ export class AudienceReceiver {
     return this.repeated.length
   }
 
-  /** Resolves when the condition is true. It is checked after each message. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
   }
@@ -88,7 +82,6 @@ export class AudienceReceiver {
     this.taken.add(id)
     if (traits === undefined) return
     const [value] = Object.values(traits)
-    // A user without any message counts as not in the audience.
     if ((this.values.get(userId) ?? false) === value) this.toldAgain.push(userId)
     this.values.set(userId, value)
   }

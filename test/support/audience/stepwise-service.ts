@@ -16,7 +16,6 @@ interface Deps {
   readonly now: () => EpochMs
   readonly directory: () => AudienceDirectory
   readonly marks: SuppressionIndex
-  /** Appends an identify message to the events topic. */
   readonly emit: (event: Event) => void
 }
 
@@ -29,16 +28,15 @@ interface Work {
 }
 
 /**
- * A record of the memberships topic: its key and its value as JSON. The value contains the offset
- * of the input that caused the record. The value of a tombstone is 'null' and contains no offset.
- * So for a tombstone, this offset is read from the third element. In Kafka, it is in a header.
+ * A record of the memberships topic. `position` is the offset of the input that caused a tombstone.
+ * The value (JSON) of any other record contains this offset.
  */
 type Entry = readonly [key: string, record: string, position?: number]
 
 /**
- * The audiences service of one partition, without Kafka. It processes many inputs concurrently and
- * makes the writes of each input one by one. The process can die between any two writes. The input
- * log, the memberships topic and the last commit survive.
+ * The audiences service of one partition, without Kafka. It processes several inputs concurrently,
+ * write by write, and can die between any two writes. The input log, the memberships topic and the
+ * last commit survive.
  */
 export class ModelService {
   readonly input: { readonly input: AudienceInput | LostInput; readonly at: EpochMs }[] = []
@@ -60,8 +58,8 @@ export class ModelService {
   }
 
   /**
-   * Starts the next input, or makes one write of an input in progress. `choice` decides which.
-   * Returns false if neither is possible.
+   * Starts an input, or makes one write of an input in progress. Returns false if neither is
+   * possible.
    */
   advance(choice: number): boolean {
     const ready = this.#underWay.filter((work, index) => this.#mayGoOn(work, index))
@@ -74,7 +72,6 @@ export class ModelService {
     return true
   }
 
-  /** Finishes all inputs in progress. */
   drain(): void {
     for (const work of this.#underWay) {
       while (!work.writes.next().done);
@@ -82,17 +79,14 @@ export class ModelService {
     }
   }
 
-  /** Commits the offset of the first unfinished input, and the list of finished inputs after it. */
+  /** Commits the offset of the first unfinished input, and the finished inputs after it. */
   commit(): void {
     let { offset } = this.#committed
     while (this.#done.has(offset)) offset++
     this.#committed = { offset, ahead: new Set([...this.#done].filter(each => each > offset)) }
   }
 
-  /**
-   * Kills the process and starts another one. With `isCompacted`, Kafka compacts the topic before
-   * the new process reads it.
-   */
+  /** Replaces the process. With `isCompacted`, Kafka compacts the topic first. */
   crash({ isCompacted }: { isCompacted: boolean }): void {
     if (isCompacted) this.#topic = this.#last()
     this.#underWay = []
@@ -103,7 +97,6 @@ export class ModelService {
     this.#partition = this.#restored()
   }
 
-  /** The records that remain after compaction, by key. */
   kept(): ReadonlyMap<string, MembershipRecord> {
     return new Map(this.#last().map(([key, record]) => [key, JSON.parse(record) as MembershipRecord]))
   }
@@ -133,9 +126,8 @@ export class ModelService {
   }
 
   /**
-   * Whether an input can proceed. It waits for earlier inputs of the same user. A fence is an input
-   * that must be processed alone: it waits for all earlier inputs, and all later inputs wait for
-   * it.
+   * Whether an input can proceed. It waits for earlier inputs of the same user. A fence waits for
+   * all earlier inputs, and all later inputs wait for it.
    */
   #mayGoOn(work: Work, index: number): boolean {
     const before = this.#underWay.slice(0, index)

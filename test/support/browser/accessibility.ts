@@ -12,10 +12,9 @@ interface Results {
   }[]
 }
 
-/** The violations that axe-core finds on the current page, one line for each element. */
+/** The violations that axe-core finds on the page, one line for each element. */
 export async function accessibilityViolations(page: Page): Promise<readonly string[]> {
-  // Playwright evaluates the code through the browser's debugging protocol, so the
-  // Content-Security-Policy of the page does not block it.
+  // The debugging protocol evaluates the code, so the Content-Security-Policy does not block it.
   await page.evaluate(source)
   const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as Results
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))

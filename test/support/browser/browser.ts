@@ -6,7 +6,6 @@ export const desktop = { width: 1_280, height: 800 } as const
 export const phone = { width: 390, height: 844 } as const
 
 export interface TestBrowser {
-  /** Opens a page that shares no cookies with other pages. */
   open(options?: OpenOptions): Promise<OpenedPage>
   close(): Promise<void>
 }
@@ -22,10 +21,7 @@ export interface OpenedPage {
   readonly violations: readonly string[]
 }
 
-/**
- * Starts Chromium without a window, with additional arguments. As root, Chromium starts only
- * without its sandbox.
- */
+/** Starts Chromium without a window. As root, Chromium starts only without its sandbox. */
 export async function startBrowser(args: readonly string[] = []): Promise<TestBrowser> {
   const own = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   const browser: Browser = await chromium.launch({ executablePath: await findChromium(), args: [...own, ...args] })

@@ -7,7 +7,6 @@ import { buildConsole } from '../console/built-console.ts'
 import { type ConfigurationOverrides, startInstallation, type TestInstallation } from '../process/test-installation.ts'
 import { RecordingReceiver } from '../webhook/recording-receiver.ts'
 
-/** The operator keys of the installation. */
 export const operateKey = 'operator-key-of-ada'
 export const readKey = 'read-key-of-the-dashboard'
 
@@ -16,22 +15,18 @@ export interface ConsoleInstallation {
   readonly installation: TestInstallation
   readonly service: RunningService
   readonly receiver: RecordingReceiver
-  /** Address of the operator listener. */
   readonly url: string
   close(): Promise<void>
 }
 
 interface ProcessOptions {
-  /** Variables that are added to the environment of the process. */
+  /** Added to the environment of the process. */
   readonly own?: NodeJS.ProcessEnv
-  /** Arguments that are added to those of the process. */
+  /** Added to the arguments of the process. */
   readonly words?: readonly string[]
 }
 
-/**
- * Starts an installation whose operator listener serves the console. The destination `crm` of the
- * configuration file sends to `receiver`.
- */
+/** Starts an installation with the console. Its destination `crm` sends to `receiver`. */
 export async function startConsoleInstallation(
   overrides: ConfigurationOverrides = {},
   { own, words }: ProcessOptions = {},
@@ -62,7 +57,6 @@ export async function startConsoleInstallation(
   }
 }
 
-/** Opens the console and signs in with an operator key. */
 export async function signIn(page: Page, url: string, key = operateKey): Promise<void> {
   await page.goto(`${url}/console/`)
   await page.getByLabel('Operator key').fill(key)

@@ -4,26 +4,23 @@ import { createKafkaTransport, type EventsTopic } from '../../../packages/client
 import type { Event } from '../../../src/core/message/event.ts'
 import { ManualClientClock } from './sender-harness.ts'
 
-/** A record that the transport appended. `event` is the event before it was encoded. */
+/** A record that the transport appended. `event` is the event before its encoding. */
 export interface Appended {
   readonly key: string
   readonly value: Buffer
   readonly event: Event
 }
 
-/**
- * How Kafka responds to a record: it stores the record, rejects it with an error, or sends no
- * response (`never`).
- */
+/** How Kafka responds to a record. `never`: it sends no response. */
 export type Reply = Error | 'stored' | 'never'
 
-/** An error of Kafka with a code, in the form in which the Kafka adapter creates it. */
+/** An error of Kafka, in the form in which the Kafka adapter creates it. */
 export const failure = (code: string, retriable?: boolean, message = 'it broke'): Error =>
   Object.assign(new Error(message), { code, ...(retriable !== undefined && { retriable }) })
 
 /**
- * The Kafka transport on an in-memory topic with scripted responses. The clock of the client is
- * `machineAheadMs` ahead of the brokers' time.
+ * The Kafka transport on an in-memory topic. The client's clock is `machineAheadMs` ahead of the
+ * brokers' time.
  */
 export function transportOn(reply: (record: Appended, turn: number) => Reply = () => 'stored', machineAheadMs = 0) {
   const clock = new ManualClientClock()
@@ -73,7 +70,7 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
     appended,
     stored,
     tally,
-    /** Makes the next attempts to connect to Kafka fail, one with each of these errors. */
+    /** The next attempts to connect to Kafka fail, one with each of these errors. */
     failOpening(...errors: readonly Error[]): void {
       openings.push(...errors)
     },
@@ -86,8 +83,8 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
 }
 
 /**
- * A batch as the client queues it. Each message has its own user and message id; the event is
- * always `E`. `call` returns fields that replace or extend those of a message.
+ * A batch as the client queues it. Each message has its own user and message id. `call` returns
+ * fields that replace or extend those of a message.
  */
 export function batchOf(count: number, call: (index: number) => object = () => ({})): Batch {
   const messages = Array.from({ length: count }, (_, index) => {

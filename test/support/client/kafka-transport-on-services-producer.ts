@@ -13,9 +13,8 @@ const temporary = { type: 'LEADER_NOT_AVAILABLE', retriable: true }
 const tooLarge = { type: 'MESSAGE_TOO_LARGE', retriable: false }
 
 /**
- * The Kafka transport on the producer of the services. `outcomeOf` decides how each produce request
- * ends. Its arguments are the number of records in the request, and the number of the request,
- * counted from 1. Every record has `recordBytes` bytes.
+ * The Kafka transport on the producer of the services. `outcomeOf` decides how a produce request
+ * ends. `turn` is the number of the request, from 1. Every record has `recordBytes` bytes.
  */
 export function transportOnProducer(outcomeOf: (records: number, turn: number) => Outcome, recordBytes = 1) {
   const clock = new ManualClock()
@@ -49,9 +48,8 @@ export function transportOnProducer(outcomeOf: (records: number, turn: number) =
     hold: () => () => {},
   })
   return {
-    /** Number of records in each request. */
     sizes,
-    /** The ids of the stored messages, in the order of the log. */
+    /** Message ids in the order of the log. */
     stored,
     async send(batch: Batch): Promise<SendResult> {
       const sending = transport.send(batch, 0, new AbortController().signal)

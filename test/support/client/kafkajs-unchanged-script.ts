@@ -1,17 +1,16 @@
 /* A script of an application that uses kafkajs directly as well as the client library. */
 
 interface Steps {
-  /** Module from which the client library is loaded. */
   readonly library: string
   readonly kafkajs: 'before' | 'after' | 'only'
-  /** Code that uses the library. The variable `hookline` has the exports of the library. */
+  /** Code that uses the library. The variable `hookline` has its exports. */
   readonly use: string
 }
 
 /**
- * An ES module that checks whether the library leaves the kafkajs of the application unchanged. It
- * first sets its own codec in kafkajs, as an application can do. At the end, it prints a hash of
- * the exports of all kafkajs files, and whether these exports and the codec are still the same.
+ * An ES module that checks whether the library leaves the application's kafkajs unchanged. It first
+ * sets its own codec in kafkajs. At the end, it prints a hash of the exports of all kafkajs files,
+ * and whether these exports and the codec are still the same.
  */
 export const hostScript = ({ library, kafkajs, use }: Steps): string => `
   import { createHash } from 'node:crypto'

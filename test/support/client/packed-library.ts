@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../../..')
 
-/** The published packages and their directories in the checkout. */
 const folders = {
   hookline: '.',
   '@hookline/client': 'packages/client',
@@ -36,25 +35,20 @@ export interface Consumer {
   readonly folder: string
   readonly packed: Readonly<Record<string, Packed>>
   write(file: string, text: string): Promise<void>
-  /** Runs a file in the folder, with arguments. The process is killed after 150 seconds. */
+  /** Runs a file in the folder. Kills the process after 150 seconds. */
   node(file: string | readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>
-  /** Runs the type checker of TypeScript in the folder, with arguments. */
   typescript(...args: readonly string[]): Promise<Finished>
   close(): Promise<void>
 }
 
-/**
- * The files and folders that a package is made from. `sources` are the inputs of the build.
- * `extras` are packed without a build.
- */
+/** What a package is made from. `extras` are packed without a build. */
 const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'packages', 'schemas', 'bin']
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 
 /**
- * Builds and packs packages as `npm publish` does, and unpacks them into a new folder, as `npm
- * install` does. The build runs in a copy of the checkout, so several tests can build concurrently.
- * Next to the packages, the folder has only the dependencies that they declare, as links to those
- * of the checkout.
+ * Builds and packs packages as `npm publish` does, and unpacks them into a new folder. The build
+ * runs in a copy of the checkout, so several tests can build concurrently. The folder also has
+ * links to the declared dependencies, and only to these.
  */
 export async function installPacked(...names: readonly PackageName[]): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-consumer-'))

@@ -31,7 +31,6 @@ export const entry = (messageId: string, bytes = 100): Entry => ({
   bytes,
 })
 
-/** How the endpoint responds to an attempt. */
 export type Respond = (batch: Batch, retry: number, signal: StopSignal) => SendResult | Promise<SendResult>
 
 export const taken: SendResult = { kind: 'taken', rejected: [] }
@@ -42,9 +41,7 @@ export const always =
   (result: SendResult): Respond =>
   () =>
     result
-/**
- * Responds to the n-th attempt with the n-th result, and to all further attempts with the last one.
- */
+/** The n-th attempt gets the n-th result. All further attempts get the last one. */
 export const inTurn = (...results: readonly SendResult[]): Respond => {
   let turn = 0
   return () => results[Math.min(turn++, results.length - 1)] as SendResult
@@ -58,8 +55,8 @@ export interface Try {
 }
 
 /**
- * A sender with a manual clock. It records the attempts and the calls of the sender's callbacks.
- * `onFailure` is called with each recorded failure, and `onSent` with the messages that were sent.
+ * A sender with a manual clock that records its attempts and callbacks. `onFailure` gets each
+ * recorded failure, and `onSent` the sent messages.
  */
 export function senderHarness(
   respond: Respond,
@@ -110,7 +107,7 @@ export function senderHarness(
     sent,
     failures,
     busy,
-    /** Queues `count` messages of the same size, with the ids `m1`, `m2`, … */
+    /** Queues `count` messages with the ids `m1`, `m2`, … */
     add(count: number, bytes?: number): void {
       for (let left = count; left > 0; left -= 1) void sender.add(entry(`m${sender.counts.queued + 1}`, bytes))
     },

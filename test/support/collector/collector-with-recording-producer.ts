@@ -19,9 +19,10 @@ const codec: EventCodec = {
   learn: async () => false,
 }
 
-/** The real collector behind its routes. Its producer acknowledges and records every record. */
+/**
+ * The real collector behind its routes, on a producer that records and acknowledges every record.
+ */
 export class RecordingCollector implements TrackingApi {
-  /** The requests that the routes have passed to the collector. */
   readonly requests: TrackingRequest[] = []
   readonly #records: { readonly topic: string; readonly record: OutgoingRecord }[] = []
   readonly #changes = new Conditions()

@@ -70,7 +70,7 @@ export class CollectorHarness {
     this.service.listening()
   }
 
-  /** Starts a request. The returned object gets the response when the collector responds. */
+  /** Starts a request. The returned object gets the response later. */
   request(body: unknown, given: Partial<TrackingRequest> = {}): { answer: TrackingAnswer | undefined } {
     const box: { answer: TrackingAnswer | undefined } = { answer: undefined }
     const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -97,7 +97,7 @@ export class CollectorHarness {
   /** Like `request`, but Kafka acknowledges all records immediately. */
   async answered(body: unknown, given: Partial<TrackingRequest> = {}): Promise<TrackingAnswer | undefined> {
     const box = this.request(body, given)
-    // The collector parses a large body in many iterations of the event loop, so wait for many.
+    // The collector parses a large body in many iterations of the event loop.
     for (let turns = 0; turns < 1_000 && box.answer === undefined; turns += 1) {
       await this.settle()
       this.producer.answer()
@@ -118,7 +118,6 @@ export class CollectorHarness {
     return this.producer.records(this.topics.events).map(({ value }) => JSON.parse(String(value)) as Event)
   }
 
-  /** The records of the rejected topic. */
   rejects(): readonly Record<string, unknown>[] {
     return this.producer.records(this.topics.rejected).map(({ value }) => JSON.parse(String(value)))
   }
@@ -127,7 +126,7 @@ export class CollectorHarness {
     return this.counts.get(key) ?? 0
   }
 
-  /** Number of bytes of bodies or records that the collector keeps in memory. */
+  /** Number of bytes that the collector keeps in memory. */
   held(what: 'bodies' | 'records' | 'rejected'): number {
     this.service.refreshGauges()
     return this.count(`collectorHeldBytes{${what}}`)

@@ -1,9 +1,6 @@
 import type { Chance } from '../../tools/chaos/seeded-random.ts'
 
-/**
- * Creates a body of about `size` characters. A parser needs much more work for this body than the
- * client needs to send it.
- */
+/** Creates a body of about `size` characters that costs the parser much more than the client. */
 export type HostileBody = (size: number, chance: Chance) => string | Buffer
 
 const filled = (size: number, unit: string): string => unit.repeat(Math.max(1, Math.floor(size / unit.length)))
@@ -18,10 +15,7 @@ const ids = ['1', '12345678901234567890', '1e400', '-0.0', '"u"']
 
 const message = (inner: string, id = '"u"'): string => `{"type":"track","userId":${id},"event":"e",${inner}}`
 
-/**
- * A batch of at most `size` characters with as many copies of the message `each` as fit. `beside`
- * is text before the member `batch`.
- */
+/** A batch of at most `size` characters: copies of the message `each`, after the text `beside`. */
 const batchOf = (size: number, each: string, beside = ''): string => {
   const count = Math.max(1, Math.floor((size - beside.length) / (each.length + 1)))
   return `{${beside}"batch":[${Array(count).fill(each).join()}]}`

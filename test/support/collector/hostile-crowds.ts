@@ -3,10 +3,7 @@ import net, { type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { type Fields, post, request } from '../network/http-request-bytes.ts'
 
-/**
- * Many equal requests. One of them alone is harmless, but the crowd sends them all at the same
- * time.
- */
+/** Many equal requests at the same time. One of them alone is harmless. */
 export interface HostileCrowd {
   readonly name: string
   readonly connections: number
@@ -20,8 +17,7 @@ export interface HostileCrowd {
 const mebibyte = 1_048_576
 
 /**
- * Returns the crowds. Each of them is large enough to have crashed an earlier version of the
- * collector.
+ * Returns the crowds. Each one is large enough to have crashed an earlier version of the collector.
  */
 export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
   const keyed: Fields = { 'X-Write-Key': writeKey }
@@ -29,8 +25,7 @@ export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
   const numbers = `[${Array(10_000).fill(1).join()}]`
   const beside = `"context":[${units(262_000)}],"sentAt":[${units(262_000)}]`
   const spaces = `[${' '.repeat(250_000)}]`
-  // 400 connections send this body at the same time. The 400 bodies together need more than twice
-  // the maximum memory for all bodies.
+  // 400 of these bodies need more than twice the maximum memory for all bodies.
   const slow = `[${' '.repeat(200_000)}]`
   const wrongKey = `{"writeKey":"wrong",${tree.slice(1)}`.slice(0, -40)
   const read = { pipelined: 1, areRead: true }
@@ -97,22 +92,20 @@ function messageOf(length: number): string {
   return (head + units(length - head.length - tail.length - 3)).padEnd(length - tail.length) + tail
 }
 
-/** Number of client addresses of a crowd. They are in the header `X-Forwarded-For`. */
+/** Number of client addresses of a crowd, in the header `X-Forwarded-For`. */
 const addresses = 8
 
 /** A crowd that has sent all bytes except the last one of each connection. */
 export interface AssembledCrowd {
   /**
-   * Sends the last byte of each connection. Resolves with a status for each connection: that of its
-   * first response, or 0 if the connection was closed without a response. If the clients of the
-   * crowd do not read responses, resolves immediately with an empty list.
+   * Sends the last byte of each connection. Resolves with the status of the first response per
+   * connection, or 0 if the connection was closed without one. If the clients do not read
+   * responses, resolves immediately with an empty list.
    */
   finish(): Promise<readonly number[]>
-  /** Resets all connections. */
   leave(): void
 }
 
-/** Opens the connections of a crowd. On each connection, sends all bytes except the last one. */
 export async function assembleCrowd(url: string, crowd: HostileCrowd): Promise<AssembledCrowd> {
   const { connections, pipelined, bytes, areRead } = crowd
   const { hostname, port } = new URL(url)
@@ -147,8 +140,8 @@ function fromAddress(bytes: Buffer, address: number): Buffer {
 }
 
 /**
- * The status of the first response on a connection, or 0 if the connection was closed without a
- * response. Continues to read until the connection is closed.
+ * The status of the first response, or 0 if the connection was closed without one. Reads on until
+ * the connection is closed.
  */
 function statusOf(socket: Socket): Promise<number> {
   return new Promise(resolve => {

@@ -5,40 +5,33 @@ import { connect } from '../network/raw-http-client.ts'
 import { type HostileBody, hostileBodies } from './hostile-bodies.ts'
 
 export interface HostileRequest {
-  /** Name that appears in failures. */
   readonly name: string
-  /** Bytes that are written one after the other. */
   readonly pieces: readonly Buffer[]
   /**
-   * Whether the request is complete. A complete request must get a response. An incomplete one gets
-   * none, and the client resets its connection.
+   * Only a complete request gets a response. The client resets the connection of an incomplete one.
    */
   readonly isWhole: boolean
 }
 
 interface Options {
   readonly seed: number
-  /** A valid write key. Many of the requests have it. */
   readonly writeKey: string
-  /** Maximum number of characters of a body before compression. */
+  /** Maximum characters of a body before compression. */
   readonly largest?: number
 }
 
 const mebibyte = 1_048_576
 const paths = ['/v1/batch', '/v1/batch', '/v1/track', '/v1/page', '/v1/import', '/v1/identify']
 
-/** Where a request has the write key. */
 const placements = ['none', 'header', 'header', 'query', 'wrong', 'body'] as const
 type Placement = (typeof placements)[number]
 type Make = (size: number, chance: Chance, where: Placement) => Omit<HostileRequest, 'name'>
 
 /**
- * Returns a function that creates hostile requests by index. They try to crash or block a
- * collector. The same seed gives the same requests. Each request has a shape: a kind of body, of
- * compression or of framing. Among the first requests, each shape occurs twice in its largest form:
- * without a write key, and with the key in a header. All further requests have random shapes and
- * sizes. Their write key is missing, wrong or right, and is in a header, in the query or in the
- * body.
+ * Creates hostile requests by index, which try to crash or block a collector. The same seed gives
+ * the same requests. Each request has a shape: a kind of body, compression or framing. The first
+ * requests are two for each shape, in its largest form: without a write key, and with the key in a
+ * header. All further requests have random shapes, sizes and write keys.
  */
 export function hostileRequests({
   seed,
@@ -51,7 +44,7 @@ export function hostileRequests({
     const isSystematic = index < systematicRequests
     const [shape, make] = isSystematic ? shapes[index >> 1]! : chance.pick(shapes)
     const where = isSystematic ? (['none', 'header'] as const)[index % 2]! : chance.pick(placements)
-    // The order of magnitude of the size is uniformly distributed, from 1,000 to `largest`.
+    // The sizes are uniformly distributed on a logarithmic scale.
     const size = isSystematic ? largest : Math.floor(1_000 * (largest / 1_000) ** (chance.between(0, 1_000) / 1_000))
     return { name: `${index}: ${shape}, key: ${where}, ${size}`, ...make(size, chance, where) }
   }
@@ -83,7 +76,7 @@ const headersOf = (where: Placement, writeKey: string): Readonly<Record<string, 
 const queryOf = (where: Placement, writeKey: string): string =>
   where === 'query' ? `?writeKey=${encodeURIComponent(writeKey)}` : ''
 
-/** Adds headers after the header `Host`, which is in the first piece. */
+/** Adds headers after `Host`, which is in the first piece. */
 function withHeaders(
   { pieces, isWhole }: Omit<HostileRequest, 'name'>,
   headers: Readonly<Record<string, string>>,
@@ -108,7 +101,6 @@ function sent(make: HostileBody, writeKey: string): Make {
   }
 }
 
-/** Bodies that are compressed with gzip, or that begin like gzip. */
 const packings: Readonly<Record<string, (size: number) => Buffer>> = {
   'a gzip bomb': size => gzipSync(Buffer.alloc(8 * size, '[')),
   'a gzip bomb in many members': size =>
@@ -125,7 +117,6 @@ const packings: Readonly<Record<string, (size: number) => Buffer>> = {
 
 const head = (lines: string): Buffer => Buffer.from(`POST /v1/batch HTTP/1.1\r\nHost: c\r\n${lines}\r\n\r\n`, 'latin1')
 
-/** Requests that are invalid HTTP, or that never end. */
 const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<HostileRequest, 'name'>>> = {
   'two framings': () => whole(head('Content-Length: 6\r\nTransfer-Encoding: chunked'), Buffer.from('0\r\n\r\nG')),
   'two lengths': () => whole(head('Content-Length: 2\r\nContent-Length: 3'), Buffer.from('{}x')),
@@ -165,14 +156,13 @@ const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<H
   }),
 }
 
-/** Number of the first requests: two for each shape, one without a key, one with it in a header. */
+/** Number of the first requests: two for each shape. */
 export const systematicRequests = 2 * shapesOf('').length
 
 /**
- * Sends the requests with the indexes `from` to `to - 1`, `concurrency` at a time, each on its own
- * connection. Resolves with the status of the response to each complete request, by the name of the
- * request. The status is 0 if the connection was closed without a response. Rejects when the port
- * refuses connections.
+ * Sends the requests `from` to `to - 1`, each on its own connection, `concurrency` at a time.
+ * Resolves with the response status of each complete request, by name. The status is 0 if the
+ * connection was closed without a response. Rejects when the port refuses connections.
  */
 export async function sendHostile(
   url: string,
@@ -187,7 +177,6 @@ export async function sendHostile(
       const wire = await connect(url)
       for (const piece of pieces) await wire.send(piece)
       if (isWhole) {
-        // Only a complete request gets a response, so wait for the response only in this case.
         wire.end()
         const answer = await wire.answer().catch(() => undefined)
         statuses.set(name, answer?.status ?? 0)

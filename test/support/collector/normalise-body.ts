@@ -6,7 +6,6 @@ import { epochMs } from '../../../src/core/time.ts'
 
 export const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
 
-/** The result for all messages of a body. */
 export type Normalised = Omit<NormalisedPart, 'next'>
 
 /** Normalises all messages of a batch, in parts as the collector does. */
@@ -25,8 +24,8 @@ export function normaliseAll(batch: MessageBatch, newId: () => string): Normalis
 }
 
 /**
- * Parses and normalises a body: JSON text, or a value that is serialised first. Generated ids are
- * `new-1`, `new-2`, ….
+ * Parses and normalises JSON text, or a value that is serialised first. Generated ids are `new-1`,
+ * `new-2`, ….
  */
 export function take(body: unknown, type?: CallType): Normalised | Refusal {
   const batch = readBatch(typeof body === 'string' ? body : JSON.stringify(body), type)

@@ -26,7 +26,7 @@ function validatorOf(pointer: string): ValidateFunction {
   return validate
 }
 
-/** The documented operation for a request line, or undefined if there is none. */
+/** The documented operation for a request line. */
 function operationOf(requestLine: string): { path: string; method: string } | undefined {
   const [method = '', target = ''] = requestLine.split(' ')
   const plain = target
@@ -50,10 +50,7 @@ function decoded(path: string): string {
   }
 }
 
-/**
- * Checks a response against the OpenAPI document. A request that is not documented must get an
- * error.
- */
+/** Checks a response against the OpenAPI document. An undocumented request must get an error. */
 export function expectAsDocumented(requestLine: string, { status, body }: WireAnswer): void {
   if (body === '') return
   const operation = operationOf(requestLine)

@@ -18,20 +18,18 @@ import { expectAsDocumented } from './openapi-conformance.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 
 /**
- * The expected response. `headers` lists all headers except those that every response with this
- * status has, for example `date`. A response with another header makes the test fail.
+ * The expected response. Any header besides `headers` and those of every response makes the test
+ * fail.
  */
 export interface ExpectedAnswer {
   readonly status: number
-  /** Error code of the expected problem document. */
   readonly code?: ProblemCode
-  /** The exact body. If it is undefined, only the form of a problem document is checked. */
+  /** The exact body. If undefined, only the form of a problem document is checked. */
   readonly body?: string
-  /** Expected headers, besides those of every response. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether the response has `connection: close` and the server then closes the connection. */
+  /** Whether the response has `connection: close` and the server closes the connection. */
   readonly close?: boolean
-  /** Method of the request. The response to HEAD has no body. */
+  /** The response to HEAD has no body. */
   readonly method?: string
 }
 
@@ -46,22 +44,17 @@ export const problem = (status: number, code: ProblemCode, more: Partial<Expecte
 /** Bytes to write, or an action that is awaited before the next write. */
 type Sent = string | Buffer | ((wire: Wire, api: ScriptedTrackingApi) => unknown)
 
-/** One test case: the bytes to write to a new connection, and the expected responses. */
 export interface RawCase {
   readonly name: string
-  /** Bytes and actions, one after the other. */
   readonly send: readonly Sent[]
-  /** Expected responses, in order. */
   readonly answers: readonly ExpectedAnswer[]
-  /**
-   * Expected fields of the requests that reached the API. If it is undefined, they are not checked.
-   */
+  /** Expected fields of the requests that reached the API. If undefined, they are not checked. */
   readonly reached?: readonly Partial<TrackingRequest>[]
   /** Whether the client closes its side after the last write. */
   readonly end?: boolean
   /** Whether the server closes the connection although no response has `connection: close`. */
   readonly closed?: boolean
-  /** Interim statuses before the final response. */
+  /** Interim statuses (1xx) before the final response. */
   readonly interim?: readonly number[]
 }
 
@@ -73,12 +66,12 @@ export const raw = (
 ): RawCase => ({ name, send: [send].flat() as Sent[], answers: [answers].flat() as ExpectedAnswer[], ...more })
 
 interface Options {
-  /** The deprecated operator API on this listener. Undefined if it is off. */
+  /** The deprecated operator API. Undefined if it is off. */
   readonly operator?: DeletionAndAudienceApi
   readonly maxBodyBytes?: number
   /**
-   * Limits that replace the defaults. In these tests, the default of `lastCall` is 1 ms: when the
-   * server stops, it waits only this long for further requests on open connections.
+   * Limits that replace the defaults of these tests. By default, a stopping server waits only 1 ms
+   * (`lastCall`) for further requests on open connections.
    */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
@@ -89,7 +82,7 @@ interface Options {
   readonly clientAddressHeader?: string
 }
 
-/** Starts the HTTP server of the collector with this API. By default, it uses a free port. */
+/** Starts the HTTP server of the collector with this API, by default on a free port. */
 export async function startCollector(
   api: TrackingApi,
   {
@@ -121,12 +114,12 @@ export async function startCollector(
   return {
     url,
     stop: server.stop,
-    /** Number of responses by code, from the metrics. The code is `ok` or an error code. */
+    /** Number of responses by code: `ok` or an error code. */
     async answered(): Promise<Readonly<Record<string, number>>> {
       const lines = (await text()).matchAll(/^hookline_collector_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
     },
-    /** Reads from the metrics how many connections were closed because there were too many. */
+    /** Number of connections that were closed because the limit was reached. */
     async connectionsClosed(): Promise<number> {
       const line = /^hookline_collector_bodies_refused_total\{cause="connections"\} (\d+)$/m.exec(await text())
       return Number(line?.[1] ?? 0)
@@ -135,9 +128,8 @@ export async function startCollector(
 }
 
 /**
- * How long the server reads the rest of a body after an early response, for example an error, and
- * how many bytes it reads at most. On the loopback interface, this is enough for all bodies of
- * these tests.
+ * How long and how many bytes the server reads of a body after an early response. This is enough
+ * for all bodies of these tests.
  */
 export const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
 
@@ -169,10 +161,7 @@ export function rawCases(
   })
 }
 
-/**
- * Writes the bytes of a case. Checks the responses against the case and against the OpenAPI
- * document.
- */
+/** Writes the bytes of a case. Checks the responses against the case and the OpenAPI document. */
 export async function play({ send, answers, end }: RawCase, wire: Wire, api: ScriptedTrackingApi): Promise<void> {
   const writing = (async () => {
     for (const each of send) {
@@ -190,7 +179,6 @@ export async function play({ send, answers, end }: RawCase, wire: Wire, api: Scr
   await writing
 }
 
-/** The request lines in the written bytes. One write can have several requests. */
 function requestLines(send: readonly Sent[]): readonly string[] {
   const bytes = send.map(each => (typeof each === 'function' ? '' : each.toString('latin1'))).join('')
   return bytes.match(/[A-Z]{3,} \S+ HTTP\/1\.[01](?=\r\n)/g) ?? []
@@ -199,7 +187,7 @@ function requestLines(send: readonly Sent[]): readonly string[] {
 export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void {
   const { status, code, body, headers, close = false, method } = expected
   const { date, 'content-length': length, 'x-request-id': requestId, ...others } = answer.headers
-  // Only responses of the operator API have a request id. The audit log identifies requests by it.
+  // Only responses of the operator API have a request id.
   if (requestId !== undefined) expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
   expect([answer.status, codeOf(answer)]).toEqual([status, method === 'HEAD' ? undefined : code])
   if (method !== 'HEAD') expect(length ?? '0').toBe(String(Buffer.byteLength(answer.body)))
@@ -215,10 +203,7 @@ export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void
 
 const codeOf = ({ body }: WireAnswer): unknown => (body === '' ? undefined : JSON.parse(body).code)
 
-/**
- * Checks that the body has exactly the members of a problem document, in their order, without white
- * space.
- */
+/** Checks that the body has exactly the members of a problem document, in order. */
 function expectProblem({ body }: WireAnswer, code: string): void {
   if (body === '') return
   const { message, rejected } = JSON.parse(body)
@@ -226,7 +211,6 @@ function expectProblem({ body }: WireAnswer, code: string): void {
   expect(body).toBe(JSON.stringify({ success: false, code, message, error: message, ...(rejected && { rejected }) }))
 }
 
-/** Checks that the server responds on a new connection and has no memory reserved for bodies. */
 export async function expectHealthy(url: string, api: ScriptedTrackingApi): Promise<void> {
   api.forget()
   const wire = await connect(url)

@@ -8,20 +8,20 @@ import type {
 import { refusal } from '../../../src/core/message/request-refusal.ts'
 import { Conditions } from '../awaited-conditions.ts'
 
-/** A tracking API behind the real routes. It records requests and returns scripted responses. */
+/** A tracking API behind the real routes, with scripted responses. */
 export class ScriptedTrackingApi implements TrackingApi {
   readonly requests: TrackingRequest[] = []
   readonly #changes = new Conditions()
   #reserved = 0
   #most = 0
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
-  /** Number of bytes that may be reserved at the same time. `reserve` refuses further bytes. */
+  /** Number of bytes that `reserve` grants at the same time. */
   budget = Number.POSITIVE_INFINITY
-  /** Maximum bytes that `canEverHold` permits for a request. `take` does not check this maximum. */
+  /** Maximum bytes that `canEverHold` permits. `take` does not check this maximum. */
   maxPerRequest = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
   readonly #open = new Set<() => void>()
-  /** Write keys that were checked before the body was read, or while it was read. */
+  /** Write keys that were checked before or while the body was read. */
   readonly admissions: string[] = []
   admission: (key: string) => Admission = everybodyAdmitted
 
@@ -33,12 +33,11 @@ export class ScriptedTrackingApi implements TrackingApi {
     return this.#reserved
   }
 
-  /** Highest number of bytes that were reserved at the same time since the last `forget`. */
+  /** Maximum number of bytes reserved at the same time since the last `forget`. */
   get mostReserved(): number {
     return this.#most
   }
 
-  /** Sets the function that returns the response to later requests. */
   answer(answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer>): void {
     this.#answer = answer
   }
@@ -53,7 +52,6 @@ export class ScriptedTrackingApi implements TrackingApi {
     this.maxPerRequest = Number.POSITIVE_INFINITY
   }
 
-  /** Resolves when the condition is true, for example when no memory is reserved. */
   until(condition: () => boolean): Promise<void> {
     return this.#changes.until(condition)
   }
@@ -108,7 +106,6 @@ export class ScriptedTrackingApi implements TrackingApi {
     return memory
   }
 
-  /** Evicts all bodies that are being received, and all long responses that are being sent. */
   evictAll(): void {
     for (const evict of this.#open) evict()
   }

@@ -5,7 +5,6 @@ import { RecordingCollector } from './collector-with-recording-producer.ts'
 import { expectAsDocumented } from './openapi-conformance.ts'
 import { startCollector } from './raw-request-harness.ts'
 
-/** The authentication header of the source `web`. */
 export const asWeb: Fields = { Authorization: basic('KEY') }
 
 export const page = (messageId: string, more: object = {}): object => ({
@@ -16,8 +15,8 @@ export const page = (messageId: string, more: object = {}): object => ({
 })
 
 /**
- * Serves the whole collector for all tests of a file. Instead of Kafka, it has a list of the
- * written records, which is emptied after each test.
+ * Serves the collector for all tests of a file, with a list of written records instead of Kafka.
+ * The list is emptied after each test.
  */
 export function serveCollector() {
   const collector = new RecordingCollector({ web: 'KEY', app: 'a:b', shop: 'other' })
@@ -29,8 +28,8 @@ export function serveCollector() {
   afterEach(() => collector.forget())
 
   /**
-   * Sends a body over a socket, and checks the response against the OpenAPI document. Only text and
-   * bytes are sent unchanged. Other values are sent as JSON.
+   * Sends a body, and checks the response against the OpenAPI document. Text and bytes are sent
+   * unchanged, other values as JSON.
    */
   async function exchange(body: unknown, path = '/v1/batch', headers: Fields = asWeb): Promise<WireAnswer> {
     const wire = await connect(server.url)

@@ -2,14 +2,10 @@ import { BodyBudget } from '../../../src/core/collector/request-body-memory-budg
 
 /** How a sender sends each of its bodies. */
 export interface Sending {
-  /**
-   * How many bytes of the body have arrived at which time. The times are in ms since the start of
-   * the body. The first time is 0.
-   */
+  /** Bytes that have arrived, by ms since the start of the body. The first time is 0. */
   readonly arrivals: readonly (readonly [afterMs: number, bytes: number])[]
-  /** The body is complete when this number of bytes has arrived. */
   readonly contentLength: number
-  /** Maximum time from the end of a body, or its refusal, to the start of the next one. */
+  /** Maximum ms from the end of a body, or its refusal, to the start of the next one. */
   readonly pauseMs: number
 }
 
@@ -18,7 +14,7 @@ export interface Outcome {
   refused: number
 }
 
-/** Simulates senders without a key, each with its own client address, on one memory budget. */
+/** Simulates senders without a key, each with its own address, on one memory budget. */
 export class SimulatedSenders {
   #now = 0
   #senders = 0
@@ -37,8 +33,8 @@ export class SimulatedSenders {
   }
 
   /**
-   * Adds senders. Each begins at a random time in the first second, or in the first `pauseMs`
-   * milliseconds if `pauseMs` is more than a second. The returned counts grow during `run`.
+   * Adds senders. Each begins at a random time in the first second, or in the first `pauseMs` ms if
+   * this time is longer. The returned counts grow during `run`.
    */
   add(count: number, sending: Sending): Outcome {
     const outcome = { complete: 0, refused: 0 }
@@ -89,14 +85,13 @@ export class SimulatedSenders {
 }
 
 /**
- * Returns the new size of the memory for a body, in bytes. `capacity` is the size so far, and
- * `needed` is the number of bytes that have arrived. The memory of a `BodyBuffer` grows in the same
- * way.
+ * Returns the new size of the memory for a body, in bytes, as a `BodyBuffer` computes it. `needed`
+ * is the number of bytes that have arrived.
  */
 const grown = (capacity: number, needed: number, contentLength: number): number =>
   needed <= capacity ? capacity : Math.min(Math.max(needed, Math.ceil(1.25 * capacity), 16_384), contentLength)
 
-/** Returns a function that returns pseudo-random numbers in [0, 1), the same in each run. */
+/** Returns a generator of numbers in [0, 1) that are the same in each run. */
 function pseudoRandom(): () => number {
   let state = 1
   return () => {

@@ -26,17 +26,16 @@ export interface OperatorProcess {
   readonly writer: ObjectWriter
   readonly follower: MemoryFollower
   readonly merged: () => Merged
-  /** How often the answer to a change needed the latest settings. */
   readonly latestCalls: () => number
   stop(): void
 }
 
-/** Operator processes that write to the same in-memory config topic, with a manual clock. */
+/** Operator processes on one in-memory config topic, with a manual clock. */
 export class ConfigTopicHarness {
   readonly clock = new ManualClock()
   readonly log = new MemoryLog(this.clock)
 
-  /** Starts a process. Resolves when the process has read the topic to its end. */
+  /** Resolves when the process has read the topic to its end. */
   async start({
     keys = [firstKey],
     file = fileSettings(),
@@ -73,7 +72,7 @@ export class ConfigTopicHarness {
     return { objects, store, writer, follower, merged, latestCalls: () => latestCalls, stop }
   }
 
-  /** Lets the log acknowledge writes and deliver records until `promise` is settled. */
+  /** Acknowledges writes and delivers records until `promise` is settled. */
   async settled<T>(promise: Promise<T>): Promise<T> {
     let isEnded = false
     const end = (): void => {
@@ -87,12 +86,11 @@ export class ConfigTopicHarness {
     return promise
   }
 
-  /** Advances the clock. Lets the log acknowledge all writes and deliver all records. */
+  /** Advances the clock, acknowledges all writes and delivers all records. */
   async advance(ms: number): Promise<void> {
     await this.clock.advance(ms, async () => {
-      // A process writes its next record only after it has read its previous one. Some iterations
-      // of the event loop may pass between this read and the write. So the processes are idle only
-      // when five iterations have passed without a record.
+      // Some iterations of the event loop can pass between a process's read and its next write. So
+      // the processes are idle only after five iterations without a record.
       for (let idleTurns = 0; idleTurns < 5; ) {
         idleTurns = this.log.poll() ? 0 : idleTurns + 1
         await new Promise(resolve => setImmediate(resolve))
@@ -100,7 +98,7 @@ export class ConfigTopicHarness {
     })
   }
 
-  /** A harness whose topic has only the last record of each key, with the same offsets. */
+  /** A harness with the compacted topic. The records keep their offsets. */
   compacted(): ConfigTopicHarness {
     const other = new ConfigTopicHarness()
     const records = this.log.records(configTopic)
@@ -113,8 +111,8 @@ export class ConfigTopicHarness {
   }
 
   /**
-   * The version and the action of each record of the topic, for example `1 created`. The word
-   * `copy` follows if the record has the header `copy`.
+   * The version and the action of each record, for example `1 created`, followed by `copy` if the
+   * record has this header.
    */
   written(): readonly string[] {
     return this.log
@@ -123,7 +121,6 @@ export class ConfigTopicHarness {
   }
 }
 
-/** Starts one process. `change` changes its destination `crm`. */
 export async function oneOperator(options: Parameters<ConfigTopicHarness['start']>[0] = {}) {
   const harness = new ConfigTopicHarness()
   const process = await harness.start(options)
@@ -131,8 +128,7 @@ export async function oneOperator(options: Parameters<ConfigTopicHarness['start'
 }
 
 /**
- * Returns a function that changes an object through this process. Without `given`, it changes the
- * destination `crm`.
+ * Returns a function that changes an object through this process, by default the destination `crm`.
  */
 export const changing =
   (harness: ConfigTopicHarness, { objects }: OperatorProcess) =>

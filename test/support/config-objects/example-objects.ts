@@ -8,9 +8,7 @@ import type { Settings } from '../../../src/core/settings/settings.ts'
 import { draftFrom, settingsFrom } from '../../../src/core/settings/validate.ts'
 import { start } from '../builders.ts'
 
-/* Configuration objects, keys and settings for tests. */
-
-/** The content of a key file. It depends only on the name. */
+/** The content of a key file, derived from the name. */
 export const keyFile = (name: string): string => createHash('sha256').update(name).digest('base64')
 
 export function encryptionKey(name: string): EncryptionKey {
@@ -47,7 +45,6 @@ export const sourceDocument = (given: ObjectDocument = {}): ObjectDocument => ({
   ...given,
 })
 
-/** A record of the config topic. */
 export const objectRecord = (given: Partial<ObjectRecord> = {}): ObjectRecord => ({
   kind: 'destination',
   id: 'crm',
@@ -62,13 +59,12 @@ export const objectRecord = (given: Partial<ObjectRecord> = {}): ObjectRecord =>
   ...given,
 })
 
-/** The value of a record with this document, whose secrets are sealed with a key. */
+/** The value of a record with this document, whose secrets are sealed. */
 export const sealedValue = (name: ObjectName, document: ObjectDocument, key = firstKey): string =>
   encodeValue(sealDocument(name, { id: name.id, ...document }, key, newNonce))
 
 /**
- * The settings of a configuration file with the source `web`, the destination `file-crm` and the
- * first encryption key.
+ * The settings of a file with the source `web`, the destination `file-crm` and an encryption key.
  */
 export function fileSettings(given: object = {}): Settings {
   const draft = draftFrom({

@@ -7,8 +7,8 @@ import { formatProblem, type Loaded, loadConfigFile } from '../../../src/adapter
 const made: string[] = []
 
 /**
- * Creates a directory with these files. The name of a file can contain folders. The directory is
- * removed after all tests of the test file.
+ * Creates a directory with these files, whose names can contain folders. The directory is removed
+ * after all tests of the test file.
  */
 export async function configFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-config-'))
@@ -23,7 +23,7 @@ export async function configFolder(files: Readonly<Record<string, string | Uint8
 
 afterAll(() => Promise.all(made.splice(0).map(folder => rm(folder, { recursive: true, force: true }))))
 
-/** Loads a configuration file. Throws an error with the problems of a file that is refused. */
+/** Loads a configuration file. @throws an error with the problems of a refused file */
 export async function loadValid(...given: Parameters<typeof loadConfigFile>): Promise<Loaded> {
   const result = await loadConfigFile(...given)
   if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))

@@ -6,14 +6,14 @@ import { type TreeChange, treeChange, treeWith } from './value-mutations.ts'
 /* Changes to the text of a configuration, as people, templates and incomplete writes make them. */
 
 const within = fc.nat({ max: 10_000 })
-/** Pieces of text that have a meaning in YAML, or that look similar. */
+/** Text that has a meaning in YAML, or looks similar. */
 const pieces = [
   ...['[', '{', '}', ']', ':', ': ', '- ', '"', "'", '? ', '|\n', '>', '\t', '\n', '\r', '#', ' #', '~', '%', ', '],
   '---\n',
   ...['&a ', '*a', '!!int ', '!', '<<: *a\n', '__proto__: ', 'constructor: ', '${', `\${A`, `\${A:-}`, '$${', '@', '`'],
   ...['\0', '\u2028', '\ufeff', '\ud800', '1e999', '.nan', '.inf', '0x', '-0', '99999999999999999999', '1_000', 'yes'],
 ]
-/** A YAML bomb: a parser that expands its aliases creates 10^9 strings. */
+/** A YAML bomb: its aliases expand to 10^9 strings. */
 const bomb = [
   'l0: &l0 [x, x, x, x, x, x, x, x, x, x]',
   ...Array.from({ length: 8 }, (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level}, `.repeat(9)}*l${level}]`),
@@ -64,7 +64,6 @@ function textWith(text: string, change: TextChange): string {
   }
 }
 
-/** Encodings in which the text is written. */
 const encoding = fc.oneof(
   { weight: 12, arbitrary: fc.constant('utf-8' as const) },
   fc.constantFrom(
@@ -107,8 +106,8 @@ export const changes: fc.Arbitrary<Changes> = fc
   .filter(({ tree, text, encoding: how }) => tree.length + text.length > 0 || how !== 'utf-8')
 
 /**
- * Applies all changes to a configuration. If `tree` has changes, the file is parsed and written
- * again, so it loses its comments and its style.
+ * Applies all changes to a configuration. With changes of `tree`, the text loses its comments and
+ * its style.
  */
 export function changed(text: string, { tree, text: edits, as, encoding: how }: Changes): Content {
   const rewritten = tree.length === 0 ? text : writtenAs(as, tree.reduce(treeWith, parse(text)))

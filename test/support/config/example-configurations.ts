@@ -10,15 +10,14 @@ import { configFolder } from './config-folder.ts'
 const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 const accepted = (name: string): string => read(`test/fixtures/config/accepted/${name}`)
 
-/** The environment variables that the configurations of the tests refer to. */
 export const environment = {
   ...{ BROKERS: 'a:1', HOST: 'h', N: '6', SECRET: 'new-secret', EMPTY: '', INJECTED: 'x"}, y: [z', SAMPLE: '1' },
   WEBHOOK_URL: 'https://a.example',
 }
 
 /**
- * Valid configurations from the chart, the docs and the tests. They are valid only if the files
- * that they name exist. `installed` creates these files.
+ * Valid configurations from the chart, the docs and the tests. The files that they name must exist:
+ * see `installed`.
  */
 export const configurations: Readonly<Record<string, string>> = {
   minimal: accepted('minimal.yaml'),
@@ -35,9 +34,7 @@ const required = {
   sources: 'sources: [{ id: web, writeKey: web-key }, { id: server, writeKey: app-key }]',
 }
 
-/**
- * The partial examples of the documentation. Some are valid only if the files that they name exist.
- */
+/** The partial examples of the documentation. Some name files that must exist. */
 export const shownConfigurations: readonly string[] = allPages()
   .flatMap(blocksOf)
   .filter(({ language }) => /^ya?ml$/.test(language))
@@ -50,7 +47,7 @@ export const shownConfigurations: readonly string[] = allPages()
 
 export type Content = string | Uint8Array
 
-/** The content as text. Undefined if it is not valid UTF-8. */
+/** The content as text, or undefined if it is not valid UTF-8. */
 export function textOf(content: Content): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(content))
@@ -60,9 +57,8 @@ export function textOf(content: Content): string | undefined {
 }
 
 export interface InstalledConfiguration {
-  /** Path of the configuration file. */
   readonly path: string
-  /** The files that configurations name, by their path relative to the configuration file. */
+  /** Files that configurations name, by their path relative to the configuration file. */
   readonly files: Readonly<Record<string, Content>>
   at(name: string): string
   write(text: Content): Promise<void>

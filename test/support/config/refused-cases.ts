@@ -14,7 +14,7 @@ const base = [
 ]
 
 /**
- * The cases of one file in test/fixtures/config/refused. The file form.cases describes the format.
+ * The cases of one file in test/fixtures/config/refused, in the format that form.cases describes.
  */
 export function configCases(name: string): readonly ConfigCase[] {
   const file = readFileSync(new URL(`../../fixtures/config/refused/${name}.cases`, import.meta.url), 'utf8')

@@ -1,4 +1,3 @@
-/** YAML of an installation with two sources and one destination. */
 export const smallConfiguration = ({ prefix = 'acme', replicationFactor = 3, partitions = 12 } = {}): string => `
 kafka: { brokers: ["127.0.0.1:9092"] }
 topics: { prefix: ${prefix}, replicationFactor: ${replicationFactor}, partitions: ${partitions} }

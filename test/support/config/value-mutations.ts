@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 /* Changes to the keys and values of a configuration. */
 
-/** Key names that have a meaning in JavaScript or YAML, unknown keys, and misspelled keys. */
+/** Keys that have a meaning in JavaScript or YAML, unknown keys, and misspelled keys. */
 const names = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '<<', '', ' ', '0', 'a.b', '["x"]'],
   'null',
@@ -64,8 +64,7 @@ function set(holder: Holder, key: string, value: unknown): void {
 
 function take({ holder, key }: Place): unknown {
   const value = holder[key]
-  // `splice` is not used here: it calls `constructor` to create its result, and an earlier change
-  // can have set `constructor`.
+  // Not `splice`: it calls `constructor`, which an earlier change can have set.
   if (Array.isArray(holder) && /^\d+$/.test(key)) {
     holder.copyWithin(Number(key), Number(key) + 1)
     holder.length -= 1

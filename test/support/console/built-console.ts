@@ -7,12 +7,11 @@ import { withLock } from '../../../deploy/tools/local/file-lock.ts'
 import { consoleHeaders } from '../../../src/adapters/http/console-routes.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
-/** The folder of the built console. */
 export const builtConsole = join(root, 'dist/console')
 
 /**
- * Builds the console into `dist/console` if it is absent or older than its sources. `make setup`
- * builds it too. The lock lets only one of several concurrent test files build it.
+ * Builds the console if it is absent or older than its sources. The lock lets only one of several
+ * concurrent test files build it.
  */
 export async function buildConsole(): Promise<void> {
   await withLock(join(root, 'node_modules/.console.lock'), async () => {
@@ -38,8 +37,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * Responds with a file of the console if `path` is the path of an asset, otherwise with the HTML
- * page of the console. The response has the headers of the operator listener.
+ * Responds with an asset of the console, or with its HTML page for any other path. The response has
+ * the headers of the operator listener.
  */
 export function consoleFile(path: string, response: ServerResponse): void {
   const name = path.startsWith('/console/assets/') ? path.slice('/console/'.length) : 'index.html'

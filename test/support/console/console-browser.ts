@@ -6,14 +6,14 @@ import { buildConsole } from './built-console.ts'
 import { type FakeOperator, keys, startFakeOperator } from './fake-operator-api.ts'
 
 type OpenOptions = Parameters<TestBrowser['open']>[0] & {
-  /** Number of destinations. The default is 20. */
+  /** By default 20. */
   readonly destinations?: number
 }
 
 /** A signed-in page of the console with its own fake operator API. */
 export interface ConsolePage extends OpenedPage {
   readonly operator: FakeOperator
-  /** Opens a page of the console at a path such as `/destinations`, and waits for its heading. */
+  /** Opens a path of the console, for example `/destinations`, and waits for the heading. */
   show(path: string): Promise<void>
 }
 
@@ -21,7 +21,6 @@ export interface ConsoleBrowser {
   open(role?: Role, options?: OpenOptions): Promise<ConsolePage>
 }
 
-/** Builds the console and starts a browser for the tests of a file. */
 export function withConsoleBrowser(): ConsoleBrowser {
   let browser: TestBrowser | undefined
   const operators: FakeOperator[] = []

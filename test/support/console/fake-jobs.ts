@@ -6,7 +6,7 @@ import type { Answer, Call } from './fake-routes.ts'
 type Job = Replay | Resend
 
 /**
- * The replays and resends of the fake operator API. Each request for a job advances the job by one
+ * Replays and resends of the fake operator API. Each request for a job advances the job by one
  * step.
  */
 export function createFakeJobs(deadLetters: DeadLetterDetail[]): (call: Call) => Answer | undefined {

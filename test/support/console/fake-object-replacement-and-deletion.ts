@@ -9,10 +9,7 @@ export const refusal = (status: number, code: string, message: string, problems:
 })
 export const notFound = refusal(404, 'not_found', 'There is no object with this id: check the id.')
 
-/**
- * Creates or replaces the object that a request names. With `dryRun=true`, only checks the request,
- * and changes nothing.
- */
+/** Creates or replaces the object of a request. With `dryRun=true`, changes nothing. */
 export function replaced(
   { body, query, expects }: Call,
   { kind, id }: Pick<ConfigObject, 'kind' | 'id'>,
@@ -31,7 +28,6 @@ export function replaced(
   return ok({ ...changed, changedFields })
 }
 
-/** Deletes the object of a request if it has the version that the request expects. */
 export function deleted({ expects }: Call, object: ConfigObject, objects: Map<string, ConfigObject>): Answer {
   if (expects !== object.version)
     return refusal(412, 'precondition_failed', `The object has version ${object.version}: read it first.`)

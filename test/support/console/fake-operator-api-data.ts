@@ -11,18 +11,16 @@ import type {
 } from '../../../packages/console/src/api/response-types.ts'
 import type { RequestPreview } from '../../../packages/console/src/api/test-and-preview-types.ts'
 
-/** The current time in the fake installation. */
 const now = Date.parse('2026-11-26T02:30:00.000Z')
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString()
 
-/** Id of a destination whose endpoint fails. It has dead letters and failed attempts. */
+/** A destination whose endpoint fails, with dead letters and failed attempts. */
 export const failingId = 'crm-of-a-customer-with-a-very-long-name.production.eu-central-1'
-/** Id of a destination of the configuration file that Hookline has disabled. */
+/** A destination of the configuration file that Hookline has disabled. */
 export const disabledId = 'closed-shop'
-/** Id of a message that is a dead letter of the failing destination. */
 export const failedMessage = 'ajs-next-1764120001-4c1f0c2e-7b1d-4d0a-9b52-8a4de3a6f0aa'
 
-/** Id of a message that must be percent-encoded in a URL. */
+/** A message id that must be percent-encoded in a URL. */
 export const oddMessage = '100%/a?b#c d'
 
 export function objectOf(id: string, changed: Partial<ConfigObject> = {}): ConfigObject {
@@ -53,7 +51,6 @@ const special: readonly ConfigObject[] = [
   }),
 ]
 
-/** Creates `count` destinations, in the order of their ids. */
 export const manyDestinations = (count: number): Map<string, ConfigObject> => {
   const others = Array.from({ length: count - special.length }, (_, index) =>
     objectOf(`customer-${String(index).padStart(5, '0')}`),
@@ -143,7 +140,7 @@ export const deadLetters = (): DeadLetterDetail[] =>
     body: { type: 'track', event: 'Order Completed', userId: 'u-17', properties: { total: 99.5, html: '<b>x</b>' } },
   }))
 
-/** The ledger of a destination: results in every second hour. */
+/** Results in every second hour. */
 export const ledger = (destination: string): Ledger => {
   const hour = (index: number): string =>
     new Date(Date.parse('2026-11-25T03:00:00.000Z') + index * 3_600_000).toISOString()
@@ -156,10 +153,7 @@ export const ledger = (destination: string): Ledger => {
   }
 }
 
-/**
- * A preview of requests. The fake API returns it in two cases: for the requests of a message, and
- * for the requests that a replay of a dead letter would send.
- */
+/** The requests of a message, or those that a replay of a dead letter would send. */
 export const requestPreview: RequestPreview = {
   requests: [
     {

@@ -5,22 +5,19 @@ import { consoleFile } from './built-console.ts'
 import { type Answer, type Call, createFakeRoutes, type FakeRoutes } from './fake-routes.ts'
 
 /*
- * A small server with the console and a fake operator API, for tests of the pages. The fake API
- * begins with fixed data, and keeps in memory the changes that the pages make. Other tests check
- * the real operator API.
+ * A server with the console and a fake operator API, for tests of the pages. The fake API has fixed
+ * data at the start, and keeps changes in memory.
  */
 
-/** The operator keys of the fake server, by role. */
 export const keys: Readonly<Record<Role, string>> = { read: 'read-key', operate: 'operate-key' }
 
 export interface FakeOperator extends FakeRoutes {
   readonly url: string
-  /** The requests that change something, such as `POST /v1/destinations/crm/pause`. */
+  /** Requests that change something, for example `POST /v1/destinations/crm/pause`. */
   readonly changed: readonly string[]
   close(): Promise<void>
 }
 
-/** Starts the server on a free port of the loopback address. */
 export async function startFakeOperator(destinations = 20): Promise<FakeOperator> {
   const routes = createFakeRoutes(destinations)
   const changed: string[] = []

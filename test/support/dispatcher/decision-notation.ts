@@ -4,7 +4,6 @@ import type { Outcome } from '../../../src/core/delivery/outcomes-reasons-and-cl
 import { type EpochMs, formatDuration } from '../../../src/core/time.ts'
 import { start, webhookOf } from '../builders.ts'
 
-/** The parts of a delivery decision that tests check, as text. */
 export function summary(decision: Decision, now: EpochMs = start): string {
   switch (decision.kind) {
     case 'delivered':
@@ -27,8 +26,8 @@ export function carriedAfter(decision: Decision): DeliveryState {
 }
 
 /**
- * Parses the outcomes of requests, one word for each webhook. `http_5xx/20` is a status of 5xx with
- * a Retry-After of 20 s. `1:http_5xx` is the outcome of the second webhook (index 1).
+ * Parses the outcomes of requests, one word for each webhook. `http_5xx/20` has a Retry-After of 20
+ * s. `1:http_5xx` is the outcome of the second webhook (index 1).
  */
 export function callsOf(text: string): readonly CallOutcome[] {
   return text

@@ -7,16 +7,14 @@ import { Secret } from '../../../src/core/secret.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { messageOf, start } from '../builders.ts'
 
-/*
- * The golden files. The README of the folder describes them, and how the signatures were computed.
- */
+/* The README of the folder describes the golden files. */
 const folder = resolve(import.meta.dirname, '../../golden/payloads')
 const suffix = '.message.json'
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
 
 export const goldenSecret = new Secret('shared-s3cret-ü')
 
-/** The values of X-Signature by `<settings>/<case>`. They were computed with OpenSSL. */
+/** X-Signature by `<settings>/<case>`, computed with OpenSSL. */
 export const goldenSignatures: ReadonlyMap<string, string> = new Map(
   [...read('signatures.sha1').matchAll(/^([0-9a-f]{40}) \*(.+)\.body\.json$/gm)].map(
     ([, hex, name]) => [name, hex] as [string, string],
@@ -24,10 +22,7 @@ export const goldenSignatures: ReadonlyMap<string, string> = new Map(
 )
 
 export interface GoldenPayload {
-  /**
-   * Path of a case, without the suffix of its files: `<settings>/<case>`. The folder `<settings>`
-   * has the name of the payload setting that the case tests.
-   */
+  /** `<settings>/<case>`. The folder has the name of the payload setting under test. */
   readonly name: string
   readonly message: Message
   readonly body: string
@@ -40,8 +35,8 @@ export const goldenPayloads: readonly GoldenPayload[] = readdirSync(folder, { re
   .map(name => ({ name, message: messageFrom(read(`${name}${suffix}`)), body: read(`${name}.body.json`) }))
 
 /**
- * Parses a message as an SDK sends it, and normalises it. A `delete` message is not normalised,
- * because a deletion request creates it, not an SDK.
+ * Normalises a message as an SDK sends it. A `delete` message comes from a deletion request, so it
+ * is not normalised.
  */
 function messageFrom(text: string): Message {
   const parsed = parseJson(text)

@@ -55,23 +55,18 @@ export const destination = (id: string, override: Partial<Destination> = {}): De
 })
 
 interface Options {
-  /** Number of partitions of each topic. The default is 1. */
+  /** Partitions of each topic. By default 1. */
   readonly partitions?: number
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
-  /** Time in ms from a request to its response. By default, responses arrive immediately. */
+  /** Time in ms from a request to its response. By default 0. */
   readonly latencyMs?: (call: WebhookCall) => number
-  /**
-   * Response of the authorization server to a token request of a destination with `auth.oauth2`.
-   */
+  /** Response to a token request of a destination with `auth.oauth2`. */
   readonly answerToken?: (call: WebhookCall) => TokenAnswer | 'never'
   readonly delivery?: Partial<DeliverySettings>
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
-  /**
-   * Monotonic time in ms up to which the CPU of the process was saturated. By default, the CPU was
-   * never saturated.
-   */
+  /** Until this monotonic time in ms, the CPU of the process was saturated. */
   readonly cpuSaturatedUntil?: () => number
 }
 
@@ -89,23 +84,13 @@ export class DispatcherHarness {
   readonly tokenRequests: WebhookCall[] = []
   readonly counts = new Map<string, number>()
   destinations: readonly Destination[]
-  /** The sources. They can change during the test. */
   sources: readonly Source[] = [{ id: 'web', writeKeys: [new Secret('key')] }]
-  /**
-   * Number of partitions that the process reads. By default, it reads all partitions of the log.
-   */
+  /** Number of partitions that the process reads. By default, all of the log. */
   partitions: number | undefined
-  /**
-   * Settings of the canary messages, which Hookline writes to check the whole path. They can change
-   * during the test.
-   */
   canary: CanarySettings | undefined
-  /** Settings of the notices about destinations. They can change during the test. */
   notices: NoticesSettings | undefined
-  /** Notifies the dispatcher of a change of a configuration object. */
   changeObject: (change: ObjectChange) => void = () => undefined
   service: DispatcherService
-  /** Follower of the suppressions topic. */
   follower: MemoryFollower
   marks: SuppressionList
   live: MemoryConsumer
@@ -114,7 +99,7 @@ export class DispatcherHarness {
   readonly #create: () => DispatcherService
   readonly #consume: () => { live: MemoryConsumer; retries: MemoryConsumer }
   #answers: (() => void)[] = []
-  /** Aborted when the simulated process ends, so that its timers then have no effect. */
+  /** Aborted when the simulated process ends, so that its timers have no effect. */
   #life = new AbortController()
 
   constructor({
@@ -209,10 +194,7 @@ export class DispatcherHarness {
     return harness
   }
 
-  /**
-   * Kills the process and starts another one. The killed process neither finishes its deliveries
-   * nor commits offsets.
-   */
+  /** Starts a new process. The old one neither finishes its deliveries nor commits offsets. */
   async restart(): Promise<void> {
     this.#life.abort()
     this.#life = new AbortController()
@@ -227,7 +209,6 @@ export class DispatcherHarness {
     await this.service.start()
   }
 
-  /** The log lines of all levels. */
   get lines(): readonly Line[] {
     return this.#logger.lines
   }
@@ -242,27 +223,21 @@ export class DispatcherHarness {
       ...event,
     }
     const { origin, receivedAt, message } = whole
-    // An accepted deletion writes a suppression and then the delete message. Without the
-    // suppression, the dispatcher treats the delete message as forged.
+    // Without a suppression, the dispatcher treats a delete message as forged.
     if (origin?.kind === 'deletion' && message.userId !== undefined)
       this.mark(message.userId, { source: whole.sourceId, deletedAt: receivedAt, isSuppressed: false })
     this.log.write(this.topics.events, this.codec.encode(whole), message.userId ?? null, headers)
   }
 
-  /** Advances the clock and runs all timers that fall due. */
   advance(duration: DurationMs | number): Promise<void> {
     return this.clock.advance(duration, () => this.#settle())
   }
 
-  /**
-   * Writes suppressions of a user to the topic of the suppressions, as an accepted deletion does.
-   * These suppressions stop the deliveries of the user's messages.
-   */
+  /** Writes suppressions of a user, which stop the deliveries of the user's messages. */
   mark(userId: string, ...marks: Suppression[]): void {
     this.log.write(this.topics.suppressions, Buffer.from(encodeSuppressions(marks)), userId)
   }
 
-  /** The records of a topic as JSON. */
   written(topic: string): readonly unknown[] {
     return this.log.records(topic).map(({ value }) => JSON.parse(String(value)))
   }

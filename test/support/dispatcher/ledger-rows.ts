@@ -4,9 +4,8 @@ import { parseCommit } from '../../../src/core/progress/commit-metadata.ts'
 import type { DispatcherHarness } from './harness.ts'
 
 /**
- * Returns the counts of the ledger by destination. `difference` is the number of deliveries whose
- * outcome is not known. This function does not read the retry topics. So, unlike in Hookline,
- * `difference` includes the deliveries that wait in them.
+ * Returns the counts of the ledger by destination. Unlike in Hookline, `difference` includes the
+ * deliveries that wait in retry topics, because this function does not read these topics.
  */
 export function ledgerRowsOf({ live, retries }: DispatcherHarness): Readonly<Record<string, Counts>> {
   const counts = new LedgerCounts()

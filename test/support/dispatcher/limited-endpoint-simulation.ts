@@ -1,37 +1,27 @@
 import { SlowDown } from '../../../src/core/flow/slow-down-after-429.ts'
 
-/**
- * The input of a simulation: an endpoint that responds with 429 above its limit, and the processes
- * that send to it.
- */
+/** An endpoint that responds with 429 above its limit, and the processes that send to it. */
 export interface LimitedWorld {
   /** Requests per second that the endpoint accepts. */
   readonly limit: number
-  /**
-   * How the endpoint counts requests: with a token bucket of one second, or in windows of one
-   * second.
-   */
+  /** How the endpoint counts requests: with a token bucket, or in windows, of one second. */
   readonly counting: 'bucket' | 'window'
-  /** Duration of each attempt, in ms. */
   readonly latencyMs: number
-  /** Number of processes. Each of them always has events to send. */
+  /** Each process always has events to send. */
   readonly processes: number
-  /** Value of Retry-After in each 429, in seconds. If it is undefined, the header is absent. */
+  /** In seconds. If undefined, the 429 has no Retry-After. */
   readonly retryAfter?: number
-  /** A change of the limit, and its time. */
   readonly change?: { readonly atMs: number; readonly limit: number }
 }
 
-/** The number of requests in each second, and the number of delivered ones. */
 export interface Traffic {
   readonly sent: readonly number[]
   readonly delivered: readonly number[]
 }
 
-/** Maximum number of concurrent requests of one process: the default of `delivery.perWebhook`. */
+/** The default of `delivery.perWebhook`. */
 const maxInProgress = 64
 
-/** Simulates the traffic for `seconds` of simulated time. */
 export function simulateTraffic(world: LimitedWorld, seconds: number): Traffic {
   const { latencyMs, processes, retryAfter, change } = world
   const timers = new Timers()
@@ -89,7 +79,7 @@ export function simulateTraffic(world: LimitedWorld, seconds: number): Traffic {
   return { sent, delivered }
 }
 
-/** The mean of the elements `from` to `to - 1` of `perSecond`. */
+/** The mean of the elements `from` to `to - 1`. */
 export const meanOf = (perSecond: readonly number[], from: number, to: number): number =>
   perSecond.slice(from, to).reduce((sum, count) => sum + count, 0) / (to - from)
 
@@ -125,10 +115,7 @@ interface Timer {
   readonly run: () => void
 }
 
-/**
- * Timers in the order of their time. They are in a binary heap, because a simulation sets hundreds
- * of thousands of them.
- */
+/** A binary heap, because a simulation sets hundreds of thousands of timers. */
 class Timers {
   now = 0
   readonly #heap: Timer[] = []

@@ -1,6 +1,5 @@
 import { PartitionShare } from '../../../src/core/flow/limit-share-by-partitions.ts'
 
-/** How a member of the group ends: by a regular stop, or by a kill. */
 export type End = 'stop' | 'kill'
 
 export interface Member {
@@ -8,10 +7,7 @@ export interface Member {
   readonly owned: Set<number>
   /** Partitions that the member must still revoke. */
   leaving: Set<number>
-  /**
-   * Whether the process runs and may start requests. It is false as soon as the process begins to
-   * stop.
-   */
+  /** False as soon as the process begins to stop. */
   isRunning: boolean
 }
 
@@ -20,22 +16,20 @@ interface Planned {
   readonly run: () => void
 }
 
-/** The session timeout of the consumers, in milliseconds. */
 const sessionTimeoutMs = 6_000
 
 /**
- * A model of the consumer group of the events topic, with cooperative rebalances. In a join, the
- * group tells each member which partitions it must revoke. The next join assigns these partitions
- * to other members. The members get the result of the same join at different times. All times are
- * in ms.
+ * A model of the consumer group of the events topic, with cooperative rebalances. A join tells each
+ * member which partitions to revoke, and the next join assigns them to other members. The members
+ * get the result of a join at different times. All times are in ms.
  */
 export class ModelGroup {
   readonly members: Member[] = []
   now = 0
   readonly #count: number
-  /** Time from the end of a join until the n-th member has its result, in ms. */
+  /** Time from the end of a join until the n-th member has its result. */
   readonly #delayMs: (member: number) => number
-  /** Time in which a member finishes the work of partitions that it must revoke, in ms. */
+  /** Time in which a member finishes the work of partitions that it must revoke. */
   readonly #drainMs: () => number
   #planned: Planned[] = []
   #joinAt: number | undefined
@@ -46,7 +40,6 @@ export class ModelGroup {
     this.#drainMs = drainMs
   }
 
-  /** Runs everything that is planned up to a time. */
   advanceTo(time: number): void {
     for (;;) {
       const [next] = this.#planned.filter(({ at }) => at <= time).sort((a, b) => a.at - b.at)
@@ -77,7 +70,7 @@ export class ModelGroup {
     })
   }
 
-  /** Starts a join, which ends after `afterMs`. All members notice the join within this time. */
+  /** Starts a join, which ends after `afterMs`. */
   #rejoin(afterMs: number): void {
     if (this.#joinAt !== undefined) return
     this.#joinAt = this.now + afterMs
@@ -92,8 +85,7 @@ export class ModelGroup {
     for (const { owned } of this.members) for (const partition of owned) free.delete(partition)
     const share = Math.ceil(this.#count / Math.max(1, this.members.length))
     for (const [index, member] of this.members.entries()) {
-      // A killed member gets no further partitions, but keeps those that it owns until its session
-      // times out.
+      // A killed member keeps its partitions until its session times out.
       const room = member.isRunning ? Math.max(0, share - member.owned.size) : 0
       const gained = [...free].slice(0, room)
       for (const partition of gained) free.delete(partition)

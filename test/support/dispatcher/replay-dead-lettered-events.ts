@@ -5,9 +5,8 @@ import { defaultPolicy } from '../builders.ts'
 import type { DispatcherHarness } from './harness.ts'
 
 /**
- * Replays all dead letters. Each of them must contain an event as it was read from the events
- * topic, for example an undecodable one.
- * @throws when the dead letter contains the delivery of an event to one destination
+ * Replays all dead letters. @throws when a dead letter contains the delivery of an event to one
+ * destination, not an event as it was read from the events topic
  */
 export function replayEvents({ log, topics, clock, ...settings }: DispatcherHarness): void {
   const context = { topics, routing: createRouting(settings), policy: defaultPolicy }

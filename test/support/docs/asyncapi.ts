@@ -5,8 +5,8 @@ import { parse } from 'yaml'
 import { checkout } from './pages.ts'
 
 /**
- * An object of the AsyncAPI document. This type describes all members as objects. So if a member is
- * a text or a list, the caller casts it.
+ * A part of the AsyncAPI document. The caller casts texts and lists, because this type has only
+ * objects.
  */
 export interface Json {
   readonly [name: string]: Json
@@ -16,7 +16,6 @@ export const read = (path: string): string => readFileSync(join(checkout, path),
 export const document = parse(read('schemas/asyncapi.yaml')) as Json
 export const ajv = new ajvModule.Ajv({ logger: false, strict: false, allErrors: true })
 
-/** Returns the part of the document to which a reference points. */
 export const at = (pointer: string): Json | undefined =>
   pointer
     .replace(/^#\//, '')

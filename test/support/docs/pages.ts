@@ -4,14 +4,12 @@ import { join, resolve } from 'node:path'
 export const checkout = resolve(import.meta.dirname, '../../..')
 
 export interface Page {
-  /** Path in the repository. */
   readonly path: string
   readonly text: string
 }
 
 export const pageAt = (path: string): Page => ({ path, text: readFileSync(join(checkout, path), 'utf8') })
 
-/** Every page of the documentation, sorted by path. */
 export const allPages = (): readonly Page[] =>
   [
     ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'schemas/README.md'],
@@ -23,11 +21,11 @@ export const allPages = (): readonly Page[] =>
       .sort(),
   ].map(pageAt)
 
-/** An example: a fenced block, or an indented block that does not belong to a list. */
+/** A fenced block, or an indented block outside lists. */
 export interface Block {
-  /** Line number of the first line of the block, from 1. */
+  /** Number of the first line, from 1. */
   readonly line: number
-  /** The language of the fence. It is empty for an indented block. */
+  /** Empty for an indented block. */
   readonly language: string
   readonly text: string
 }
@@ -51,11 +49,8 @@ export function blocksOf({ text }: Page): readonly Block[] {
   return [...fenced, ...others].sort((a, b) => a.line - b.line)
 }
 
-/**
- * The text without its fenced examples. Blank lines replace them, so line numbers stay the same.
- */
+/** The text without its fenced examples, with the same line numbers. */
 export const withoutFences = (text: string): string => text.replaceAll(fence, block => block.replaceAll(/[^\n]/g, ''))
 
-/** The code spans in sentences and tables. */
 export const codeSpansOf = ({ text }: Page): readonly string[] =>
   [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)

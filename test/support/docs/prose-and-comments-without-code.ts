@@ -2,34 +2,28 @@ import { SyntaxKind } from 'typescript/unstable/ast'
 import { createScanner } from 'typescript/unstable/ast/scanner'
 
 /*
- * Returns the prose of a file: its text with all code blanked out. Line numbers stay the same. The
- * scanner of TypeScript finds the comments. This scanner is an unstable API, so package.json pins
- * an exact version of TypeScript. swc, which transpiles the tests, cannot replace it, because swc
- * does not return comments.
+ * Functions that blank out the code in a file, without a change of line numbers. The scanner of
+ * TypeScript finds the comments. Its API is unstable, so package.json pins an exact version. swc
+ * cannot replace it, because swc returns no comments.
  */
 
-/** The character that replaces each character of code. */
+/** Replaces each character of code. */
 const mark = '¦'
 const blank = (code: string): string => code.replaceAll(/\S/g, mark)
-/**
- * Replaces the content of each code span, but keeps the quotes around the content. The sentence
- * around the code span then still has a word at this place.
- */
+/** Replaces the content of code spans, but keeps a word in the sentence. */
 const withoutCodeSpans = (text: string): string =>
   text.replaceAll(/`[^`\n]+`/g, span => span.replaceAll(/[^\s`]/g, '_'))
 
 /**
- * Returns a Markdown page without its examples, code spans, link targets and generated blocks
- * (`<!-- name -->`). A tool writes the generated blocks, and their texts are checked in the code of
- * this tool. The page may still have a block of an old run, with texts that the tool no longer
- * writes.
+ * Blanks out examples, code spans, link targets and generated blocks (`<!-- name -->`). The texts
+ * of generated blocks are checked in the code that writes them.
  */
 export const proseOfPage = (text: string): string =>
   withoutCodeSpans(
     text.replaceAll(/^( *)```.*?^\1```$/gms, blank).replaceAll(/<!-- (\w+) -->.*?<!-- end of \1 -->/gs, blank),
   ).replaceAll(/\]\([^)]*\)/g, blank)
 
-/** Returns the comments of a YAML file. The `#` of a comment follows white space. */
+/** Returns the comments of a YAML file. */
 export const proseOfYaml = (text: string): string =>
   text.replaceAll(/^.*$/gm, line => {
     const at = line.search(/(?<!\S)#/)
@@ -37,8 +31,7 @@ export const proseOfYaml = (text: string): string =>
   })
 
 /**
- * Tokens that end a value. A slash after one of them is a division. A slash after another token
- * begins a regular expression.
+ * After these tokens, a slash is a division. After any other token, it begins a regular expression.
  */
 const valueEnds: ReadonlySet<SyntaxKind> = new Set([
   ...[SyntaxKind.Identifier, SyntaxKind.ThisKeyword, SyntaxKind.NumericLiteral, SyntaxKind.StringLiteral],
@@ -50,16 +43,11 @@ const strings: ReadonlySet<SyntaxKind> = new Set([
   ...[SyntaxKind.TemplateHead, SyntaxKind.TemplateMiddle, SyntaxKind.TemplateTail],
 ])
 
-/**
- * Returns the comments of a TypeScript file. With `hasUserFacingStrings`, the result also has the
- * strings of more than one word.
- */
+/** Returns the comments, and with `hasUserFacingStrings` also the strings of more than one word. */
 export function proseOfTypeScript(text: string, hasUserFacingStrings: boolean): string {
   const scanner = createScanner(false, undefined, text)
   const prose: string[] = []
-  /**
-   * Number of open braces in each open template expression, from the outermost to the innermost.
-   */
+  /** Number of open braces in each open template expression, outermost first. */
   const templates: number[] = []
   let previous = SyntaxKind.Unknown
   for (let kind = scanner.scan(); kind !== SyntaxKind.EndOfFile; kind = scanner.scan()) {
@@ -90,8 +78,7 @@ const isComment = (kind: SyntaxKind): boolean =>
   kind === SyntaxKind.SingleLineCommentTrivia || kind === SyntaxKind.MultiLineCommentTrivia
 
 /**
- * Returns the text of a comment, with white space in place of the delimiters (for example `//`).
- * Consecutive `//` lines are then separated only by white space. So a check can also find a phrase
+ * White space replaces the delimiters of a comment, for example `//`. So a check finds a phrase
  * that continues on the next line.
  */
 const proseOfComment = (comment: string): string =>
@@ -99,7 +86,7 @@ const proseOfComment = (comment: string): string =>
     comment.replaceAll(/^\/\/|^\/\*+|\*+\/$|^[ \t]*\*(?!\/)/gm, delimiter => delimiter.replaceAll(/\S/g, ' ')),
   )
 
-/** Returns the text of a string. A string of one word is left out, because it is a name. */
+/** Leaves out a string of one word, because it is a name. */
 function proseOfString(literal: string): string {
   const content = literal.replaceAll(/^['"`}]|(?:\$\{|['"`])$/g, mark)
   return /\s/.test(content) ? withoutCodeSpans(content.replaceAll('\\n', '  ').replaceAll('\\`', ' `')) : blank(literal)

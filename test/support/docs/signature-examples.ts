@@ -7,12 +7,10 @@ import { text } from 'node:stream/consumers'
 import { afterAll, expect } from '@jest/globals'
 import { checkout } from './pages.ts'
 
-/** The examples of a page by language. */
 type Shown = Readonly<
   Record<'Node' | 'Go' | 'Java', string> & { readonly Python?: string; readonly Perl?: string; readonly Shell?: string }
 >
 
-/** A request that a receiver must accept or reject. */
 export interface Case {
   readonly what: string
   readonly body: Buffer
@@ -21,11 +19,11 @@ export interface Case {
 
 interface Language {
   readonly name: string
-  /** The files with the example, by name. Java has none, because `program` contains the example. */
+  /** The files with the example, by name. None for Java: `program` contains the example. */
   readonly files: Readonly<Record<string, string>>
   /**
-   * Name of the program in `test/fixtures/run-signature-examples` that runs the example. Each line
-   * of its stdin describes one case.
+   * Program in `test/fixtures/run-signature-examples` that runs the example. Each line of its stdin
+   * is one case.
    */
   readonly program: string
   readonly command: readonly [string, ...string[]]
@@ -35,8 +33,8 @@ export interface SignatureExamples {
   readonly folder: string
   readonly languages: readonly Language[]
   /**
-   * Checks that a program accepts exactly the genuine cases. The program reads one line for each
-   * case: the name of the file with the body, and then the fields that `fieldsOf` returns.
+   * Checks that a program accepts exactly the genuine cases. It reads one line per case: the name
+   * of the file with the body, and the fields of `fieldsOf`.
    */
   check<Any extends Case>(
     command: Language['command'],
@@ -48,8 +46,8 @@ export interface SignatureExamples {
 const fixture = (name: string): string => join(checkout, 'test/fixtures/run-signature-examples', name)
 
 /**
- * Writes the examples of a page to a folder, together with the program that runs them, in each
- * language (`<program>.*`). The folder is removed after all tests of the test file.
+ * Writes the examples of a page to a folder, with the programs that run them (`<program>.*`). The
+ * folder is removed after all tests of the test file.
  */
 export async function installExamples(page: string, program: string, shown: Shown): Promise<SignatureExamples> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-signatures-'))
@@ -91,8 +89,8 @@ function languagesOf(name: string, { Node, Python, Go, Perl, Shell }: Shown): re
 }
 
 /**
- * Joins the example and the program into one Java file. The Java launcher runs the first class of a
- * file, and imports must precede all classes.
+ * The Java launcher runs the first class of one file, and imports must precede all classes. So this
+ * function joins the program and the example.
  */
 async function javaProgram(file: string, example: string): Promise<string> {
   const imports = /^import .*;\n/gm
@@ -103,10 +101,6 @@ async function javaProgram(file: string, example: string): Promise<string> {
   return [...ordered, ...parts.map(part => part.replaceAll(imports, ''))].join('')
 }
 
-/**
- * Runs a program with `input` on its stdin. If the program is not installed, the error names the
- * program.
- */
 async function run(
   page: string,
   cwd: string,

@@ -1,7 +1,6 @@
 /**
- * Splits a shell script into simple commands. Each is a list of words, without redirections. The
- * function supports only the shell syntax that the documentation uses. A placeholder in angle
- * brackets, for example `<name>`, is a word and not a redirection.
+ * Splits a shell script into simple commands, each a list of words without redirections. Supports
+ * only the syntax that the documentation uses. A placeholder like `<name>` is a word.
  */
 export function commandsIn(script: string): readonly (readonly string[])[] {
   const commands: string[][] = []
@@ -21,7 +20,7 @@ export function commandsIn(script: string): readonly (readonly string[])[] {
   return commands
 }
 
-/** Matches white space, an end of line, an operator, a redirection, or a word with quoted parts. */
+/** White space, an end of line, an operator, a redirection, or a word with quoted parts. */
 const tokens =
   /[ \t]+|\n|&&|\|\||\$\(|[|;&()]|\d?[<>]+(?:&\d| *(?:"[^"]*"|[^\s|;&()]+))|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?!\$\()[^\s|;&()<>'"\\]|[<>])+/g
 

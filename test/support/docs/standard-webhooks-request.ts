@@ -2,7 +2,6 @@ import { requestsOf } from '../../../src/core/delivery/build-and-sign-requests.t
 import { epochMs } from '../../../src/core/time.ts'
 import { defaultPayload, destinationOf, webhookOf } from '../builders.ts'
 
-/** The parts of a request that a receiver verifies. */
 export interface StandardWebhooksRequest {
   readonly body: Buffer
   readonly id: string
@@ -10,9 +9,7 @@ export interface StandardWebhooksRequest {
   readonly signature: string
 }
 
-/**
- * The request that the dispatcher makes for a destination. `at` is the time in seconds since 1970.
- */
+/** The request that the dispatcher makes for a destination. `at` is in seconds since 1970. */
 export function standardWebhooksRequest(
   text: string,
   given: Parameters<typeof destinationOf>[0],

@@ -4,11 +4,10 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { checkout } from './pages.ts'
 
-/** The code blocks of a page in one language, in order. */
 export const blocksIn = (page: string, language: string): readonly string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'gms'))].map(([, block = '']) => block)
 
-/** A pattern for the output that a page shows. It accepts other ports, ids and times. */
+/** Matches the output that a page shows, also with other ports, ids and times. */
 export function outputLike(shown: string): RegExp {
   const varies = [
     /127\.0\.0\.1:\d+/,
@@ -21,14 +20,14 @@ export function outputLike(shown: string): RegExp {
   return new RegExp(`^${fixed.join(`(?:${any.source})`)}$`)
 }
 
-/** The terminals in which a reader of a tutorial types the commands. */
+/** The terminals in which a reader of a tutorial types. */
 export class Terminals {
-  /** Environment variables of all further commands. */
+  /** Environment of all further commands. */
   env: NodeJS.ProcessEnv = { ...process.env }
   readonly #running = new Set<ChildProcess>()
   readonly #adapted: (command: string) => string
 
-  /** `adapted` replaces the ports and paths of a command with those of this run. */
+  /** `adapted` replaces the ports and paths of a command by those of this run. */
   constructor(adapted: (command: string) => string) {
     this.#adapted = adapted
   }
@@ -52,7 +51,6 @@ export class Terminals {
     }
   }
 
-  /** Stops a command with SIGINT, as Ctrl-C does. */
   async stop(child: ChildProcess): Promise<void> {
     this.#running.delete(child)
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -60,7 +58,6 @@ export class Terminals {
     await once(child, 'exit')
   }
 
-  /** Runs a command until it exits. */
   async run(command: string): Promise<{ code: number; out: string; err: string }> {
     const child = this.#spawn(command)
     const [out, err, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])

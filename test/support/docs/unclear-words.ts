@@ -1,17 +1,11 @@
 /*
- * Words and forms that readers of comments, messages and pages must read twice. The tools textlint
- * and retext are not used: they need a plugin for TypeScript, and would replace only the loop over
- * this list.
+ * Words and forms that readers must read twice. textlint and retext need a plugin for TypeScript,
+ * and would replace only the loop over this list.
  */
 
-/** A word or form that no text may have. */
 export interface UnclearWord {
-  /**
-   * Matches whole words, in upper case and in lower case. A space in the pattern matches any white
-   * space, including a line break.
-   */
+  /** Matches whole words in any case. A space matches any white space, also a line break. */
   readonly pattern: RegExp
-  /** What to write instead. */
   readonly instead: string
   readonly why: string
   /** Files that may have the word, each with the reason. */
@@ -99,7 +93,6 @@ export const unclearWords: readonly UnclearWord[] = [
   },
 ]
 
-/** An unclear word in a file. */
 export interface Finding {
   readonly line: number
   readonly found: string
@@ -118,13 +111,10 @@ export const unclearWordsIn = (path: string, prose: string, words = unclearWords
     )
 
 /**
- * Makes a pattern find all matches, in upper case and in lower case. A space in the pattern matches
- * all consecutive white space, so a lookahead after the space sees the next word.
+ * Matches everywhere and in any case. A space matches all consecutive white space, so a lookahead
+ * after the space sees the next word.
  */
 const everywhere = ({ source }: RegExp): RegExp => new RegExp(source.replaceAll(' ', '\\s+(?!\\s)'), 'gi')
 
-/**
- * Formats a finding for a test: its file and line, the found word, what to write instead, and why.
- */
 export const explain = (path: string, { line, found, word }: Finding): string =>
   `${path}:${line}: "${found}": write ${word.instead}; ${word.why}`

@@ -1,4 +1,3 @@
-/** Prints `N passed, N failed` as the last line of a test run. */
 export default class ClosingLineReporter {
   onRunComplete(_contexts, results) {
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites

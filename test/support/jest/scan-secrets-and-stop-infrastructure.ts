@@ -1,9 +1,8 @@
 import { held } from './start-infrastructure.ts'
 
 /**
- * Jest's globalTeardown: stops the infrastructure that the setup started.
- * @throws when the topics contain secrets of tests, or when the scan for secrets was not complete.
- * The error makes the run fail
+ * Jest's globalTeardown. @throws when the topics contain secrets of tests, or when the scan for
+ * secrets was not complete
  */
 export default async function stopInfrastructure(): Promise<void> {
   const { stopInfrastructure: stop, findSecretsOfRun: find } = held

@@ -29,10 +29,9 @@ const forTests = {
 const largeHeap = ['-Xmx1g']
 
 /**
- * Jest's globalSetup: starts one Kafka and one schema registry for the run. The tests find the
- * addresses of these servers in KAFKA_BROKERS and SCHEMA_REGISTRY_URL. The processes that tests
- * start share a directory with compiled modules, NODE_COMPILE_CACHE. Without this directory, each
- * process would compile the TypeScript files again, which takes half of the CPU time of its start.
+ * Jest's globalSetup: starts one Kafka and one schema registry for the run. The processes that
+ * tests start share compiled modules (NODE_COMPILE_CACHE). Otherwise, compilation takes half of the
+ * CPU time of their start.
  */
 export default async function startInfrastructure(): Promise<void> {
   const { kafka, registry, stop } = await findOrStartInfrastructure({

@@ -4,14 +4,12 @@ import { operatorKey } from '../operator/scripted-deletion-and-audience-api.ts'
 import { askObjects, type ObjectAnswer } from '../operator/send-operator-api-request.ts'
 import { startInstallation, type TestInstallation } from '../process/test-installation.ts'
 
-/** The part of the configuration that operator processes need. */
 export const operatorSettings = {
   delivery: { schedule: ['1s'] },
   operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: operatorKey }] },
 } as const
 
 export interface JobsInstallation extends TestInstallation {
-  /** Starts an operator process. */
   operator(): Promise<RunningService>
   dispatcher(): Promise<RunningService>
 }
@@ -32,14 +30,14 @@ export const ask = (operator: RunningService, line: string, body?: unknown): Pro
 // biome-ignore lint/suspicious/noExplicitAny: tests look into jobs of both kinds.
 type ShownJob = any
 
-/** Creates a job, and returns its path. */
+/** Returns the path of the new job. */
 export async function createJob(operator: RunningService, path: string, body: unknown): Promise<string> {
   const { status, body: job } = await ask(operator, `POST ${path}`, body)
   if (status !== 202) throw new Error(`POST ${path}: ${status} ${JSON.stringify(job)}`)
   return `${path}/${job.id}`
 }
 
-/** Polls a job until `is` returns true for it. Resolves with the job. */
+/** Polls a job until `is` returns true for it. */
 export const untilJob = (operator: RunningService, path: string, is: (job: ShownJob) => boolean): Promise<ShownJob> =>
   until(async () => {
     const { status, body } = await ask(operator, `GET ${path}`)

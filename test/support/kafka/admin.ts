@@ -6,27 +6,24 @@ export interface CommittedPosition {
   readonly metadata: string
 }
 
-/** Operations of a Kafka administrator that tests need. */
 export interface AdminClient {
-  /** Replaces the configuration of a topic. Resolves when the broker applies it. */
+  /** Resolves when the broker applies the new configuration. */
   setTopicConfig(topic: string, config: Readonly<Record<string, string>>): Promise<void>
-  /** The sum of the committed offsets of a group over the partitions of a topic. */
+  /** The sum of a group's committed offsets over the partitions of a topic. */
   committed(groupId: string, topic: string): Promise<number>
-  /** The committed offset of each partition, or -1 if there is none. */
+  /** The committed offset of each partition, or -1. */
   positions(groupId: string, topic: string): Promise<readonly CommittedPosition[]>
-  /** The partitions that each member owns. Undefined while the group rebalances. */
+  /** Partitions of each member. Undefined while the group rebalances. */
   members(groupId: string, topic: string): Promise<ReadonlyMap<string, readonly number[]> | undefined>
   /** Creates topics with one partition. Resolves when the broker knows them. */
   createTopics(topics: readonly string[]): Promise<void>
   deleteTopic(topic: string): Promise<void>
-  /** Deletes all records of these partitions, as retention does. */
   deleteRecords(topic: string, partitions: readonly number[]): Promise<void>
-  /** Deletes groups without members, with their committed offsets. */
   deleteGroups(groupIds: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Kafka's *config source* of a setting that is set on the topic itself, not on the broker. */
+/** A setting of the topic itself. */
 const ofTopic = kafkajs.ConfigSource.TOPIC_CONFIG
 
 async function connect(brokers: string[]): Promise<Admin> {
@@ -36,15 +33,14 @@ async function connect(brokers: string[]): Promise<Admin> {
 }
 
 /**
- * Resolves when the brokers have loaded the coordinators of all groups. A new broker creates the
- * topic of the committed offsets at the first request about a group. Until it has loaded a
- * partition of this topic, requests about the groups of this partition fail.
+ * Resolves when the brokers have loaded the coordinators of all groups. Until then, requests about
+ * groups fail. A new broker begins to load them at the first request about a group.
  */
 export async function untilGroupsAreLoaded(brokers: readonly string[]): Promise<void> {
   const admin = await connect([...brokers])
   try {
-    // The hash of a group's id selects its partition. Consecutive characters have consecutive
-    // hashes, so these ids select all partitions if there are at most 50, which is the default.
+    // These ids select all partitions of the offsets topic, if it has at most 50 (the default):
+    // consecutive characters have consecutive hashes.
     const groupIds = Array.from({ length: 50 }, (_, index) => String.fromCharCode(65 + index))
     for (const groupId of groupIds) await onceReady(() => admin.fetchOffsets({ groupId }))
   } finally {
@@ -59,7 +55,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
       const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
       const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }
       await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] })
-      // The response comes when the controller has stored the change. The broker applies it later.
+      // The controller has stored the change, but the broker applies it later.
       await until(async () => {
         const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [resource] })
         const own = resources[0]?.configEntries.filter(({ configSource }) => configSource === ofTopic) ?? []
@@ -94,8 +90,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
       )
     },
     deleteRecords: async (topic, partitions) => {
-      // Makes kafkajs fetch the metadata of the topic. Without it, kafkajs does not know the
-      // leaders.
+      // Makes kafkajs fetch the metadata. Otherwise, it does not know the leaders.
       await admin.fetchTopicOffsets(topic)
       await admin.deleteTopicRecords({ topic, partitions: partitions.map(partition => ({ partition, offset: '-1' })) })
     },
@@ -106,7 +101,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
   }
 }
 
-/** Repeats `ask` until it returns a value. It has no time limit of its own. */
+/** Repeats `ask` until it returns a value, without a time limit. */
 export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const answer = await ask()

@@ -1,6 +1,5 @@
 import type { LogConsumer } from '../../../src/core/ports.ts'
 
-/** Wraps a consumer so that calls of a dead process have no effect. */
 export function consumerWhileAlive(consumer: LogConsumer, isAlive: () => boolean): LogConsumer {
   return {
     start: handlers => consumer.start(handlers),

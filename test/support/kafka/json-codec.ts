@@ -2,8 +2,8 @@ import type { Event } from '../../../src/core/message/event.ts'
 import type { Decoded, DecodedValue, EventCodec, ValueCodec } from '../../../src/core/ports.ts'
 
 /**
- * A codec with JSON values. A value that starts with `schema:<id>:` can be decoded only after this
- * schema was fetched. The id 404 is unknown. Text that is not JSON is undecodable.
+ * A codec with JSON values. A value that starts with `schema:<id>:` needs this schema. The id 404
+ * is unknown. Text that is not JSON is undecodable.
  */
 export class JsonValueCodec<Value> implements ValueCodec<Value> {
   readonly known = new Set<number>()
@@ -32,7 +32,6 @@ export class JsonValueCodec<Value> implements ValueCodec<Value> {
   }
 }
 
-/** Like `JsonValueCodec`, for events. */
 export class JsonEventCodec implements EventCodec {
   readonly #values = new JsonValueCodec<Event>()
 

@@ -6,9 +6,8 @@ import { type Load, startLoad } from '../process/repeated-load.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
- * Repeatedly starts a member that joins a consumer group and then leaves it, like the replicas of
- * an unstable autoscaler. These members use the same assignment protocol as the rest of the group,
- * and ignore the records of their partitions.
+ * Repeatedly starts a member that joins a consumer group and leaves it, like the replicas of an
+ * unstable autoscaler. It uses the assignment protocol of the group, and ignores the records.
  */
 export function startMemberChurn(groupId: string, topic: string): Load {
   async function pass(): Promise<void> {

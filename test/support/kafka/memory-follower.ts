@@ -1,13 +1,10 @@
 import type { LogRecord, TopicFollower, TopicFollowerHandlers } from '../../../src/core/ports.ts'
 
-/** Follows a topic of an in-memory log. */
 export class MemoryFollower implements TopicFollower {
   readonly #records: () => readonly LogRecord[]
   readonly #now: () => number
   #handlers: TopicFollowerHandlers | undefined
-  /** Next offset by partition. */
   readonly #positions = new Map<number, number>()
-  /** Whether the brokers are unreachable. */
   isCutOff = false
 
   constructor(records: () => readonly LogRecord[], now: () => number) {
@@ -33,8 +30,8 @@ export class MemoryFollower implements TopicFollower {
   }
 
   /**
-   * If a partition ends before the follower's position, the follower continues at the beginning of
-   * the partition.
+   * If a partition ends before the follower's position, continues at the beginning of the
+   * partition.
    */
   #beginAgain(): void {
     for (const [partition, position] of this.#positions) {

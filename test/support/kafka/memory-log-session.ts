@@ -4,16 +4,15 @@ import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../../src/core/time.ts'
 
 /**
- * An in-memory `LogSession`, which reads parts of topics in any order. As in Kafka, a read that
- * begins at a deleted record fails. `count` is the number of records that were read.
+ * An in-memory `LogSession`. As in Kafka, a read that begins at a deleted record fails. `count` is
+ * the number of records read.
  */
 export class MemorySession implements LogSession {
   readonly #topics = new Map<string, LogRecord[][]>()
   readonly #committed = new Map<string, readonly Commit[]>()
   readonly #partitions: number
-  /** Offset of the first record that retention has not deleted, by topic and partition (`t/0`). */
+  /** Offset of the first record that retention has kept, by topic and partition (`t/0`). */
   readonly removed = new Map<string, number>()
-  /** The topics that do not exist. */
   readonly missing = new Set<string>()
   count = 0
 

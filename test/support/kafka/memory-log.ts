@@ -15,21 +15,20 @@ import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import { MemoryFollower } from './memory-follower.ts'
 
 /**
- * An in-memory log behind the Kafka ports, for tests of services with a manual clock. Like a
- * broker, it never responds before the called method returns. `poll` acknowledges writes and
- * delivers records; `answer` only acknowledges writes.
+ * An in-memory log behind the Kafka ports. Like a broker, it never responds before the called
+ * method returns. `poll` acknowledges writes and delivers records; `answer` only acknowledges
+ * writes.
  */
 export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()
-  /** The records of all partitions of a topic, until the next append to it. */
+  /** Cached records of all partitions, by topic. An append to the topic removes them. */
   readonly #records = new Map<string, readonly LogRecord[]>()
-  /** Committed positions of each group, by topic and partition. */
   readonly #committed = new Map<string, Map<string, Position[]>>()
   readonly #consumers = new Set<MemoryConsumer>()
   readonly #followers = new Set<MemoryFollower>()
   readonly #answers: (() => void)[] = []
   readonly unwritable = new Set<string>()
-  /** Maximum number of bytes of a value, by topic. */
+  /** Maximum bytes of a value, by topic. */
   readonly maxBytes = new Map<string, number>()
   readonly #clock: Clock
   readonly #partitions: number
@@ -63,7 +62,6 @@ export class MemoryLog {
     this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers, partition })
   }
 
-  /** Deletes a topic and creates it again. */
   createAgain(topic: string): void {
     this.#topics.delete(topic)
     this.#records.delete(topic)
@@ -75,8 +73,8 @@ export class MemoryLog {
   }
 
   /**
-   * Creates a reader of partitions. A read ends at the end offset that the partition has when the
-   * read begins. With `isCompacted`, it reads only the last record of each key, and no tombstones.
+   * Creates a reader, which reads up to the end offset at its start. With `isCompacted`, it reads
+   * only the last record of each key, and no tombstones.
    */
   reader({ isCompacted = false } = {}): PartitionReader {
     const logOf = (topic: string, partition: number): readonly LogRecord[] => this.#logs(topic)[partition] ?? []
@@ -92,7 +90,6 @@ export class MemoryLog {
     }
   }
 
-  /** The end offsets of a topic's partitions. */
   async endOffsets(topic: string): Promise<readonly number[]> {
     return this.#logs(topic).map(({ length }) => length)
   }
@@ -140,21 +137,18 @@ export class MemoryLog {
     return follower
   }
 
-  /** The numbers of a topic's partitions. */
   get partitionNumbers(): readonly number[] {
     return Array.from({ length: this.#partitions }, (_, partition) => partition)
   }
 
-  /**
-   * Acknowledges writes and delivers records. Returns false if no write and no record was waiting.
-   */
+  /** Acknowledges writes and delivers records. Returns false if nothing was waiting. */
   poll(): boolean {
     const hasAnswered = this.answer()
     const handedOver = [...this.#followers, ...this.#consumers].map(reader => reader.poll())
     return hasAnswered || handedOver.includes(true)
   }
 
-  /** Acknowledges writes, but delivers no records. Returns false if no write was waiting. */
+  /** Acknowledges writes only. Returns false if none was waiting. */
   answer(): boolean {
     const answers = this.#answers.splice(0)
     for (const answer of answers) answer()
@@ -209,10 +203,7 @@ export class MemoryConsumer implements LogConsumer {
     this.rebalance()
   }
 
-  /**
-   * Revokes and assigns all partitions, as after a lost session. Records without a commit are
-   * delivered again.
-   */
+  /** Revokes and assigns all partitions. Records without a commit are delivered again. */
   rebalance(): void {
     this.#handlers?.onRevoked([...this.#positions.values()])
     const assigned = this.#stored.assign()
@@ -256,16 +247,15 @@ export class MemoryConsumer implements LogConsumer {
     this.kill()
   }
 
-  /** Kills the process of the consumer. It commits nothing after that. */
+  /** Kills the process, which then commits nothing. */
   kill(): void {
     this.#handlers = undefined
     this.#positions.clear()
   }
 
-  /** Whether the commit timer of the consumer runs. */
   isCommitting = true
 
-  /** Whether the group coordinator has confirmed the membership of this consumer recently. */
+  /** Whether the group coordinator has recently confirmed the membership. */
   confirmed = true
 
   holdsLease(): boolean {

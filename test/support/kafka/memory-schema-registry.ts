@@ -8,14 +8,11 @@ import { epochMs } from '../../../src/core/time.ts'
 
 export const eventsTopic = 'hookline.events'
 
-/**
- * An in-memory schema registry. It has a schema of Hookline with the id 1, and the schemas that a
- * test adds.
- */
+/** An in-memory schema registry. Hookline's schema has the id 1. */
 export class MemoryRegistry implements Registry {
   readonly url = 'http://registry.test'
   readonly #own: { readonly subject: string; readonly schema: string }
-  /** Ids of the schemas that were requested, in the order of the requests. */
+  /** Ids of the requested schemas, in order. */
   readonly asked: number[] = []
   #schemas: (FoundSchema | Error)[] = []
   #ownIsRegistered = true
@@ -64,10 +61,7 @@ const compiled = (schema: object): FoundSchema => ({
   type: avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: 'auto', typeHook: boundedCollection }),
 })
 
-/**
- * Encodes a value with any schema. The result begins with the id of the schema, as in a Kafka
- * record.
- */
+/** Encodes a value. The result begins with the schema id, as in a Kafka record. */
 export function written(schemaId: number, schema: object, value: object): Buffer {
   const frame = Buffer.alloc(5)
   frame.writeInt32BE(schemaId, 1)

@@ -10,8 +10,8 @@ interface Pending {
 }
 
 /**
- * In-memory topics for operator commands. Tests write to them directly. Code under test writes
- * through a `MemoryTopicsProducer`, record by record.
+ * In-memory topics for operator commands. Tests write directly. Code under test writes through a
+ * `MemoryTopicsProducer`, record by record.
  */
 export class MemoryTopics {
   readonly partitions = 2
@@ -38,7 +38,6 @@ export class MemoryTopics {
   reader(): TopicReader {
     return {
       readToEnd: async (topic, onRecord, { since = 0 } = {}) => {
-        // Reads up to the current end offsets, one partition after the other.
         const records = this.records(topic)
           .filter(({ timestamp }) => timestamp >= since)
           .toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)
@@ -50,16 +49,15 @@ export class MemoryTopics {
 }
 
 /**
- * A producer that writes and acknowledges only in `step`. It keeps the order within a partition,
- * but not across partitions.
+ * A producer that writes and acknowledges only in `step`. It keeps the order within a partition
+ * only.
  */
 export class MemoryTopicsProducer implements LogProducer {
   readonly #topics: MemoryTopics
   readonly #pending: Pending[] = []
-  /** Returns whether, or with which error, a topic rejects a record. */
+  /** Whether, or with which error, a topic rejects a record. */
   readonly refuses: (topic: string, record: OutgoingRecord) => boolean | Error
   written = 0
-  /** Maximum number of records that waited at the same time. */
   mostPending = 0
 
   constructor(topics: MemoryTopics, refuses: MemoryTopicsProducer['refuses'] = () => false) {
@@ -73,8 +71,8 @@ export class MemoryTopicsProducer implements LogProducer {
   }
 
   /**
-   * Writes the first waiting record of the partition that `pick` selects. With `isAnswerLost`, the
-   * record is stored but not acknowledged.
+   * Writes the first waiting record of the partition that `pick` selects. With `isAnswerLost`, does
+   * not acknowledge it.
    */
   step(pick = 0, isAnswerLost = false): void {
     const lanes = Map.groupBy(this.#pending, ({ topic, partition }) => `${topic}/${partition}`)
@@ -95,8 +93,8 @@ export class MemoryTopicsProducer implements LogProducer {
 }
 
 /**
- * Calls `producer.step` until `work` has ended. Each call gets the next number of `picks`, which
- * selects a partition. After the last number, the first one follows.
+ * Calls `producer.step` until `work` has ended. Each call gets the next number of `picks`,
+ * cyclically.
  */
 export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Promise<T>, picks = [0]): Promise<T> {
   let isRunning = true
@@ -109,9 +107,8 @@ export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Prom
 }
 
 /**
- * Like `whileWriting`, but simulates a kill of the process after `writes` records. The last of
- * these records is stored and not acknowledged. Resolves with true after the kill, and with false
- * if `work` ended before the kill.
+ * Like `whileWriting`, but simulates a kill after `writes` records, of which the last is not
+ * acknowledged. Resolves with false if `work` ended before the kill.
  */
 export async function killedAfter(
   producer: MemoryTopicsProducer,

@@ -14,20 +14,16 @@ import { silent } from '../telemetry/silent-logger.ts'
 /** A separate events topic on a real broker and registry. No services read it. */
 export interface RealEventsTopic {
   readonly topic: string
-  /** Options of a transport that writes to this topic. */
   readonly options: KafkaTransportOptions
   createTopic(): Promise<void>
   registerSchema(): Promise<void>
-  /** All events of the topic, partition by partition. */
   events(): Promise<readonly { readonly event: Event; readonly key: string; readonly partition: number }[]>
   topics(): Promise<readonly string[]>
 }
 
 export const partitions = 4
 
-/**
- * Chooses a new name for the events topic. The topic does not exist until `createTopic` is called.
- */
+/** Chooses a new topic name. The topic does not exist until `createTopic`. */
 export function newRealEventsTopic(brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')): RealEventsTopic {
   const topicPrefix = `contract-${randomUUID().slice(0, 8)}`
   const topic = `${topicPrefix}.events`

@@ -3,12 +3,11 @@ import type { LogRecord, TopicFollowerHandlers } from '../../../src/core/ports.t
 import { durationMs } from '../../../src/core/time.ts'
 import { Conditions } from '../awaited-conditions.ts'
 
-/** Records what a follower delivers. */
 export class RecordingFollower implements TopicFollowerHandlers {
   readonly records: LogRecord[] = []
   /** The partitions of which Kafka has lost records. */
   readonly truncated: number[] = []
-  /** Time up to which the follower is current, in monotonic milliseconds. */
+  /** Until when the follower is current, in monotonic ms. */
   asOf = Number.NEGATIVE_INFINITY
   readonly #conditions = new Conditions()
 
@@ -28,7 +27,6 @@ export class RecordingFollower implements TopicFollowerHandlers {
     return this.records.map(({ value }) => value?.toString() ?? null)
   }
 
-  /** Resolves when the condition is true. It is checked after each delivery. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
   }

@@ -2,17 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import { coordinatorErrors, errorCodeOf, propagationErrors } from '../../../src/adapters/kafka/kafkajs/errors.ts'
 
 /*
- * This file must not import kafkajs. In a process of Jest, the tests and Hookline share the loaded
- * modules of kafkajs. Hookline must load and patch these modules before any other file loads them.
+ * Must not import kafkajs: in Jest, tests and Hookline share its modules, and Hookline must patch
+ * them before any other file loads them.
  */
 
-/** The errors of a broker that does not know a new topic yet, or has not loaded a group yet. */
+/** Errors of a broker that does not know a new topic yet, or has not loaded a group yet. */
 const temporaryErrors: ReadonlySet<string> = new Set([...propagationErrors, ...coordinatorErrors])
 
-/**
- * Repeats a request of kafkajs as long as it fails with one of these temporary errors. Only the
- * timeout of the Jest test limits the time.
- */
+/** Repeats a request of kafkajs while it fails with a temporary error, without a time limit. */
 export async function onceReady<T>(request: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

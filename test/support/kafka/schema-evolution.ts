@@ -4,7 +4,7 @@ interface RecordSchema {
   readonly fields: readonly object[]
 }
 
-/** Adds a field to a schema, as a newer version of Hookline can. */
+/** Adds a field to a schema, as a newer version of Hookline may do. */
 export function withField(schema: string, field: object): object {
   const own = JSON.parse(schema) as RecordSchema
   return { ...own, fields: [field, ...own.fields] }

@@ -5,26 +5,20 @@ import type { Admission } from '../../../src/services/partitions/partitions.ts'
 export const partition: TopicPartition = { topic: 'hookline.retry.10s', partition: 3 }
 
 export interface Fetch {
-  /** Maximum number of records. */
   readonly count: number
-  /** Number of earlier records that are delivered a second time. */
+  /** Number of earlier records that are delivered again. */
   readonly again?: number
   /**
-   * Whether the batch ends with offsets that have no records, as after compaction. If true, the
-   * next fetch begins at the next record, or at the end of the partition. If false, it begins
-   * directly after the last record of the batch.
+   * Whether the batch ends with offsets that have no records, as after compaction. The next fetch
+   * then begins at the next record, or at the end of the partition.
    */
   readonly withGap?: boolean
-  /** Whether the fetch was in progress when the partition was paused. */
+  /** Whether the fetch began before the partition was paused. */
   readonly late?: boolean
 }
 
-/**
- * A consumer of one partition. It delivers records when the test calls `fetch`, and records the
- * calls of `pause`, `resume` and `seek`.
- */
+/** A consumer of one partition. `fetch` delivers records. */
 export class ScriptedConsumer implements LogConsumer {
-  /** Offset of the next fetch. */
   next = 0
   isPaused = false
   readonly calls: string[] = []
@@ -32,10 +26,7 @@ export class ScriptedConsumer implements LogConsumer {
   readonly #end: number
   #handlers: LogConsumerHandlers | undefined
 
-  /**
-   * @param end the end offset of the partition. It may be higher than the last record's offset plus
-   *   1, because the log can end with offsets that have no records.
-   */
+  /** `end` is the end offset. It may be higher than the last record's offset plus 1. */
   constructor(records: readonly LogRecord[], end: number) {
     this.#records = records
     this.#end = end
@@ -55,10 +46,7 @@ export class ScriptedConsumer implements LogConsumer {
     this.#handlers?.onRevoked([partition])
   }
 
-  /**
-   * Delivers the next records. A paused partition delivers records only with `late`, as if the
-   * fetch had begun before the pause.
-   */
+  /** Delivers the next records. A paused partition delivers them only with `late`. */
   fetch({ count, again = 0, withGap = false, late = false }: Fetch): void {
     if (this.isPaused && !late) return
     const before = this.#records.filter(({ offset }) => offset < this.next)
@@ -69,10 +57,7 @@ export class ScriptedConsumer implements LogConsumer {
     this.#handOver([...before.slice(before.length - again), ...records], this.next)
   }
 
-  /**
-   * Delivers records as the late response of a fetch that began before the last seek. The offset of
-   * the next fetch does not change.
-   */
+  /** Delivers records as the late response to a fetch before the last seek. */
   stray(count: number): void {
     const records = this.#records.filter(({ offset }) => offset >= this.next).slice(0, count)
     this.#handOver(records, (records.at(-1)?.offset ?? this.next) + 1)

@@ -1,6 +1,5 @@
 import type { LogRecord, TopicFollower, TopicFollowerHandlers } from '../../../src/core/ports.ts'
 
-/** A follower that delivers the records that the test passes to it. */
 export class ScriptedFollower implements TopicFollower {
   #handlers: TopicFollowerHandlers | undefined
 

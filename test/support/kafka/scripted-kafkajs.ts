@@ -1,19 +1,17 @@
 import type { ProducerConfig, ProducerRecord, RecordMetadata } from 'kafkajs'
 import type { KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
 
-/** Responds to a produce request of kafkajs. */
 export type Send = (request: ProducerRecord) => Promise<Partial<RecordMetadata>[]>
 
 const partitionMetadata = [{}, {}, {}]
 
-/** The response to a request whose records are stored. */
 export const storedResponse = ({ topic, messages }: ProducerRecord): Partial<RecordMetadata>[] => [
   { topicName: topic, partition: messages[0]?.partition as number, errorCode: 0 },
 ]
 
 /**
  * A kafkajs client for tests of the producer. Every topic has three partitions. As in kafkajs, the
- * partitioner is called for each message of a request before `send`.
+ * partitioner is called for each message before `send`.
  */
 export function scriptedKafkajs(send: Send): KafkaClient {
   return {

@@ -6,11 +6,8 @@ interface Appended {
   readonly onAck: (error: Error | undefined) => void
 }
 
-/** A producer whose records are acknowledged when the test calls `answer`. */
 export class ScriptedProducer implements LogProducer {
-  /** Records without an acknowledgement. */
   readonly waiting: Appended[] = []
-  /** All appended records, acknowledged or not. */
   readonly #appended: Appended[] = []
 
   append(topic: string, record: OutgoingRecord, onAck: (error: Error | undefined) => void): void {
@@ -23,10 +20,7 @@ export class ScriptedProducer implements LogProducer {
     return this.#appended.filter(each => each.topic === topic).map(({ record }) => record)
   }
 
-  /**
-   * Acknowledges the oldest `count` records, by default all. With `error`, reports this error for
-   * these records.
-   */
+  /** Acknowledges the oldest `count` records, by default all, or reports `error` for them. */
   answer(error?: Error, count = this.waiting.length): void {
     for (const { onAck } of this.waiting.splice(0, count)) onAck(error)
   }

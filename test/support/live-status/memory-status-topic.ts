@@ -8,18 +8,16 @@ interface Pending {
 }
 
 /**
- * An in-memory status topic. `sums` are the totals that a reader of the topic computes from its
- * records. The test decides when and how a write ends.
+ * An in-memory status topic. `sums` are the totals that a reader computes from its records. The
+ * test decides when and how a write ends.
  */
 export class StatusTopic implements LogProducer {
   readonly sums = new LiveSums()
-  /** The last value of each key, which compaction keeps. */
   readonly values = new Map<string, string>()
-  /** The keys of all stored records, in order. */
   readonly stored: string[] = []
   readonly pending: Pending[] = []
   readonly #now: () => EpochMs
-  /** Whether each write ends immediately. Otherwise it ends when the test calls `answer`. */
+  /** Whether each write ends immediately. Otherwise it ends in `answer`. */
   isAnswering = true
 
   constructor(now: () => EpochMs) {

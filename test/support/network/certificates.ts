@@ -9,12 +9,12 @@ export interface Leaf {
 }
 
 interface LeafOptions {
-  /** The subject alternative names: host names and addresses. */
+  /** Subject alternative names: host names and addresses. */
   readonly names?: readonly string[]
-  /** Start of the validity, in days from now. A negative number is in the past. */
+  /** Days from now; negative in the past. */
   readonly validFrom?: number
   readonly validTo?: number
-  /** Purpose of the certificate. The default is `server`. */
+  /** By default `server`. */
   readonly usage?: 'server' | 'client' | 'both'
 }
 
@@ -29,8 +29,8 @@ interface Key {
 }
 
 /**
- * Creates a key with Node. Node also makes the signatures, because forge is slow at both tasks.
- * forge only encodes the certificates.
+ * Node creates the keys and signatures, because forge is slow at both. forge encodes the
+ * certificates.
  */
 function createKey(): Key {
   const pair = generateKeyPairSync('rsa', {
@@ -44,8 +44,7 @@ function createKey(): Key {
 function signed(certificate: forge.pki.Certificate, { pem }: Key): string {
   const signing = {
     sign() {
-      // forge sets this field just before it calls `sign`. The types of forge do not have the
-      // field.
+      // forge sets this field before it calls `sign`, but its types lack the field.
       const { tbsCertificate } = certificate as unknown as { tbsCertificate: forge.asn1.Asn1 }
       const bytes = Buffer.from(forge.asn1.toDer(tbsCertificate).getBytes(), 'latin1')
       return sign('sha256', bytes, pem).toString('latin1')
@@ -67,14 +66,10 @@ function certificate(subject: string, key: forge.pki.PublicKey, { validFrom = -1
   return made
 }
 
-/**
- * The alternative names as forge expects them. Type 2 is a host name, type 7 is an IP address (RFC
- * 5280 §4.2.1.6).
- */
+/** Alternative names for forge. Type 2 is a host name, type 7 an IP address (RFC 5280 §4.2.1.6). */
 const altNames = (names: readonly string[]) =>
   names.map(name => (/^[\d.]+$|:/.test(name) ? { type: 7, ip: name } : { type: 2, value: name }))
 
-/** Creates a private certificate authority. */
 export function createAuthority(name = 'test authority'): CertificateAuthority {
   const key = createKey()
   const leafKey = createKey()

@@ -4,44 +4,36 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { ServerTls } from './http-endpoint.ts'
 
-/** A CONNECT request as received. */
 export interface ConnectRequest {
-  /** The host and port of the request line, for example `203.0.113.7:443`. */
+  /** Host and port of the request line, for example `203.0.113.7:443`. */
   readonly authority: string
   readonly headers: IncomingMessage['headers']
 }
 
-/** Handles a CONNECT request in place of the proxy. */
 export type Intercept = (socket: Socket, request: ConnectRequest) => unknown
 
 export interface ConnectProxyOptions {
-  /** Certificate and key of the proxy. With them, clients connect to the proxy over TLS. */
+  /** With this certificate, clients connect to the proxy over TLS. */
   readonly tls?: ServerTls
-  /** Response of the proxy when the tunnel is open. Each text is a separate write. */
+  /** The response when the tunnel is open. Each text is a separate write. */
   readonly established?: readonly string[]
-  /** Returns the handler of a request, or undefined if the proxy should handle it. */
+  /** Returns undefined if the proxy should handle the request. */
   readonly intercept?: (request: ConnectRequest) => Intercept | undefined
 }
 
 export interface ConnectProxy {
   readonly port: number
-  /** URL of the proxy: `http://127.0.0.1:port`, or `https://…` with TLS. */
+  /** `http://127.0.0.1:port`, or `https://…` with TLS. */
   readonly url: string
   readonly requests: readonly ConnectRequest[]
-  /** Number of open connections of clients. */
   connections(): number
-  /** Resolves when this many CONNECT requests have arrived since the start. */
   received(count: number): Promise<void>
-  /** Resolves when all connections of clients are closed. */
   idle(): Promise<void>
-  /** Closes all tunnels. */
   cut(): void
-  /** Resets all tunnels. */
   reset(): void
   close(): Promise<void>
 }
 
-/** Responds to a CONNECT request with a status, and closes the connection. */
 export const refusing =
   (status: number, headers: Readonly<Record<string, string>> = {}): Intercept =>
   socket => {
@@ -50,8 +42,8 @@ export const refusing =
   }
 
 /**
- * Starts an HTTP proxy for CONNECT on 127.0.0.1. The proxy connects to 127.0.0.1, whatever host the
- * request names. It responds with 502 if it cannot connect.
+ * Starts an HTTP proxy for CONNECT on 127.0.0.1. It connects to 127.0.0.1, whatever host the
+ * request names, and responds with 502 if it cannot connect.
  */
 export async function startConnectProxy({
   tls,
@@ -93,9 +85,8 @@ export async function startConnectProxy({
     if (own === undefined) {
       openTunnel(client, url, head, established)
     } else {
-      // Read the socket, because an unread socket does not report that the client has closed the
-      // connection. Then close the proxy's side too, because Node's HTTP server does not close its
-      // side of a CONNECT connection by itself.
+      // An unread socket does not report that the client has closed the connection. And Node's HTTP
+      // server does not close its side of a CONNECT connection by itself.
       client.resume()
       client.on('end', () => client.end())
       own(client, request)

@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-/** The certificate and key of a server, in PEM. */
+/** In PEM. */
 export interface ServerTls {
   readonly cert: string
   readonly key: string
 }
 
 /**
- * An HTTP or HTTPS server on a free port of 127.0.0.1. It keeps idle connections open for longer
- * than a test takes.
+ * An HTTP or HTTPS server on a free port of 127.0.0.1. Idle connections stay open for longer than a
+ * test takes.
  */
 export class HttpEndpoint {
   readonly #scheme: 'http' | 'https'
@@ -20,7 +20,7 @@ export class HttpEndpoint {
   constructor(answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>, tls?: ServerTls) {
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
       answer(request, response).catch(error => {
-        // A request is incomplete if its sender was killed. This is not an error of the test.
+        // A killed sender leaves an incomplete request. This is not an error of the test.
         if (request.complete) throw error
       })
     }

@@ -2,10 +2,7 @@
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>
 
-/**
- * An HTTP/1.1 request. If the request has a body, and no header says how long the body is, the
- * header Content-Length is added.
- */
+/** An HTTP/1.1 request. Content-Length is added if a body has no header for its length. */
 export function request(line: string, headers: Fields = {}, body: string | Buffer = ''): Buffer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const framed = Object.keys(headers).some(name => /^(content-length|transfer-encoding)$/i.test(name))
@@ -27,6 +24,5 @@ export function chunk(piece: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 }
 
-/** A complete body in chunked encoding. */
 export const chunked = (...pieces: readonly (string | Buffer)[]): Buffer =>
   Buffer.concat([...pieces.map(piece => chunk(piece)), Buffer.from('0\r\n\r\n')])

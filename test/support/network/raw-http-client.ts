@@ -1,40 +1,32 @@
 import net, { type Socket } from 'node:net'
 import { Conditions } from '../awaited-conditions.ts'
 
-/** A response as received. */
 export interface WireAnswer {
   readonly status: number
   readonly reason: string
-  /** Headers by name in lower case. A repeated name is an error. */
+  /** By name in lower case. A repeated name is an error. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 /** A client that sends bytes unchanged and parses responses strictly. */
 export interface Wire {
-  /** Resolves when the kernel has accepted the bytes or the connection is closed. */
+  /** Resolves when the kernel has accepted the bytes, or the connection is closed. */
   send(bytes: string | Buffer): Promise<void>
-  /** Sends FIN. */
   end(): void
-  /** Sends RST. */
   reset(): void
   /**
-   * Resolves with the next final response. Interim responses are added to `interim`. Rejects if the
-   * connection ends first. For `HEAD`, no body is expected.
+   * Resolves with the next final response. Rejects if the connection ends first. For `HEAD`, no
+   * body is expected.
    */
   answer(method?: string): Promise<WireAnswer>
-  /** Statuses of all interim responses up to now. */
   readonly interim: readonly number[]
   /** Received text that is not yet part of a complete response. */
   readonly unread: string
-  /** Resolves when the server has closed its side or reset the connection. */
   readonly closed: Promise<'end' | 'reset'>
 }
 
-/**
- * Connects to the host and port of a base URL, by default from any local address. In all texts, one
- * character is one byte.
- */
+/** Connects to the host and port of a base URL. In all texts, one character is one byte. */
 export function connect(url: string, localAddress?: string): Promise<Wire> {
   const { hostname, port } = new URL(url)
   const socket = net.connect({
@@ -68,7 +60,6 @@ function createWire(socket: Socket): Wire {
   socket.on('end', onEnd('end'))
   socket.on('close', onEnd('reset'))
 
-  /** Removes the next complete response from `unread`. */
   function take(method: string): WireAnswer | Error | undefined {
     const head = /^HTTP\/1\.1 (\d{3}) ([^\r\n]*)\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(unread)
     if (head === null) return undefined
@@ -100,8 +91,7 @@ function createWire(socket: Socket): Wire {
       return Promise.race([written, gone])
     },
     end: () => void socket.end(),
-    // While Node sends FIN, a reset would leave the handle of the connection open for ever. So the
-    // connection is destroyed without a reset in this case.
+    // A reset while Node sends FIN would leave the handle of the connection open for ever.
     reset: () => void (socket.writableEnded && !socket.writableFinished ? socket.destroy() : socket.resetAndDestroy()),
     async answer(method = 'POST') {
       let found: WireAnswer | Error | undefined

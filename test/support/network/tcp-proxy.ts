@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /**
  * How the proxy treats its connections.
  * - `open`: forwards everything.
- * - `cut`: closes open connections, and new ones immediately.
+ * - `cut`: closes all connections.
  * - `reset`: resets open connections, and each new one when its first bytes arrive.
  * - `half-open`: keeps all connections open and forwards nothing, like a firewall that no longer
  *   knows the connections.
@@ -15,9 +15,8 @@ import { setTimeout as delay } from 'node:timers/promises'
  *   that has closed.
  * - `slow`: limits the bytes per second in each direction of a connection.
  *
- * Three states forward requests unchanged and disturb responses: `answers-lost` drops the
- * responses, `answers-late` delays the responses, and `answers-torn` resets each connection in the
- * middle of a response.
+ * Three states disturb only the responses: `answers-lost` drops them, `answers-late` delays them,
+ * and `answers-torn` resets the connection in the middle of a response.
  */
 export type LinkState =
   | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' | 'held' | 'answers-lost' }
@@ -25,21 +24,18 @@ export type LinkState =
   | { readonly kind: 'slow'; readonly bytesPerSecond: number }
   | { readonly kind: 'answers-torn'; readonly bytes: number }
 
-/** What happens to bytes in one direction. */
 type Fate =
   | { readonly kind: 'pass' | 'swallow' | 'hold' }
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'throttle'; readonly bytesPerSecond: number }
 
 export interface TcpProxy {
-  /** Port on 127.0.0.1. */
   readonly port: number
   /**
-   * Sets the state of open and new connections. If the proxy dropped bytes of a connection, it
-   * resets this connection when the new state forwards bytes again.
+   * Sets the state of open and new connections. A connection of which bytes were dropped is reset
+   * when the new state forwards bytes.
    */
   set(state: LinkState): void
-  /** Number of open connections of clients. */
   connections(): number
   close(): Promise<void>
 }
@@ -47,15 +43,13 @@ export interface TcpProxy {
 interface Connection {
   readonly client: Socket
   readonly server: Socket
-  /** Whether the proxy dropped bytes of this connection. */
   swallowed: boolean
   /** Number of response bytes since the state was set. */
   answered: number
 }
 
 /**
- * Starts a proxy between a client and a server on 127.0.0.1. The state of the proxy can be changed
- * at any time. If `listen` is 0, the proxy uses a free port.
+ * Starts a proxy between a client and a server on 127.0.0.1. With `listen` 0, it uses a free port.
  */
 export async function startTcpProxy(target: number, listen = 0): Promise<TcpProxy> {
   const connections = new Set<Connection>()
@@ -94,8 +88,8 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
     ] as const) {
       socket.setNoDelay(true)
       socket.on('error', () => {})
-      // When one side closes, the proxy closes the other side. With `held`, it first forwards the
-      // bytes that it holds. With `half-open`, it does not close the other side.
+      // With `held`, a side is closed only after the held bytes are forwarded. With `half-open`,
+      // the other side stays open.
       socket.on('close', () => {
         if (state.kind === 'held') sent.end()
         else if (state.kind !== 'half-open') other.destroy()
@@ -130,7 +124,6 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
   }
 }
 
-/** What happens to new bytes of one direction in this state. */
 function fateIn(state: LinkState, isAnswer: boolean): Fate {
   switch (state.kind) {
     case 'open':
@@ -154,13 +147,13 @@ function fateIn(state: LinkState, isAnswer: boolean): Fate {
 }
 
 /**
- * Creates the stream for one direction of a connection. The stream applies back-pressure, so a slow
- * link blocks the sender. A delay does not block the sender.
+ * Creates the stream for one direction of a connection. A slow link blocks the sender; a delay does
+ * not.
  */
 function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<void>): Transform {
   /**
-   * Resolves when all earlier bytes are forwarded. Later bytes wait for this promise, even after a
-   * change of the state, so that the order of the bytes is kept.
+   * Resolves when all earlier bytes are forwarded. Later bytes wait for it even in a new state, so
+   * that the order is kept.
    */
   let through: Promise<void> = Promise.resolve()
 
@@ -191,10 +184,10 @@ function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<voi
   }
   return new Transform({
     transform(chunk: Buffer, _encoding, done: TransformCallback) {
-      // The connection may have been closed before the chunk is due.
+      // The connection may be closed before the chunk is due.
       pass(chunk, () => void (this.destroyed || this.push(chunk))).then(() => done(), done)
     },
-    // If the state drops bytes, it also drops the FIN.
+    // A state that drops bytes also drops the FIN.
     flush(done) {
       if (fateOf(0).kind !== 'swallow') through.then(() => done(), done)
     },

@@ -5,7 +5,7 @@ import { durationMs, epochMs } from '../../../src/core/time.ts'
 
 const timestamp = epochMs(1_700_000_000_000)
 
-/** The dead letter of a message `m<number>` as the dispatcher writes it, with an invented event. */
+/** The dead letter of the message `m<number>`, as the dispatcher writes it. */
 export function writtenDeadLetter(
   number: number,
   {

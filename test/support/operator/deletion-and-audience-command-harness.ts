@@ -27,21 +27,16 @@ import { silent } from '../telemetry/silent-logger.ts'
 export const topics = topicNames('hookline')
 const partitions = 2
 
-/** An in-memory installation for operator commands. */
 export class OperatorHarness {
   readonly clock = new ManualClock()
   readonly log = new MemoryLog(this.clock, partitions)
-  /**
-   * Returns the committed offsets of the audiences service. By default, all inputs are committed.
-   */
+  /** Committed offsets of the audiences service. By default, all inputs are committed. */
   committed: (() => readonly number[]) | undefined
-  /** Time in ms that the read of one record takes. */
+  /** Time in ms to read one record. */
   readMs = 0
-  /** Milliseconds by which the brokers' clock is ahead of this machine's. */
+  /** By how many ms the brokers' clock is ahead of this machine's. */
   brokersAhead = 0
-  /** The topics that were read, in order. */
   readonly read: string[] = []
-  /** Number of connections to Kafka that were opened and not yet closed. */
   open = 0
 
   access(): CommandClients {
@@ -92,7 +87,7 @@ export class OperatorHarness {
     }
   }
 
-  /** Lets Kafka acknowledge writes and deliver records until `work` has ended. */
+  /** Acknowledges writes and delivers records until `work` has ended. */
   async during<T>(work: Promise<T>): Promise<T> {
     let isRunning = true
     const done = work.finally(() => (isRunning = false))
@@ -108,7 +103,7 @@ export class OperatorHarness {
     return this.log.records(topics.audienceInput).map(({ value }) => JSON.parse(String(value)) as AudienceInput)
   }
 
-  /** The written inputs, for example `observed u-1 true`, in their order in each partition. */
+  /** The written inputs, for example `observed u-1 true`. */
   inputsTold(): readonly string[] {
     return this.inputs().map(input =>
       [input.kind, inputUser(input), 'value' in input ? input.value : undefined].filter(Boolean).join(' '),
@@ -124,18 +119,15 @@ export class OperatorHarness {
     return last?.value ? decodeSuppressions(last.value.toString()) : undefined
   }
 
-  /**
-   * Writes the membership of a user to the memberships topic, or a tombstone if `state` is
-   * undefined.
-   */
+  /** Writes a user's membership to the memberships topic; undefined writes a tombstone. */
   keep(key: MemberKey, state: Partial<Membership> | undefined): void {
     const partition = partitionFor(Buffer.from(key.userId), partitions)
     this.#write(topics.memberships, membershipKey(key), partition, state && toMembershipRecord({ ...member, ...state }))
   }
 
   /**
-   * Writes a watermark record of an audience to every partition. It contains only the id of the
-   * newest full sync that has begun (`begun`).
+   * Writes a watermark of an audience to every partition. `begun` is the newest full sync that has
+   * begun.
    */
   keepMark(audience: string, begun: SyncId): void {
     for (let partition = 0; partition < partitions; partition++)
@@ -159,7 +151,7 @@ export class OperatorHarness {
   }
 }
 
-/** The membership of a user whose value the destination has acknowledged. */
+/** A member whose value the destination has acknowledged. */
 export const member: Membership = {
   desired: 'true' as JsonText,
   acknowledged: 'true' as JsonText,

@@ -4,15 +4,12 @@ import { type HostileRequest, hostileRequests, systematicRequests } from '../col
 interface Options {
   readonly seed: number
   readonly operatorKey: string
-  /** The headers of a signed-in browser. */
   readonly session: Readonly<Record<string, string>>
 }
 
 /**
- * Number of characters of the largest bodies before compression. It is a little less than the 1 MiB
- * that the operator listener accepts. Among the first requests, each kind of body, compression and
- * framing occurs with a body of this size. Later, only every fifth request may be this large, to
- * save time.
+ * Maximum characters of a body before compression, a little less than the listener's 1 MiB. The
+ * first requests have bodies of this size. Later, only every fifth may be this large, to save time.
  */
 const largest = 1_048_576 - 1_024
 const large = { first: systematicRequests, every: 5 }
@@ -37,9 +34,8 @@ const cookies: readonly ((size: number) => string)[] = [
 ]
 
 /**
- * Creates the hostile requests of `hostileRequests` for the paths of the operator listener. Almost
- * all have a valid key or session, because the listener refuses a request without one before it
- * reads the body.
+ * Creates hostile requests for the paths of the operator listener. Almost all have a valid key or
+ * session: without one, the listener refuses a request before it reads the body.
  */
 export function hostileOperatorRequests({ seed, operatorKey, session }: Options): (index: number) => HostileRequest {
   const [largeRequest, smallRequest] = [largest, small].map(size =>
@@ -61,7 +57,7 @@ function credentialsOf(
   { operatorKey, session }: Omit<Options, 'seed'>,
 ): Readonly<Record<string, string>> {
   const kind = chance.between(0, 199)
-  // Wrong keys are rare, because the listener throttles an address that sends them.
+  // Rare, because the listener throttles an address that sends wrong keys.
   if (kind === 0) return { Authorization: 'Bearer wrong' }
   if (kind === 1) return { Cookie: chance.pick(cookies)(chance.between(1, 12_000)) }
   if (kind < 40)
@@ -70,8 +66,7 @@ function credentialsOf(
 }
 
 /**
- * Returns the request with another method and path and with more headers. A request with a very
- * long path keeps its method and path, because the path is the attack.
+ * Replaces method and path, and adds headers. A very long path is kept, because it is the attack.
  */
 function redirected(bytes: Buffer, target: string, headers: Readonly<Record<string, string>>): Buffer {
   const end = bytes.indexOf('\r\n')

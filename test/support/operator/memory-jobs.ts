@@ -15,13 +15,12 @@ export interface MemoryJobs {
   readonly api: JobsApi
   readonly store: JobStore
   readonly log: MemoryLog
-  /** The offset ranges that a new job reads, in the events topic or in the dead-letter topic. */
   spans: readonly OffsetSpan[]
 }
 
 /**
- * The jobs as one operator process manages them: the process creates and cancels jobs, but does not
- * run them. The jobs topic is on an in-memory log that acknowledges writes automatically.
+ * The jobs of one operator process, which creates and cancels them, but does not run them. The log
+ * acknowledges writes automatically.
  */
 export async function memoryJobs(clock: Clock, log = new MemoryLog(clock)): Promise<MemoryJobs> {
   const follower = log.follower(topics.jobs)

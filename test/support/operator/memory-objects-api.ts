@@ -28,13 +28,13 @@ interface Options {
   readonly clock?: Clock
   readonly memory?: MemoryObjects
   readonly transport?: WebhookTransport
-  /** Adds access tokens to requests. Absent in tests without `auth.oauth2`. */
+  /** Adds access tokens to requests, for `auth.oauth2`. */
   readonly authorize?: Authorize
   readonly failures?: LastFailures
   readonly live?: StatusView
 }
 
-/** The operations behind the routes for destinations and sources. The objects are in memory. */
+/** The operations behind the routes for destinations and sources, with objects in memory. */
 export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
   const { clock = processClock, transport = noTransport } = options
   const { objects, merged } = options.memory ?? (await memoryObjects(clock))

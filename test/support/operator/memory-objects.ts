@@ -13,7 +13,6 @@ import { silent } from '../telemetry/silent-logger.ts'
 
 export const configTopic = 'hookline.config'
 
-/** The settings of a file with the sources `web` and `server` and the destination `filed`. */
 export function fileSettings(): Settings {
   const result = settingsFrom(
     draftFrom({
@@ -35,15 +34,15 @@ export function fileSettings(): Settings {
 
 export interface MemoryObjects {
   readonly objects: ConfigObjects
-  /** The settings of the configuration file together with all objects. */
+  /** The settings of the file together with all objects. */
   readonly merged: () => Merged
   readonly log: MemoryLog
 }
 
 /**
- * The configuration objects of one operator process, on an in-memory log that acknowledges writes
- * automatically. To simulate two processes of one installation, pass both the same `log`. `hasKey`
- * says whether `operator.encryptionKeyFile` is set.
+ * The configuration objects of one operator process, on a log that acknowledges writes
+ * automatically. Two processes with the same `log` simulate one installation. `hasKey` says whether
+ * `operator.encryptionKeyFile` is set.
  */
 export async function memoryObjects(
   clock: Clock,
@@ -80,7 +79,6 @@ export async function memoryObjects(
   return { objects: answering, merged, log }
 }
 
-/** Lets the log acknowledge writes and deliver records until `work` has ended. */
 export async function answered<T>(log: MemoryLog, work: Promise<T>): Promise<T> {
   let isRunning = true
   const done = work.finally(() => (isRunning = false))

@@ -6,19 +6,17 @@ import { connect } from '../network/raw-http-client.ts'
 import { operatorKey, ScriptedOperatorApi } from './scripted-deletion-and-audience-api.ts'
 import { startOperator } from './server.ts'
 
-/** The authentication header of an operator. */
 export const asOperator: Fields = { Authorization: `Bearer ${operatorKey}` }
 export const noKey = problem(401, 'invalid_operator_key', { headers: { 'www-authenticate': 'Bearer' } })
 
-/** Creates a request of an operator. */
 export const ask = (line: string, body: string | Buffer = '', headers: Fields = {}): Buffer =>
   request(line, { ...asOperator, ...headers }, body)
 
-/** A test case. `asked` are the expected calls of the operator API, by default none. */
+/** `asked` are the expected calls of the operator API, by default none. */
 export interface OperatorCase extends RawCase {
   readonly asked?: readonly string[]
   readonly lines?: readonly string[]
-  /** The expected reason why the list of a sync was cut short. */
+  /** Why the list of a sync was cut short. */
   readonly cutShort?: string
 }
 
@@ -31,8 +29,7 @@ export function operatorCases(
   options: Parameters<typeof startOperator>[1] = {},
 ): { readonly operator: ScriptedOperatorApi } {
   const operator = new ScriptedOperatorApi()
-  // The operator server reserves memory for the bodies of its requests through this object, which
-  // counts the reserved bytes. The rest of the tracking API is not used here.
+  // Only counts the bytes that the server reserves for bodies.
   const api = new ScriptedTrackingApi()
   let server: Awaited<ReturnType<typeof startOperator>>
   beforeAll(async () => {
@@ -60,7 +57,6 @@ export function operatorCases(
   return { operator }
 }
 
-/** Checks that the server responds on a new connection and has no memory reserved for bodies. */
 async function expectServing(url: string, api: ScriptedTrackingApi): Promise<void> {
   const wire = await connect(url)
   await wire.send(ask('GET /v1/regulations/d-1', '', { Connection: 'close' }))

@@ -21,15 +21,13 @@ destinations:
 interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
   readonly refuses?: MemoryTopicsProducer['refuses']
   readonly access?: Partial<ReplayAccess>
-  /** The jobs in the jobs topic. */
   readonly jobs?: readonly Job[]
   /** Age of the records of the jobs topic, in ms. */
   readonly jobsAgeMs?: number
 }
 
 /**
- * Runs `hookline replay` on in-memory dead letters. The destinations `crm` and `off` are
- * configured, and `off` is disabled.
+ * Runs `hookline replay`. The destinations `crm` and `off` are configured, and `off` is disabled.
  */
 export async function runReplay(deadLetters: readonly OutgoingRecord[], argv: readonly string[], given: Given = {}) {
   const harness = new ReplayHarness(deadLetters)

@@ -22,7 +22,7 @@ import { ManualClock } from '../manual-clock.ts'
 export const topics = topicNames('hookline')
 export const firstTier = 'hookline.retry.10s'
 
-/** Context of the replays: the destinations `crm` and `shop` are configured, and `gone` is not. */
+/** The destinations `crm` and `shop` are configured, and `gone` is not. */
 export const context: ReplayContext = {
   topics,
   routing: createRouting({
@@ -32,7 +32,7 @@ export const context: ReplayContext = {
   policy: defaultPolicy,
 }
 
-/** The dead letter of a failed delivery to a destination: the delivery of the nth event. */
+/** The dead letter of a failed delivery of the nth event. */
 export function givenUp(n: number, destination = 'crm', given: Partial<DeliveryState> = {}): OutgoingRecord {
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10, ...given })
@@ -48,15 +48,12 @@ export function deliveryOf(n: number, sourceId: string, destination = 'crm'): Ou
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/**
- * The dead letter of the nth event. This dead letter names no destination, for example because the
- * event is undecodable.
- */
+/** The dead letter of the nth event, without a destination. */
 export function refusedEvent(n: number, reason: DeadLetterReason = 'undecodable'): OutgoingRecord {
   return deadLetterRecord(recordOf({ partition: n % 2, offset: n, key: Buffer.from(`user-${n}`) }), undefined, reason)
 }
 
-/** The dead letter of a failed delivery to a destination: the nth change of an audience. */
+/** The dead letter of a failed delivery of the nth change of an audience. */
 export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
   const key = { audience: 'First time shopper', userId: `user-${n}`, destination }
   const event = identifyOf(key, 'first_time_shopper', { version: 7, value: 'true' as JsonText }, start)
@@ -66,7 +63,7 @@ export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/** A codec for JSON. It decodes values only after `learn` has fetched the schema. */
+/** Decodes values only after `learn` has fetched the schema. */
 const eventsAsJson: EventCodec & { isLearnt: boolean } = {
   isLearnt: false,
   encode: event => Buffer.from(JSON.stringify(event)),
@@ -94,7 +91,6 @@ interface Given extends Partial<ReplayOptions> {
   readonly events?: () => Promise<EventCodec>
 }
 
-/** Runs replays of in-memory dead letters. */
 export class ReplayHarness {
   readonly clock = new ManualClock(start)
   readonly memoryTopics = new MemoryTopics(() => this.clock.now())
@@ -103,7 +99,6 @@ export class ReplayHarness {
     for (const each of deadLetters) this.giveUp(each)
   }
 
-  /** Number of times that replays opened the schema registry. */
   opened = 0
 
   readonly events = async (): Promise<EventCodec> => {
@@ -120,7 +115,7 @@ export class ReplayHarness {
     this.memoryTopics.write(topics.deadLetter, deadLetter)
   }
 
-  /** Starts a replay. The test controls the producer of the replay. */
+  /** Starts a replay. The test controls its producer. */
   begin(given: Given = {}): { readonly producer: MemoryTopicsProducer; readonly work: Promise<ReplayReport> } {
     const { refuses, reader = this.memoryTopics.reader(), events = this.events, ...options } = given
     const producer = new MemoryTopicsProducer(this.memoryTopics, refuses)
@@ -135,15 +130,15 @@ export class ReplayHarness {
   }
 
   /**
-   * The records in the retry topic with the shortest wait. Each text has the destination, the
-   * message id, and the number of times that the delivery was replayed (`round`).
+   * The records in the retry topic with the shortest wait: destination, message id, and number of
+   * replays (`round`).
    */
   get parked(): readonly string[] {
     const records = this.memoryTopics.records(firstTier)
     return records.map(({ headers }) => `${headers['destination']} ${headers['message-id']} ${headers['round']}`)
   }
 
-  /** The live dead letters: those that were not replayed yet. */
+  /** The dead letters that were not replayed yet. */
   get standing(): readonly LogRecord[] {
     const records = this.memoryTopics.records(topics.deadLetter)
     const last = new LiveDeadLetters()

@@ -20,8 +20,8 @@ interface Options {
 }
 
 /**
- * Runs, in this process, commands that use the operator API. The commands send their requests to a
- * real listener of the operator API. The objects of this API are in memory.
+ * Runs commands in this process. They send requests to a real listener of the operator API, with
+ * objects in memory.
  */
 export async function objectsCommand({ transport, live, ...options }: Options = {}) {
   const memory = await memoryObjects(processClock)
@@ -32,10 +32,8 @@ export async function objectsCommand({ transport, live, ...options }: Options = 
   return {
     url: server.url,
     close: () => server.stop(),
-    /** The lines of the audit log. */
     audited: server.audited,
     objects: memory.objects,
-    /** Runs `hookline …argv`. */
     run: (argv: readonly string[], given: Parameters<typeof runCommand>[1] = {}) =>
       runCommand(argv, { ...given, env: { ...env, ...given.env } }),
     /** Writes an object directly, as another operator process does. */
@@ -50,7 +48,7 @@ export async function objectsCommand({ transport, live, ...options }: Options = 
       })
       if (outcome.kind !== 'changed') throw new Error(JSON.stringify(outcome))
     },
-    /** The documents that the API manages (origin `api`), by id. Their secrets are masked. */
+    /** The documents with origin `api`, by id. Their secrets are masked. */
     documents: (kind: ObjectKind): Readonly<Record<string, ObjectDocument>> =>
       Object.fromEntries(
         memory.objects.list(kind).flatMap(({ id, origin, document }) => (origin === 'api' ? [[id, document]] : [])),

@@ -18,7 +18,6 @@ import { testSecret } from '../secret-scan/make-and-find-test-secrets.ts'
 export const operatorKey = testSecret('operator-key')
 export const readKey = testSecret('read-key')
 
-/** The keys of the operator API in tests. */
 const keys = [
   { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] },
   { name: 'dashboard', role: 'read', secrets: [new Secret(readKey)] },
@@ -33,18 +32,17 @@ const found: DeletionFound = {
 }
 const notFound = refusal('not_found', 'There is no deletion with this id: check the id.')
 
-/** An operator API behind the real routes. It records requests and returns scripted responses. */
+/** An operator API behind the real routes, with scripted responses. */
 export class ScriptedOperatorApi implements DeletionAndAudienceApi {
-  /** The calls in order, for example `delete {…}`, `find d-1`, `sync Shoppers full`. */
+  /** Calls in order, for example `delete {…}`, `find d-1`, `sync Shoppers full`. */
   readonly asked: string[] = []
   readonly lines: string[] = []
   /** The trace contexts of deletions and syncs. */
   readonly traces: (TraceContext | undefined)[] = []
-  /** The reason why the list of a sync was cut short. */
   cutShort: string | undefined
   readonly #changes = new Conditions()
   #reading = Promise.resolve()
-  /** Text of the line at which a sync is rejected. */
+  /** The line at which a sync is rejected. */
   wrongLine = 'wrong'
 
   /** Pauses the reading of lists until the returned function is called. */

@@ -17,9 +17,8 @@ export interface ObjectAnswer {
 }
 
 /**
- * Sends one request of an operator. A body that is not text is sent as JSON.
- * @throws when the response contains a secret. Only the new secret in the response to a rotation is
- * permitted
+ * Sends a request of an operator. A body that is not text is sent as JSON. @throws when the
+ * response contains a secret other than the new one of a rotation
  */
 export async function askObjects(
   { url }: Pick<Awaited<ReturnType<typeof startOperator>>, 'url'>,

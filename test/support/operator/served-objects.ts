@@ -12,8 +12,8 @@ const closing = closingAfterEach()
 
 export const secretOfCrm = 'a-shared-secret-of-crm'
 /**
- * The document of a destination with three secrets: the shared secret, a token in the path of the
- * URL, and a credential in a header.
+ * A destination with three secrets: the shared secret, a token in the URL, and a credential in a
+ * header.
  */
 export const crm = {
   sources: ['web'],
@@ -24,13 +24,9 @@ export const crm = {
 }
 export const clock = new ManualClock()
 
-/** The current server, and its objects on an in-memory log. Each test gets a new server and log. */
+/** Each test gets a new server and log. */
 export const served = {} as { server: Awaited<ReturnType<typeof startOperator>>; memory: MemoryObjects }
 
-/**
- * Starts a server and makes it the current one. `serveObjectsForEach` calls this function without
- * options.
- */
 export async function start(options: Parameters<typeof memoryObjects>[1] = {}): Promise<void> {
   served.memory = await memoryObjects(clock, options)
   const objects = await objectsApi({ memory: served.memory, clock })
@@ -42,7 +38,6 @@ export async function start(options: Parameters<typeof memoryObjects>[1] = {}): 
   closing({ close: () => server.stop() })
 }
 
-/** Starts a server before each test. */
 export function serveObjectsForEach(): void {
   beforeEach(() => start())
 }

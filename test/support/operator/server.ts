@@ -41,7 +41,6 @@ interface Options {
   readonly tracer?: Tracer | undefined
 }
 
-/** Answers for an installation that has no messages and no dead letters. */
 const emptyLog: MessageAndDeadLetterApi = {
   message: async ({ id, since }) => ({
     kind: 'answered',
@@ -51,10 +50,7 @@ const emptyLog: MessageAndDeadLetterApi = {
   deadLetter: async () => objectRefusal('not_found', 'There is no dead letter with this key.'),
 }
 
-/**
- * Starts the server of the operator API on a free port. `api` handles the requests about deletions
- * and audiences.
- */
+/** Starts the server of the operator API on a free port. `api` handles deletions and audiences. */
 export async function startOperator(api: DeletionAndAudienceApi, options: Options = {}) {
   const { metrics, text } = createMetrics()
   const audited: object[] = []
@@ -69,7 +65,7 @@ export async function startOperator(api: DeletionAndAudienceApi, options: Option
     sessions: () => operatorSessions,
     listAudiences: async () => ({ audiences: [] }),
     readLedger: async () => Promise.reject(new Error('no ledger')),
-    // Masks each field that is not on the allow-list, as Hookline does when it writes a log line.
+    // Masks each field outside the allow-list, as in a log line of Hookline.
     audit: line => void audited.push(loggable({ ...line })),
     ...options,
   })
@@ -77,9 +73,7 @@ export async function startOperator(api: DeletionAndAudienceApi, options: Option
   return {
     url,
     stop: server.stop,
-    /** The lines of the audit log. */
     audited,
-    /** Number of responses by code, from the metrics. The code is `ok` or an error code. */
     async answered(): Promise<Readonly<Record<string, number>>> {
       const lines = (await text()).matchAll(/^hookline_operator_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))

@@ -10,10 +10,7 @@ import { startOperator } from './server.ts'
 export const ada = { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] } as const
 export const dashboard = { name: 'dashboard', role: 'read', secrets: [new Secret(readKey)] } as const
 
-/**
- * The method and path, and the body, of a request to delete a user. Tests use it as an example of a
- * request that needs the role `operate` and, in a session, the CSRF token.
- */
+/** An example of a request that needs the role `operate` and, in a session, the CSRF token. */
 export const deletionLine = 'POST /v1/regulations'
 export const deletion = { userIds: ['u-1'] }
 
@@ -24,10 +21,7 @@ interface Asked {
 
 type SessionServer = Awaited<ReturnType<typeof startSessionServer>>
 
-/**
- * Starts a server before each test and stops it afterwards. Requests are sent to the current
- * server.
- */
+/** Starts a server before each test and stops it afterwards. Requests go to the current server. */
 export function sessionServerForEach() {
   let server: SessionServer
   beforeEach(async () => {
@@ -42,7 +36,6 @@ export function sessionServerForEach() {
   }
 }
 
-/** Starts the operator listener. A test can change its clock and its sessions. */
 async function startSessionServer() {
   const api = new ScriptedOperatorApi()
   const state = { sessions: createOperatorSessions([ada, dashboard]), now: Date.UTC(2026, 10, 26) }
@@ -67,10 +60,7 @@ async function startSessionServer() {
 
   return {
     ...{ api, state, ask, signInWith, url: server.url, stop: server.stop, audited: server.audited },
-    /**
-     * Signs in. Returns the headers for requests of the session, and also its cookie and its token
-     * separately.
-     */
+    /** Signs in. `headers` has the headers for requests of the session. */
     async signedIn(key = operatorKey) {
       const { headers, body } = await signInWith(key)
       const cookie = String(headers.get('set-cookie')).split(';')[0] ?? ''

@@ -9,14 +9,9 @@ import type {
 } from '../../../src/core/operator/records-found-for-timeline.ts'
 import { durationMs, epochMs } from '../../../src/core/time.ts'
 
-/*
- * Builders of the records that a timeline shows. All are about one event for the destination `crm`.
- */
-
 export const start = epochMs(Date.UTC(2026, 2, 1))
 const origin = { topic: 'hookline.events', partition: 0, offset: 7, timestamp: start }
 
-/** A successful first attempt. */
 export const foundAttempt = ({ at = start, ...more }: Partial<Omit<RecordedAttempt, 'at'>> & { at?: number } = {}) =>
   ({
     ...{ destination: 'crm', source: 'web', messageId: 'm-1', type: 'track', attempt: 1, elapsedMs: 12 },
@@ -45,7 +40,6 @@ export const foundDeadLetter = (more: Partial<FoundDeadLetter> = {}): FoundDeadL
   ...{ destination: 'crm', reason: 'retries_exhausted', round: 0, ...more },
 })
 
-/** The result of a complete search that found nothing. */
 export const noPieces: TimelineInput = {
   ...{ id: 'm-1', attempts: [], copies: [], deadLetters: [], events: [], recorded: 'failures' },
   isComplete: { attempts: true, copies: true, deadLetters: true },

@@ -5,30 +5,25 @@ import type { Seen } from '../webhook/receiver-recording-sender-and-time.ts'
 import { idAt, offsetOf, partitionOf } from './message-ids-with-partition-offsets.ts'
 
 /**
- * Factor by which every time limit is multiplied. The limits are for an idle machine, but these
- * tests share the machine with other tests and with the brokers.
+ * Factor for every time limit. The limits are for an idle machine, but these tests share the
+ * machine with other tests and with the brokers.
  */
 export const patience = Number(process.env['PATIENCE'] ?? 2)
 
-/**
- * Returns a function that checks whether a committed position marks an offset as done. Offsets
- * before the committed one are done, and so are the later ones that the metadata lists.
- */
+/** Returns whether an offset is done: it is before the committed one, or the metadata lists it. */
 function isDoneBy({ offset: committed, metadata }: CommittedPosition): (offset: number) => boolean {
   const ahead = parseCommit(committed, metadata).done
   return offset => offset < committed || ahead.has(offset)
 }
 
-/** Whether the committed positions mark a message as done. */
 export function isCommitted(positions: readonly CommittedPosition[]): (id: string) => boolean {
   const isDone = positions.map(isDoneBy)
   return id => isDone[partitionOf(id)]?.(offsetOf(id)) === true
 }
 
 /**
- * Compares the committed positions with those of the previous check, and returns the errors. It is
- * an error if a record was marked as done and no longer is, or if a record is marked as done before
- * its delivery.
+ * Compares committed positions with the previous ones. Returns an error if a record is no longer
+ * marked as done, or if it is marked before its delivery.
  */
 export function progressFaults(
   before: readonly CommittedPosition[],
@@ -47,7 +42,7 @@ export function progressFaults(
   })
 }
 
-/** The offsets that at least one of the commits marks as done, without those below `from`. */
+/** The offsets from `from` that at least one commit marks as done. */
 function doneFrom(from: number, commits: readonly CommittedPosition[]): number[] {
   const done = new Set<number>()
   for (const { offset: committed, metadata } of commits) {
@@ -57,11 +52,10 @@ function doneFrom(from: number, commits: readonly CommittedPosition[]): number[]
   return [...done]
 }
 
-/** What the sender and the receiver recorded. Times are monotonic milliseconds. */
+/** Times are in ms of `performance.now()`. */
 export interface Observed {
-  /** Send time of each message, by id. */
   readonly sent: ReadonlyMap<string, number>
-  /** Requests in the order of their arrival. */
+  /** In the order of their arrival. */
   readonly seen: readonly Seen[]
 }
 
@@ -70,11 +64,10 @@ export interface Victim {
   readonly what: string
   readonly name: string
   readonly at: number
-  /** Time at which a frozen process continued. */
   readonly healedAt?: number
 }
 
-/** Judges the deliveries by the rules of `make chaos`: for example, nothing may be lost. */
+/** Judges the deliveries by the rules of `make chaos`. */
 export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: readonly Injected[] = []): Findings {
   const events = new Map(
     [...sent].map(([id, at]) => [id, { id, partition: partitionOf(id), at, acknowledgedAt: at }] as const),
@@ -97,9 +90,8 @@ export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: r
 }
 
 /**
- * Describes the fault of a killed or frozen process for `findingsOf`. The recovery ends when all
- * partitions of this process have a new owner. A partition has a new owner when a different process
- * delivers an event of this partition that was sent after the fault.
+ * Describes the fault of a killed or frozen process for `findingsOf`. The recovery ends when
+ * another process has delivered, for each of its partitions, an event sent after the fault.
  */
 export function suffered({ sent, seen }: Observed, { what, name, at, healedAt }: Victim): Injected {
   const owners = new Map(seen.filter(each => each.at <= at).map(({ id, process }) => [partitionOf(id), process]))

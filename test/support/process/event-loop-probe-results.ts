@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises'
 
-/** Longest times for which an event loop was blocked, in ms: see `event-loop-probe.ts`. */
+/** Longest times for which an event loop was blocked. */
 export interface Blocked {
   readonly cpuMs: number
   readonly wallMs: number
 }
 
-/** Maximum times for which a hostile request may block the event loop. */
+/** Limits for a hostile request. */
 export const longestBlock: Blocked = { cpuMs: 250, wallMs: 1_000 }
 
 /**
- * The longest times for which the event loop was blocked since `from`, which is in ms since 1970.
- * `event-loop-probe.ts` wrote the file.
+ * The longest blockages since `from` (ms since 1970), from the file of `event-loop-probe.ts`.
  * @throws when the file does not exist, because the probe did not run
  */
 export async function blockedSince(file: string, from: number): Promise<Blocked> {

@@ -1,12 +1,11 @@
 /*
  * Measures for how long the event loop of a process is blocked. Load this file with `--import`. It
  * measures the time between two ticks of a timer, in two ways:
- * - CPU time of the main thread. The load of other processes does not count.
- * - Wall time, without the time for which the thread waited for a core. It also counts other waits,
- *   for example for synchronous I/O.
- * Each long blockage becomes a line in the file LOOP_PROBE_FILE: milliseconds since 1970,
- * milliseconds of CPU time, milliseconds of wall time. The first line has 0 ms. It shows that the
- * probe was loaded.
+ * - CPU time of the main thread, which excludes the load of other processes.
+ * - Wall time without the wait for a core. It includes other waits, for example for synchronous
+ *   I/O.
+ * Each long blockage becomes a line in the file LOOP_PROBE_FILE: ms since 1970, ms of CPU time, ms
+ * of wall time. The first line has 0 ms, and shows that the probe was loaded.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 
@@ -14,7 +13,7 @@ const file = process.env['LOOP_PROBE_FILE']
 const tickMs = 5
 const shownMs = { cpu: 25, wall: 250 }
 
-/** Milliseconds for which the main thread has waited for a core. 0 on systems other than Linux. */
+/** How long the main thread has waited for a core, in ms. 0 on systems other than Linux. */
 function waitedForCore(): number {
   try {
     return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ')[1]) / 1e6

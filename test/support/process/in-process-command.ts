@@ -4,14 +4,13 @@ import { type CommandEntry, runProgram } from '../../../src/app/program.ts'
 import { assertNoSecretsPrinted } from '../secret-scan/scan-responses-and-output.ts'
 
 export interface TestIo extends CommandIo {
-  /** The text that was written to stdout up to now. `err` returns the text of stderr. */
   out(): string
   err(): string
 }
 
 /**
- * Creates the streams, the environment variables and the stop signal for a command that runs in
- * this process. The command has only the given variables. By default, it has no terminal.
+ * Creates the streams, the environment and the stop signal of a command in this process. It has
+ * only the given variables and, by default, no terminal.
  */
 export function createTestIo(
   given: { env?: Record<string, string>; stdin?: string | Readable; signal?: AbortSignal; isTTY?: boolean } = {},
@@ -32,9 +31,8 @@ export function createTestIo(
 }
 
 /**
- * Runs `hookline …argv` in this process.
- * @throws when the output contains a secret. Only the new secret that a rotation prints is
- * permitted
+ * Runs `hookline …argv` in this process. @throws when the output contains a secret other than the
+ * new one of a rotation
  */
 export async function runCommand(
   argv: readonly string[],

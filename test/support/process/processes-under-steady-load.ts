@@ -10,26 +10,21 @@ import { type Observed, progressFaults } from './delivery-findings.ts'
 import { partitionOf, partitions } from './message-ids-with-partition-offsets.ts'
 import { startInstallation, type TestInstallation } from './test-installation.ts'
 
-/** The load: `size` records every `everyMs` milliseconds, which are 500 records per second. */
+/** `size` records every `everyMs` ms: 500 records per second. */
 const batch = { size: 25, everyMs: 50 }
-/** Interval between two reads of the committed offsets, in ms. */
 const lookEveryMs = 100
-/**
- * Time limit from the end of the load until all deliveries and their retries have arrived, in ms.
- */
+/** Time limit, after the load, for all deliveries and their retries. */
 const settleLimitMs = 60_000
 
 export interface FleetProcess {
-  /** Name of the process. `Seen.process` has the same names. */
   readonly name: string
   readonly service: RunningService
 }
 
-/** Several processes of one installation under a steady load. Tests observe them from outside. */
 export class Fleet {
   readonly receiver: RecordedDeliveries
   readonly processes: FleetProcess[] = []
-  /** Time just before each message was written, by id. */
+  /** Time just before the write, by message id. */
   readonly sent = new Map<string, number>()
   readonly #installation: TestInstallation
   readonly #admin: AdminClient
@@ -45,7 +40,7 @@ export class Fleet {
     this.#admin = admin
   }
 
-  /** @param latencyMs delay of the response to the n-th request; by default 20 to 200 ms */
+  /** `latencyMs` is the delay of the n-th response; by default 20 to 200 ms. */
   static async started(size: number, latencyMs = (count: number): number => 20 + ((count * 37) % 180)): Promise<Fleet> {
     const receiver = await RecordedDeliveries.started(latencyMs)
     try {
@@ -80,14 +75,12 @@ export class Fleet {
     return process
   }
 
-  /** Removes a process from the fleet, by default the oldest, and returns it. */
   take(index = 0): FleetProcess {
     const [taken] = this.processes.splice(index, 1)
     if (taken === undefined) throw new Error(`there is no process ${index}`)
     return taken
   }
 
-  /** What the sender and the receiver have recorded up to now. It grows while the load runs. */
   get observed(): Observed {
     return { sent: this.sent, seen: this.receiver.seen }
   }
@@ -111,7 +104,7 @@ export class Fleet {
     return this.#admin.positions(this.#installation.topics.dispatcherGroup, this.#installation.topics.events)
   }
 
-  /** Resolves with the committed positions when at least one offset is committed. */
+  /** Resolves when at least one offset is committed. */
   progress(): Promise<readonly CommittedPosition[]> {
     return until(async () => {
       const now = await this.positions()
@@ -119,7 +112,7 @@ export class Fleet {
     })
   }
 
-  /** Resolves when each partition has delivered a message that was sent after this call. */
+  /** Resolves when each partition has delivered a message sent after this call. */
   async eachPartitionDelivers(): Promise<void> {
     const since = performance.now()
     const missing = new Set(Array.from({ length: partitions }, (_, partition) => partition))
@@ -134,8 +127,8 @@ export class Fleet {
   }
 
   /**
-   * Ends the load. Waits until everything is delivered or the time limit has passed. Then stops the
-   * processes, and resolves with their exit codes.
+   * Ends the load, waits until everything is delivered or the time limit has passed, and stops the
+   * processes. Resolves with their exit codes.
    */
   async settled(): Promise<readonly (number | null)[]> {
     this.#isLoading = false
@@ -148,9 +141,8 @@ export class Fleet {
   }
 
   /**
-   * Ends the check of the committed positions, which has run ten times per second since the start.
-   * Resolves with the errors that it found. A message that is neither delivered nor in a retry
-   * topic must not be committed.
+   * Ends the check of the committed positions, and resolves with its errors. A message that is
+   * neither delivered nor in a retry topic must not be committed.
    */
   progressFaults(): Promise<readonly string[]> {
     this.#watchEnd.abort()
@@ -184,9 +176,8 @@ export class Fleet {
   }
 
   /**
-   * The ids of the messages in the retry topics. On a busy machine, some requests time out, and
-   * Hookline writes the messages of these requests to retry topics. Hookline then commits the
-   * offsets of the messages on the events topic, although the messages are not delivered yet.
+   * On a busy machine, some requests time out, and their messages are written to retry topics. The
+   * offsets are then committed before the delivery.
    */
   async #idsInRetryTopics(): Promise<ReadonlySet<string>> {
     const { topics, read } = this.#installation
@@ -207,9 +198,7 @@ export class Fleet {
     }
   }
 
-  /**
-   * Each record has a different user, so that no record waits for an earlier one of the same user.
-   */
+  /** Each record has its own user, so that no record waits for an earlier one. */
   #recordOf(id: string): OutgoingRecord {
     const value = this.#installation.codec.encode({
       sourceId: 'web',

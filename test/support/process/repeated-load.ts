@@ -2,15 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const usualMs = 1_000
 
-/** Background work that a test repeats. */
 export interface Load {
-  /** Resolves when the current repetition ends. Rejects with the error of a failed repetition. */
+  /** Resolves when the current repetition ends. Rejects with the error of a failed one. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the first repetition immediately. Each further repetition starts `everyMs` after the start
- * of the previous one. If the previous one takes longer, the next one starts when it ends.
+ * Repeats `round`. Each repetition starts `everyMs` after the start of the previous one, or when it
+ * ends, if this is later.
  */
 export function startLoad(round: () => Promise<unknown>, everyMs = usualMs): Load {
   const over = new AbortController()

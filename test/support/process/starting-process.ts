@@ -5,20 +5,15 @@ import type { Readable } from 'node:stream'
 
 const program = new URL('../../../bin/hookline.js', import.meta.url).pathname
 
-/** A process of `hookline run` that has not said yet that it is ready. */
 export interface StartingProcess {
   readonly child: ChildProcess
-  /** The exit code. */
   readonly exited: Promise<number | null>
-  /** Rejects when the process ends before it is ready. */
   readonly ready: Promise<void>
-  /**
-   * Resolves when a line of the log has these words. @throws when the log ends without this line
-   */
+  /** Resolves when a log line has these words. @throws when the log ends without this line */
   logs(words: string): Promise<void>
 }
 
-/** Starts `hookline run` with these arguments, and with `own` added to its environment. */
+/** Starts `hookline run` with these arguments. `own` is added to its environment. */
 export function spawnRun(words: readonly string[], own: NodeJS.ProcessEnv = {}): StartingProcess {
   const child = spawn(process.execPath, [program, 'run', ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -18,40 +18,38 @@ import { assertNoSecretsPrinted, metricsTextOf } from '../secret-scan/scan-respo
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
- * A separate installation: its topics, its schemas, a configuration file and real processes. It
- * uses the schema registry of the test run. By default, it also uses the broker of the test run.
+ * A separate installation with real processes. It uses the schema registry and, by default, the
+ * broker of the test run.
  */
 export interface TestInstallation {
   readonly topics: TopicNames
   readonly configFile: string
   readonly codec: EventCodec
   /**
-   * Starts another process of `hookline run`. `own` is added to the environment of the process, and
-   * `words` to its arguments.
+   * Starts another `hookline run`. `own` is added to its environment, and `words` to its arguments.
    */
   run(own?: NodeJS.ProcessEnv, words?: readonly string[]): Promise<RunningService>
-  /** Replaces the configuration file. Running services reload it. */
+  /** Running services reload the new file. */
   configure(overrides: ConfigurationOverrides): Promise<void>
-  /** Writes records. Resolves when Kafka has acknowledged all of them. */
+  /** Resolves when Kafka has acknowledged all records. */
   write(topic: string, records: readonly OutgoingRecord[]): Promise<void>
   send(events: readonly Event[]): Promise<void>
   read(topic: string): Promise<readonly LogRecord[]>
-  /** Like `read`, for topics that do not fit into memory: passes each record to `onRecord`. */
+  /** Like `read`, for topics that do not fit into memory. */
   readEach(topic: string, onRecord: (record: LogRecord) => void): Promise<void>
   /** Runs `hookline …words`. @throws when the command fails or prints a secret */
   command(...words: readonly string[]): Promise<string>
-  /** The log lines of the services as objects. */
   log(): Promise<readonly Record<string, unknown>[]>
   /** @throws when the log or the metrics of the services have a secret */
   close(): Promise<void>
 }
 
-/** The write key of the source `web`, except in tests that configure other sources. */
+/** The usual write key of the source `web`. */
 export const webKey = testSecret('web-key')
 
 /**
- * Changes to the default configuration. Each key replaces the whole default value of this key, for
- * example all of `kafka`. Only `topics` is merged with its default, key by key.
+ * Changes to the default configuration. Each key replaces its whole default value, for example all
+ * of `kafka`. Only `topics` is merged key by key.
  */
 export interface ConfigurationOverrides {
   readonly topics?: { readonly prefix?: string; readonly partitions: number; readonly replicationFactor: number }
@@ -83,7 +81,7 @@ export async function startInstallation(
       JSON.stringify({ ...base, ...overrides, topics: { ...base.topics, ...overrides.topics } }, null, 2),
     )
   await write(config)
-  // Tests can choose another broker than the one that the environment names.
+  // Tests can choose another broker than that of the environment.
   const env = { ...process.env, KAFKA_BROKERS: brokers }
   const command = async (...words: readonly string[]): Promise<string> => {
     const out = await hookline(configFile, words, env)
@@ -106,7 +104,7 @@ export async function startInstallation(
   const running = new Set<RunningService>()
   const readEach: TestInstallation['readEach'] = async (topic, onRecord) => {
     await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => {
-      // Leave out the records that processes write only to learn the broker's time.
+      // Processes write these records only to learn the broker's time.
       if (record.key?.toString() !== '-/clock') onRecord(record)
     })
   }
@@ -171,8 +169,8 @@ async function append(producer: LogProducer, topic: string, records: readonly Ou
 }
 
 /**
- * Creates `count` track events of the source `web`. Their ids are `<prefix>-0` and so on, and each
- * has a different user.
+ * Creates `count` track events of the source `web`, with the ids `<prefix>-0` and so on. Each has
+ * its own user.
  */
 export function trackEvents(count: number, prefix = 'm'): readonly Event[] {
   return Array.from({ length: count }, (_, index) => ({

@@ -1,20 +1,19 @@
 import type { Rule } from './rules.ts'
 
-/** Length of an accelerated minute, in seconds. */
+/** In seconds. */
 const minute = 1
 /**
- * Maximum length of an accelerated window, in seconds. Without the maximum, a window of three days
- * takes 72 minutes, and a test must wait until the window is empty. The maximum is longer than an
- * accelerated hour (60 s). So a window of more than an hour is still longer than a window of an
- * hour.
+ * Maximum length of an accelerated window, in seconds. Without it, a window of three days takes 72
+ * minutes. It is more than an accelerated hour (60 s), so longer windows stay longer than an hour's
+ * window.
  */
 const longest = 75
 
 const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 24 * 60 }
 
 /**
- * Matches the durations in `[5m]` and `offset 10m`, and the 60 in `* 60`. It also matches whole
- * quoted texts, so that nothing in them is replaced.
+ * Matches the durations in `[5m]` and `offset 10m`, and the 60 in `* 60`. Also matches quoted
+ * texts, so that nothing in them is replaced.
  */
 const token = /"(?:\\.|[^"\\])*"|(?<=\[|offset )(?<count>\d+)(?<unit>[mhd])\b|(?<=\* )60\b/g
 
@@ -23,9 +22,8 @@ function accelerated(count: number, unit: string): string {
 }
 
 /**
- * Speeds a rule up. A minute becomes a second in windows, in offsets, in `for`, and in expressions
- * that multiply minutes by 60. Comparisons and thresholds stay the same. So an alert fires for the
- * same reason as in production, but a test does not take hours.
+ * Speeds a rule up: a minute becomes a second in windows, in offsets, in `for`, and in factors of
+ * 60. Thresholds stay the same, so an alert fires for the same reason as in production.
  */
 export function accelerate<Any extends Pick<Rule, 'expr' | 'for'>>({ expr, for: patience, ...rule }: Any): Any {
   const text = expr.replaceAll(token, (found, count?: string, unit?: string) => {

@@ -13,7 +13,7 @@ export interface Sought {
 }
 
 const askEveryMs = 250
-/** Time limit of a wait, in ms. On an idle machine, the slowest alert takes 80 s. */
+/** In ms. On an idle machine, the slowest alert takes 80 s. */
 const patienceMs = 300_000
 /**
  * The jobs with a target that was up at each scrape in the last 6 s. An alert also stops firing

@@ -9,16 +9,14 @@ export interface ContractMetric {
   readonly unit: string
   readonly use: 'alert' | 'dashboard' | 'debug'
   readonly help: string
-  /** Labels by name, with the list of all values or a description of the values. */
+  /** For each label, a list of all values, or a description of the values. */
   readonly labels?: Readonly<Record<string, readonly string[] | string>>
   readonly buckets?: readonly number[]
-  /** The label that the exemplars of the metric have. */
   readonly exemplar?: 'trace_id'
 }
 
 /**
- * The metrics of the committed file. They are read from the file and not from the code that
- * generates it, so that tests check the file itself.
+ * Read from the committed file, not from the code that generates it, so that tests check the file.
  */
 export const contractMetrics: readonly ContractMetric[] = (
   parse(readFileSync(join(import.meta.dirname, '../../../schemas/metrics.yaml'), 'utf8')) as {

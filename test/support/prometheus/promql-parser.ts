@@ -1,7 +1,3 @@
-/**
- * The parts of a PromQL expression: its metrics with their matchers, and its labels for grouping
- * and joins.
- */
 export interface Asked {
   readonly metrics: readonly { readonly name: string; readonly matchers: readonly Matcher[] }[]
   readonly labels: readonly string[]
@@ -14,15 +10,15 @@ export interface Matcher {
 }
 
 const operators = ['and', 'or', 'unless', 'bool', 'offset']
-/** Aggregations. They can have `by (…)` before their parentheses. */
+/** `by (…)` may follow their names. */
 const aggregations = ['sum', 'max', 'min', 'avg', 'count', 'topk', 'quantile']
 const words = new Set([...operators, ...aggregations])
-/** Keywords that precede a list of labels. */
+/** A list of labels follows these keywords. */
 const lists = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right'])
 
 /**
- * Parses an expression without a check of its syntax. Grafana's `$variables` are treated as texts
- * and durations.
+ * Parses an expression without a check of its syntax. Grafana's `$variables` count as texts and
+ * durations.
  */
 export function askedIn(expr: string): Asked {
   const metrics: { name: string; matchers: Matcher[] }[] = []
@@ -31,8 +27,7 @@ export function askedIn(expr: string): Asked {
   for (let at = names.exec(expr); at !== null; at = names.exec(expr)) {
     const [, name, opens, rest = ''] = at
     if (name === undefined) continue
-    // Continue directly after the name, so that a following expression in parentheses is parsed
-    // too.
+    // Continues after the name, so that an expression in parentheses is parsed too.
     names.lastIndex = at.index + name.length
     if (lists.has(name)) {
       labels.push(...splitLabels(rest))

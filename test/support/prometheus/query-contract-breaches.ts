@@ -2,14 +2,12 @@ import { contractSeries } from './metrics-contract.ts'
 import { askedIn, type Matcher } from './promql-parser.ts'
 import { recordings } from './rules.ts'
 
-/** Labels that Prometheus and the cluster add to all series. */
+/** Prometheus and the cluster add these labels to all series. */
 const added = ['job', 'namespace', 'instance', 'pod']
-/** Series that Prometheus creates itself. */
 const synthetic: Record<string, readonly string[]> = { up: [], ALERTS: ['alertname', 'alertstate', 'severity'] }
 
 /**
- * The labels of a series, each with its values if there is a fixed list of them. Returns undefined
- * for an unknown series.
+ * The labels of a series, with their values if the list is fixed. Undefined for an unknown series.
  */
 function labelsOf(series: string): ReadonlyMap<string, readonly string[] | undefined> | undefined {
   const metric = contractSeries.get(series)
@@ -28,7 +26,7 @@ function labelsOf(series: string): ReadonlyMap<string, readonly string[] | undef
   return made && own([...added, ...made])
 }
 
-/** The metrics, labels and label values of an expression that are not in `schemas/metrics.yaml`. */
+/** The parts of an expression that `schemas/metrics.yaml` does not have. */
 export function breachesIn(expr: string): readonly string[] {
   const { metrics, labels } = askedIn(expr)
   const known = metrics.map(({ name }) => labelsOf(name))
@@ -51,10 +49,7 @@ function strangeValues({ operator, value }: Matcher, closed: readonly string[] |
   return asked.filter(each => !closed.some(one => new RegExp(`^(?:${each})$`).test(one)))
 }
 
-/**
- * The metrics in `schemas/metrics.yaml` that an expression uses, directly or through recording
- * rules.
- */
+/** The metrics that an expression uses, directly or through recording rules. */
 export function metricsIn(expr: string): readonly string[] {
   return askedIn(expr).metrics.flatMap(({ name }) => {
     const rule = recordings.find(({ record }) => record === name)

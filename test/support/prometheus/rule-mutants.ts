@@ -1,21 +1,21 @@
 import type { Rule } from './rules.ts'
 
-/** A rule with one error, as a typing error can cause it. */
+/** A rule with one error, for example a typing error. */
 export interface Mutant {
   readonly name: string
   readonly rule: Rule
 }
 
 /**
- * Matches the tokens of an expression. A string, a range, a duration and a name are one token each.
- * So an operator or a number in one of them is not changed.
+ * A string, a range, a duration and a name are one token each, so operators and numbers in them are
+ * not changed.
  */
 const token = /"(?:\\.|[^"\\])*"|\[[^\]]*\]|\{[^}]*\}|[a-zA-Z_:][\w:]*|\d+[smhdwy]|\d+(?:\.\d+)?|==|!=|[<>]=?/g
 
 const comparisons: Record<string, string> = { '>': '<', '<': '>', '==': '!=', '!=': '==' }
 const aggregations: Record<string, string> = { max: 'min', min: 'max' }
 
-/** All mutants of a rule. For each of them, at least one test must fail. */
+/** At least one test must fail for each mutant of a rule. */
 export function mutantsOf(rule: Rule): readonly Mutant[] {
   return [...inExpression(rule), ...inPatience(rule)]
 }

@@ -4,16 +4,13 @@ import { parse } from 'yaml'
 
 const deploy = join(import.meta.dirname, '../../../deploy')
 export const rulesDirectory = join(deploy, 'helm/hookline/files/rules')
-/** Directory of the promtool tests, one file per alert. */
+/** One promtool test file per alert. */
 export const ruleTestsDirectory = join(deploy, 'tools/rule-tests')
 
-/** A rule of a rule file, with the name of its group. */
 export interface Rule {
   readonly group: string
   readonly expr: string
-  /** Name of a recording rule. */
   readonly record?: string
-  /** Name of an alert. */
   readonly alert?: string
   readonly for?: string
   readonly labels?: Readonly<Record<string, string>>
@@ -22,7 +19,6 @@ export interface Rule {
 
 export const recordings = rulesIn('recording.yaml')
 export const alerts = rulesIn('alerts.yaml')
-/** The names of the alerts with a test file. */
 export const testedAlerts = readdirSync(ruleTestsDirectory).map(file => file.replace(/\.yaml$/, ''))
 
 export const nameOf = ({ record, alert }: Rule): string => record ?? alert ?? ''

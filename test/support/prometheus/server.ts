@@ -10,28 +10,21 @@ import { until } from '../kafka/admin.ts'
 import { accelerate } from './accelerated-rules.ts'
 import { alerts, type Rule, recordings } from './rules.ts'
 
-/** A series of a query result, with its current value. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** A process that Prometheus scrapes. */
 export interface Target {
-  /**
-   * Name of the target. A restarted process keeps it, as a pod keeps its name when its container
-   * restarts.
-   */
+  /** A restarted process keeps it, as a pod keeps its name when its container restarts. */
   readonly instance: string
-  /** Name of the installation. */
   readonly job: string
-  /** `host:port`. */
   readonly address: string
-  /** Scrape interval and scrape timeout, in seconds. The default is 1. */
+  /** Scrape interval and timeout, in seconds. By default 1. */
   readonly every?: number
 }
 
-/** An alert, as `GET /api/v1/alerts` of Prometheus returns it. */
+/** An alert as `GET /api/v1/alerts` of Prometheus returns it. */
 export interface ActiveAlert {
   readonly labels: Readonly<Record<string, string>>
   readonly state: 'pending' | 'firing'
@@ -39,15 +32,14 @@ export interface ActiveAlert {
 }
 
 /**
- * A real Prometheus server that scrapes targets and evaluates rules every second. Its rules are
- * accelerated (`accelerated-rules.ts`).
+ * A real Prometheus server, which scrapes targets and evaluates accelerated rules
+ * (`accelerated-rules.ts`) every second.
  */
 export interface LivePrometheus {
-  /** Adds a target. It replaces an earlier target with the same instance. */
+  /** Adds a target, or replaces the one with this instance. */
   scrape(target: Target): Promise<void>
   /** @throws the error of Prometheus about the expression */
   query(expr: string): Promise<readonly Sample[]>
-  /** The alerts that are firing or pending. */
   active(): Promise<readonly ActiveAlert[]>
   close(): Promise<void>
 }
@@ -96,7 +88,7 @@ export async function startPrometheus(): Promise<LivePrometheus> {
       const pace = { __scrape_interval__: `${every}s`, __scrape_timeout__: `${every}s` }
       return { targets: [address], labels: { instance, job, namespace: 'test', ...pace } }
     })
-    // Replace the file atomically, because Prometheus can read it at any time.
+    // Atomic, because Prometheus can read the file at any time.
     await writeFile(`${targets}.new`, JSON.stringify(groups))
     await rename(`${targets}.new`, targets)
   }
@@ -133,7 +125,7 @@ function groupsOf(rules: readonly Rule[]): object[] {
   }))
 }
 
-/** The `host:port` of the listener with the metrics of a service. */
+/** The `host:port` at which a service serves its metrics. */
 export function opsOf({ ready }: RunningService): string {
   const url = /\bops=(\S+)/.exec(ready)?.[1]
   if (url === undefined) throw new Error(`a service says nowhere where its metrics are: ${ready}`)

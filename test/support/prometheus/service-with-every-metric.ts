@@ -8,22 +8,17 @@ import { RecordingReceiver } from '../webhook/recording-receiver.ts'
 
 /** A service with endpoints of every kind, and a small load that changes every metric. */
 export interface ObservedService {
-  /** Address that Prometheus scrapes. */
   readonly target: string
-  /** Sends some messages of each kind. */
   load(): Promise<void>
   /** Sends some messages that are delivered at the first attempt. */
   loadWithoutFault(): Promise<void>
   close(): Promise<void>
 }
 
-/**
- * For each endpoint, the status of its first response, its second response, and so on. All further
- * responses have the last status.
- */
+/** The statuses of each endpoint's responses, in order. The last one repeats. */
 const answers = { well: [200], heals: [503, 200], gone: [410], fails: [500], untrusted: [200], limits: [429] } as const
 type Endpoint = keyof typeof answers
-/** The endpoints that get all messages of the source `web`. */
+/** The endpoints of all messages of the source `web`. */
 const onEverything: readonly Endpoint[] = ['well', 'gone', 'fails', 'untrusted', 'limits']
 
 async function startEndpoints(): Promise<ReadonlyMap<string, RecordingReceiver>> {
@@ -32,7 +27,7 @@ async function startEndpoints(): Promise<ReadonlyMap<string, RecordingReceiver>>
     const receiver = await RecordingReceiver.started({
       answers: [...own],
       ...(id === 'untrusted' && { tls }),
-      // After a 429, Hookline pauses the destination for 5 s, so several scrapes see the pause.
+      // After the 429, Hookline pauses the destination for 5 s, so several scrapes see the pause.
       ...(id === 'limits' && { retryAfter: 5 }),
     })
     return [id, receiver] as const
@@ -55,8 +50,7 @@ export async function startObserved(): Promise<ObservedService> {
     sources: ['web', 'rare', 'steady'].map(id => ({ id, writeKey: id === 'web' ? webKey : `${id}-key` })),
     destinations: [
       ...onEverything.map(id => destination(id, id)),
-      // This endpoint gets few messages, so its circuit breaker stays closed and its retries start
-      // on time.
+      // Few messages keep the circuit breaker closed, so the retries start on time.
       destination('heals', 'heals', { sources: ['rare'] }),
       destination('steady', 'well', { sources: ['steady'] }),
       destination('paused', 'well', { paused: true }),

@@ -1,4 +1,3 @@
-/** A call of an SDK, described in the same way for all SDKs. */
 export interface Call {
   readonly type: 'identify' | 'track' | 'page' | 'screen' | 'group' | 'alias'
   readonly userId?: string
@@ -8,7 +7,7 @@ export interface Call {
   readonly category?: string
   readonly groupId?: string
   readonly previousId?: string
-  /** Time of the call, in ISO 8601. */
+  /** In ISO 8601. */
   readonly timestamp?: string
   readonly messageId?: string
   readonly properties?: object
@@ -27,8 +26,8 @@ const anything = {
 }
 
 /**
- * One call of each type, and a second `track` call, which is of an anonymous user. Only the first
- * `track` call has a past timestamp, a context and integrations.
+ * One call of each type, and a second `track` of an anonymous user. Only the first `track` has a
+ * past timestamp, a context and integrations.
  */
 export const calls: readonly Call[] = [
   { type: 'identify', userId: 'u-1', traits: { email: 'ada@example.com', 'plan name': 'pro', ...anything } },

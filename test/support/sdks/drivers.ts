@@ -2,20 +2,18 @@ import { createRequire } from 'node:module'
 import { driveBrowser } from './browser-sdk.ts'
 import { type Call, calls } from './calls.ts'
 
-/** The collector to which an SDK sends. */
 export interface Place {
   readonly url: string
   readonly writeKey: string
 }
 
 /**
- * Makes the calls that the SDK supports, with the default settings of the SDK. When all of them are
- * sent, resolves with these calls.
+ * Makes the calls that the SDK supports, with its default settings. Resolves with them when all are
+ * sent.
  */
 export type Driver = (place: Place) => Promise<readonly Call[]>
 
-// Loads SDKs with `require`, as the code of customers does. The tests do not use their types,
-// because these differ.
+// Loads SDKs as the code of customers does. Their types differ, so the tests do not use them.
 const require = createRequire(import.meta.url)
 
 interface ByCall {
@@ -27,7 +25,7 @@ const given = ({ type, timestamp, ...call }: Call): object => ({
   ...(timestamp !== undefined && { timestamp: new Date(timestamp) }),
 })
 
-/** Drives @segment/analytics-node and its fork by Customer.io. */
+/** For @segment/analytics-node and its fork by Customer.io. */
 const segment =
   (name: string): Driver =>
   async ({ url, writeKey }) => {
@@ -41,7 +39,6 @@ const segment =
     return calls
   }
 
-/** Drives SDKs whose calls have a callback. */
 const withCallbacks =
   (name: string, create: (Analytics: new (...args: unknown[]) => ByCall, place: Place) => ByCall): Driver =>
   async place => {
@@ -57,7 +54,7 @@ const withCallbacks =
     return calls
   }
 
-/** Drives Jitsu's SDK. Its calls have a user only after `identify`, and never a timestamp. */
+/** For Jitsu's SDK. Its calls have a user only after `identify`, and never a timestamp. */
 const jitsu =
   (s2s: boolean): Driver =>
   async ({ url, writeKey }) => {

@@ -6,9 +6,8 @@ import type { Place } from './drivers.ts'
 export interface Sdk {
   readonly name: string
   /**
-   * Where the SDK adds its own values:
-   * - a type, for example `page`: in the properties of each call of this type
-   * - `integrations`: in the integrations of each call.
+   * Where the SDK adds its own values: in the properties of calls of these types, or in the
+   * integrations of each call.
    */
   readonly addsTo: readonly (Call['type'] | 'integrations')[]
 }
@@ -25,7 +24,6 @@ export const sdks: readonly Sdk[] = [
 
 const main = new URL('sdk-process.ts', import.meta.url).pathname
 
-/** Runs an SDK in its own process. Resolves with the calls when all of them are sent. */
 export async function runSdk(name: string, { url, writeKey }: Place): Promise<readonly Call[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [main, name, url, writeKey], { timeout: 150_000 })
   return JSON.parse(stdout)

@@ -1,8 +1,8 @@
 import { type Driver, drivers } from './drivers.ts'
 
 /*
- * Runs an SDK in its own process, without the test framework. Prints the calls as JSON.
- * Usage: node sdk-process.ts NAME URL WRITE_KEY
+ * Runs an SDK without the test framework. Prints the calls as JSON. Usage: node sdk-process.ts NAME
+ * URL WRITE_KEY
  */
 const [name = '', url = '', writeKey = ''] = process.argv.slice(2)
 const drive = drivers[name] as Driver
@@ -12,5 +12,5 @@ try {
   console.error(error)
   process.exitCode = 1
 }
-// Ends the process even if the SDK keeps timers or connections open.
+// Even if the SDK keeps timers or connections open.
 process.exit()

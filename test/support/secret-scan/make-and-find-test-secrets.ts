@@ -1,14 +1,13 @@
-/** The beginning of the secrets that tests make with `testSecret`. */
 const ownMarker = 'kept-secret-'
 /**
- * Texts that occur only in secrets: in those of `testSecret`, in those of
- * `config-objects/example-objects.ts`, and in the shared secrets that Hookline makes.
+ * Texts that occur only in secrets: of `testSecret`, of `config-objects/example-objects.ts`, and of
+ * Hookline.
  */
 const markers = [ownMarker, '-of-the-crm', '-of-the-app', 'whsec_']
 
 /**
  * Returns a secret for a test. No topic, log, metric, span, response or command output may contain
- * a secret in plain text, base64 or hex (see test/README.md).
+ * it in plain text, base64 or hex (see test/README.md).
  */
 export const testSecret = (name: string): string => `${ownMarker}${name}`
 
@@ -34,11 +33,10 @@ const needles: readonly Needle[] = markers.flatMap(marker => [
 ])
 
 /**
- * Returns the digits by which `text` can be found in the base64 of longer bytes. Base64 encodes
- * each group of three bytes as four digits. So the digits depend on the byte of a group at which
- * `text` begins: `before` (0, 1 or 2). One digit can contain bits of two bytes. So the first and
- * the last digit are left out if they also contain bits of the bytes around `text`. In base64url
- * the digits are the same, because no marker has a byte that gives `+` or `/`.
+ * Returns the base64 digits of `text` within longer bytes. Base64 encodes three bytes as four
+ * digits, so the digits depend on the position of `text` in its group of three: `before` (0, 1 or
+ * 2). The first and last digit are left out if they contain bits of the bytes around `text`. The
+ * digits are the same in base64url, because no marker gives `+` or `/`.
  */
 function base64Within(text: string, before: number): string {
   const digits = Buffer.from('\0'.repeat(before) + text).toString('base64')
@@ -49,10 +47,7 @@ function hexOf(text: string): string {
   return Buffer.from(text).toString('hex')
 }
 
-/**
- * Searches these bytes for each test secret (`markers`) in each form: plain text, base64 and hex.
- * For each form of a secret that occurs, returns the position of its first occurrence.
- */
+/** Returns the first occurrence of each marker in each form: plain text, base64 and hex. */
 export const findSecrets = (bytes: Buffer): readonly FoundSecret[] =>
   needles.flatMap(({ bytes: needle, ...found }) => {
     const at = bytes.indexOf(needle)
@@ -60,8 +55,8 @@ export const findSecrets = (bytes: Buffer): readonly FoundSecret[] =>
   })
 
 /**
- * Checks an output of Hookline. `what` names the output, for example `the log`.
- * @throws when the output contains a secret. The message has the line up to the secret
+ * Checks an output of Hookline. @throws when it contains a secret, with `what` and the line up to
+ * the secret
  */
 export function assertNoSecrets(what: string, output: Buffer | string): void {
   const bytes = typeof output === 'string' ? Buffer.from(output) : output

@@ -9,10 +9,9 @@ import { batchesOf } from './log-segment-batches.ts'
 import { type FoundSecret, findSecrets } from './make-and-find-test-secrets.ts'
 
 /**
- * Scans a running broker for secrets: all bytes of the segments in its log directory, and the
- * records of topics with compressed batches. Resolves with one line for each secret that was found.
- * The line says where the secret is. If the compressed records of a topic could not be read, one
- * more line names this topic.
+ * Scans a running broker for secrets: all bytes of its segments, and the records of topics with
+ * compressed batches. Resolves with one line for each found secret, and for each topic whose
+ * compressed records could not be read.
  */
 export async function scanBroker(logDir: string, brokers: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
@@ -34,7 +33,6 @@ export async function scanBroker(logDir: string, brokers: readonly string[]): Pr
   return [...found, ...(await scanTopics(compressed, brokers))]
 }
 
-/** Scans all records of these topics. Resolves with lines as `scanBroker` does. */
 async function scanTopics(topics: Iterable<string>, brokers: readonly string[]): Promise<readonly string[]> {
   const kafka = createKafka({ brokers, clientId: 'secret-scan', tls: undefined, sasl: undefined }, silent)
   const reader = createReader({ kafka, clock, logger: silent })
@@ -58,15 +56,15 @@ const bytesOf = ({ key, value, headers }: LogRecord): Buffer =>
   Buffer.concat([key ?? Buffer.of(), Buffer.of(0), value ?? Buffer.of(), Buffer.from(JSON.stringify(headers))])
 
 /**
- * The topic in the name of a partition's directory. Undefined for a directory that Kafka has marked
- * for deletion: its topic no longer exists, so its records cannot be read.
+ * The topic of a partition's directory. Undefined if Kafka has marked the directory for deletion,
+ * because the topic no longer exists.
  */
 const topicOf = (partition: string): string | undefined =>
   partition.endsWith('-delete') ? undefined : partition.replace(/-\d+$/, '')
 
 /**
- * All files except the indexes of offsets and times. The indexes have only numbers, and Kafka
- * allocates 10 MB for each.
+ * All files except the indexes, which contain only numbers, and for each of which Kafka allocates
+ * 10 MB.
  */
 async function filesIn(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory, { withFileTypes: true })

@@ -2,15 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { assertNoSecrets } from './make-and-find-test-secrets.ts'
 
-/** Matches the commands and paths of rotations. A rotation may show the new secret. */
+/** The commands and paths of rotations, which may show the new secret. */
 const rotation = /\brotate-(secret|key)\b/
-/** Time limit for the metrics of a process, in ms. A frozen process does not respond. */
+/** Time limit in ms. A frozen process does not respond. */
 const metricsLimitMs = 2_000
 
 /**
- * Checks a response of the operator API. `line` is the method and the path of the request.
- * @throws when the response contains a secret. Only the new secret in the response to a rotation is
- * permitted
+ * Checks a response of the operator API. `line` is the method and the path. @throws when the
+ * response contains a secret other than the new one of a rotation
  */
 export function assertNoSecretsInAnswer(
   line: string,
@@ -21,9 +20,8 @@ export function assertNoSecretsInAnswer(
 }
 
 /**
- * Checks the output of `hookline …argv`.
- * @throws when the output contains a secret. Only the new secret that a rotation prints is
- * permitted
+ * Checks the output of `hookline …argv`. @throws when the output contains a secret other than the
+ * new one of a rotation
  */
 export function assertNoSecretsPrinted(
   argv: readonly string[],
@@ -33,7 +31,7 @@ export function assertNoSecretsPrinted(
   assertNoSecrets(`the output of hookline ${argv.join(' ')}`, printed)
 }
 
-/** The metrics of a process as text; empty when the process has ended or does not respond. */
+/** The metrics of a process; empty when it has ended or does not respond. */
 export function metricsTextOf({ ask, exited }: Pick<RunningService, 'ask' | 'exited'>): Promise<string> {
   const metrics = ask('/metrics').then(
     ({ text }) => text,

@@ -2,8 +2,8 @@ import { type Metrics, metricSpecs } from '../../../src/core/metrics/metrics.ts'
 
 /**
  * Keeps the value of each series in `counts`, for example `deliveries{crm,delivered}` → 3. The
- * value of a histogram is its number of observations. Observations with a trace id are also counted
- * by trace: `webhookCallSeconds{} # <trace id>` → 1.
+ * value of a histogram is its number of observations, also by trace id: `webhookCallSeconds{} #
+ * <trace id>` → 1.
  */
 export function countingMetrics(counts: Map<string, number>): Metrics {
   const instrument = (name: string) => {

@@ -4,7 +4,7 @@ import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 import { assertNoSecrets } from '../secret-scan/make-and-find-test-secrets.ts'
 
-/** A span in OTLP/JSON. Its attributes are joined into one object. */
+/** A span in OTLP/JSON, with its attributes in one object. */
 export interface SentSpan {
   readonly name: string
   /** Span kind: 2 server, 3 client, 4 producer, 5 consumer. */
@@ -30,9 +30,7 @@ interface Sent {
 /** A tracing backend that records the received spans. */
 export class OtlpReceiver {
   readonly spans: SentSpan[] = []
-  /** The resource attributes of each request. */
   readonly resources: Readonly<Record<string, unknown>>[] = []
-  /** The headers of each request. */
   readonly headers: Readonly<Record<string, unknown>>[] = []
   readonly #bodies: string[] = []
   readonly #changes = new Conditions()

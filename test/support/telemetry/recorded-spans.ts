@@ -3,21 +3,18 @@ import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@o
 import { createTracer } from '../../../src/adapters/traces/traces.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 
-/** The parts of a recorded span that tests check. */
 export interface RecordedSpan {
   readonly name: string
   readonly kind: string
   readonly traceId: string
   readonly spanId: string
-  /** Id of the parent span. */
   readonly parent: string | undefined
-  /** Ids of the linked spans. */
   readonly links: readonly string[]
   readonly facts: Readonly<Record<string, unknown>>
   readonly hasFailed: boolean
 }
 
-/** The real tracer, and the spans that it has recorded, in the order in which they ended. */
+/** The real tracer with its recorded spans, in the order in which they ended. */
 export class RecordedSpans {
   readonly tracer: Tracer
   readonly #exporter = new InMemorySpanExporter()

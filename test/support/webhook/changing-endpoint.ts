@@ -3,11 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint, type ServerTls } from '../network/http-endpoint.ts'
 
-/** An endpoint of a customer. It succeeds until a test changes its responses. */
+/** A customer's endpoint. It succeeds until a test changes its responses. */
 export class ChangingEndpoint {
-  /** Status of every response from now on. */
   status = 200
-  /** Delay of every response from now on, in ms. */
   latencyMs = 0
   #successes = 0
   readonly #conditions = new Conditions()

@@ -2,33 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
-/** How many requests arrived in a time span of a test. */
 export interface Arrivals {
   /**
-   * The maximum number of accepted requests in any second without a stall. In a stall, the event
-   * loop of the receiver does not run. Requests then wait in the receiver's sockets, and later seem
-   * to arrive together.
+   * The maximum number of accepted requests in any second without a stall. In a stall, requests
+   * wait in the receiver's sockets, and later seem to arrive together.
    */
   readonly maxInOneSecond: number
   /**
    * The maximum number of accepted requests with the same second in the header `webhook-timestamp`,
-   * which the sender sets when it begins an attempt. 0 if the requests do not have the header. This
-   * number is exact even on a machine without idle cores. `maxInOneSecond` may then be too high:
-   * Node accepts only one connection in each iteration of the event loop. So connections wait in
-   * the kernel even without a stall, and their requests then seem to arrive together.
+   * in which the attempt began. 0 without this header. On a busy machine, `maxInOneSecond` may be
+   * too high, because connections wait in the kernel and their requests seem to arrive together.
+   * This number is exact.
    */
   readonly maxSentInOneSecond: number
   readonly perSecond: number
-  /**
-   * The median of the numbers of requests in each second. Unlike the mean, the median ignores
-   * pauses of a process.
-   */
+  /** Unlike the mean, the median ignores pauses of a process. */
   readonly medianPerSecond: number
 }
 
 /**
- * A time span in which the event loop of the receiver did not run. It includes the time in which
- * the receiver then accepted the requests that had waited. Times are monotonic milliseconds.
+ * A time span in which the receiver's event loop did not run, and in which the receiver then
+ * accepted the waiting requests. Times are in ms of `performance.now()`.
  */
 interface Stall {
   readonly from: number
@@ -38,22 +32,18 @@ interface Stall {
 
 const tickMs = 10
 /**
- * Minimum length of a stall, in ms. A shorter one hardly affects the counts: at 50 requests per
- * second, two or three requests wait in 50 ms.
+ * In ms. A shorter stall hardly affects the counts: at 50 requests per second, two or three wait.
  */
 const minStallMs = 50
 
 /**
- * A receiver that records when requests arrive. If it has a limit of requests per second, it
- * responds with 429 to the requests above the limit. A token bucket with the tokens of one second
- * decides which requests these are. Times are monotonic milliseconds.
+ * Records when requests arrive, and responds with 429 above its limit (a token bucket of one
+ * second). Times are in ms of `performance.now()`.
  */
 export class LimitedReceiver {
-  /** Arrival times of the requests that got a 200. */
   readonly accepted: number[] = []
-  /** The header `webhook-timestamp` of each accepted request, in seconds since 1970. */
+  /** The header `webhook-timestamp` of each accepted request. */
   readonly #sentSeconds: number[] = []
-  /** Arrival times of the requests that got a 429. */
   readonly refused: number[] = []
   readonly stalls: Stall[] = []
   #limit: number
@@ -70,7 +60,7 @@ export class LimitedReceiver {
     this.#ticks = setInterval(() => this.#noteStall(), tickMs)
   }
 
-  /** @param limit requests per second. Without it, all requests are accepted */
+  /** `limit` is in requests per second. By default, all requests are accepted. */
   static async started(limit = Number.POSITIVE_INFINITY): Promise<LimitedReceiver> {
     const created = new LimitedReceiver(limit)
     await created.#endpoint.start()
@@ -81,20 +71,16 @@ export class LimitedReceiver {
     return `${this.#endpoint.url}/hooks`
   }
 
-  /** Accepts this number of requests per second from now on. */
   limitTo(limit: number): void {
     this.#limit = limit
   }
 
-  /** Resolves when the receiver has accepted `count` more requests. */
   accepts(count: number): Promise<void> {
     const enough = this.accepted.length + count
     return this.#conditions.until(() => this.accepted.length >= enough)
   }
 
-  /**
-   * Resolves when the receiver has accepted the requests that waited during all stalls up to now.
-   */
+  /** Resolves when the receiver has accepted the requests that waited during stalls. */
   seesEndOfStalls(): Promise<void> {
     return this.#conditions.until(() => this.stalls.every(({ until }) => until < Number.POSITIVE_INFINITY))
   }
@@ -104,7 +90,7 @@ export class LimitedReceiver {
     return this.#endpoint.close()
   }
 
-  /** Counts the accepted requests that arrived from `from` to before `until`. */
+  /** Counts the accepted requests from `from` to before `until`. */
   arrivals(from: number, until: number): Arrivals {
     const isWithin = (_: unknown, index: number): boolean => {
       const at = this.accepted[index] as number
@@ -116,9 +102,8 @@ export class LimitedReceiver {
   }
 
   /**
-   * Records the start and the end of stalls. Node runs timers before it reads sockets. So a late
-   * tick of the timer shows only that a stall occurred. The first tick that is not late shows that
-   * the receiver has accepted the requests that waited.
+   * Node runs timers before it reads sockets. So a late tick shows a stall, and the first tick in
+   * time shows that the waiting requests were accepted.
    */
   #noteStall(): void {
     const now = performance.now()

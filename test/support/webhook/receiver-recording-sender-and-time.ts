@@ -3,21 +3,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
-/** A received request. Times are milliseconds of one monotonic clock. */
+/** `at` is in ms of `performance.now()`. */
 export interface Seen {
   readonly id: string
-  /** Name of the sending process, from the header `X-Process`. */
+  /** The header `X-Process`. */
   readonly process: string
   readonly at: number
 }
 
 /**
- * A receiver that records the sender and the time of each request. It also records whether the
- * sender can have received the response.
+ * Records the sender and the time of each request, and whether the sender can have received the
+ * response.
  */
 export class RecordedDeliveries {
   readonly seen: Seen[] = []
-  /** Ids of the messages that got a successful response on a connection that was still open. */
+  /** Ids of messages that got a successful response on an open connection. */
   readonly delivered = new Set<string>()
   readonly #latencyMs: (count: number) => number
   readonly #conditions = new Conditions()
@@ -27,7 +27,7 @@ export class RecordedDeliveries {
     this.#latencyMs = latencyMs
   }
 
-  /** @param latencyMs delay of the response to the n-th request */
+  /** Delay of the n-th response. */
   static async started(latencyMs: (count: number) => number): Promise<RecordedDeliveries> {
     const created = new RecordedDeliveries(latencyMs)
     await created.#endpoint.start()
@@ -38,7 +38,7 @@ export class RecordedDeliveries {
     return `${this.#endpoint.url}/hooks`
   }
 
-  /** Every repeated request for a message, together with the first request for it. */
+  /** Every repeated request for a message, with the first request for it. */
   duplicates(): readonly { readonly first: Seen; readonly again: Seen }[] {
     const firsts = new Map<string, Seen>()
     return this.seen.flatMap(again => {
@@ -48,7 +48,6 @@ export class RecordedDeliveries {
     })
   }
 
-  /** Resolves when the condition is true. It is checked after each request and each response. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
   }

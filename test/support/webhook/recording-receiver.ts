@@ -1,7 +1,7 @@
 import { createSink, type SinkOptions, type SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 import { Conditions } from '../awaited-conditions.ts'
 
-/** A receiver that records its requests and lets a test wait for them. */
+/** A receiver that records its requests, for which a test can wait. */
 export class RecordingReceiver {
   readonly requests: SinkRequest[] = []
   /** Number of successful responses by message id. */
@@ -28,7 +28,6 @@ export class RecordingReceiver {
     return receiver
   }
 
-  /** Resolves when the condition is true. It is checked after each request. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
   }

@@ -2,74 +2,58 @@ import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import tls, { type TlsOptions } from 'node:tls'
 
-/** A request as received. */
 export interface ReceivedRequest {
-  /** Number of the connection: 1, 2, … in the order in which connections were accepted. */
+  /** 1, 2, … in the order in which connections were accepted. */
   readonly connection: number
   readonly method: string
   readonly path: string
-  /** Headers with their names in the original case and order. */
+  /** In the original case and order. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
-  /** Head and body of the request. One character is one byte. */
+  /** Head and body. One character is one byte. */
   readonly raw: string
 }
 
-/** An accepted connection, as its script sees it. */
 export interface Peer {
   readonly number: number
   readonly socket: Socket
   /** Resolves with the next complete request, or undefined if the connection has ended. */
   request(): Promise<ReceivedRequest | undefined>
   send(bytes: string | Buffer): void
-  /** Sends FIN. */
   end(): void
-  /** Sends RST. */
   reset(): void
-  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>
 }
 
-/** Handles a connection. The connection stays open when the script returns. */
+/** Handles a connection, which stays open when the script returns. */
 export type Script = (peer: Peer) => unknown
 
 export interface ScriptedTcpServer {
   readonly port: number
-  /** URL of the server. By default, the path is `/hook` and the host is 127.0.0.1. */
+  /** By default, the path is `/hook` and the host is 127.0.0.1. */
   url(path?: string, host?: string): string
   readonly requests: readonly ReceivedRequest[]
-  /**
-   * Number of connections up to now. With TLS, only connections with a finished handshake count.
-   */
+  /** Number of connections up to now. With TLS, only those with a finished handshake. */
   connections(): number
-  /** Number of HTTP bytes received on all connections. */
   bytes(): number
-  /** Resolves when this many requests have arrived since the start. */
   received(count: number): Promise<void>
-  /** Closes all connections and the server. */
   close(): Promise<void>
 }
 
-/** The text of a response. `Content-Length` is added if `headers` does not have it. */
+/** The text of a response. `Content-Length` is added if it is absent. */
 export function answer(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): string {
   const lines = Object.entries({ 'Content-Length': String(Buffer.byteLength(body)), ...headers })
   return `HTTP/1.1 ${status} Status\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
 
-/**
- * Responds to the n-th request of a connection with the n-th text, and to all later requests with
- * the last text.
- */
+/** Responds to the n-th request of a connection with the n-th text. The last text repeats. */
 export const answering =
   (...texts: readonly string[]): Script =>
   async peer => {
     for (let index = 0; (await peer.request()) !== undefined; index++) peer.send(texts[index] ?? texts.at(-1) ?? '')
   }
 
-/**
- * Reads a request and then runs the script `respond`. Use it for responses that are not a fixed
- * text.
- */
+/** Runs `respond` after a request, for responses that are not a fixed text. */
 export const afterRequest =
   (respond: (peer: Peer, request: ReceivedRequest) => unknown): Script =>
   async peer => {
@@ -79,7 +63,7 @@ export const afterRequest =
 
 /**
  * Sends data as fast as the client reads it, until the client closes the connection. Then reports
- * the number of bytes sent.
+ * the number of bytes.
  */
 export const flood =
   (head: string, piece: string) =>
@@ -94,10 +78,7 @@ export const flood =
       sent(peer.socket.bytesWritten)
     })
 
-/**
- * Starts a server on 127.0.0.1 that sends exactly the bytes of its script. With `security`, it uses
- * TLS.
- */
+/** Starts a server on 127.0.0.1 that sends exactly the bytes of its script. */
 export async function startScriptedServer(script: Script, security?: TlsOptions): Promise<ScriptedTcpServer> {
   const sockets = new Set<Socket>()
   const requests: ReceivedRequest[] = []
@@ -119,7 +100,7 @@ export async function startScriptedServer(script: Script, security?: TlsOptions)
   server.on('tlsClientError', () => {})
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    // Tests also check how a client ends its connection, so errors of the socket are expected.
+    // Tests also check how a client ends its connection, so socket errors are expected.
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
   })
@@ -188,10 +169,7 @@ function createPeer(number: number, socket: Socket, onRequest: (request: Receive
   }
 }
 
-/**
- * Parses the first request in these bytes. Returns undefined if it is incomplete. `content-length`
- * gives the length of its body.
- */
+/** Undefined if the request is incomplete. */
 function parse(connection: number, bytes: string): ReceivedRequest | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined

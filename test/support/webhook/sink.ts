@@ -9,18 +9,13 @@ afterEach(async () => {
   for (const agent of agents.splice(0)) agent.destroy()
 })
 
-/** The result of a request: a response or an error. */
 export interface Answer {
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, unknown>>
-  /** The code of the error if there was no response. */
+  /** Its code, if no response arrived. */
   readonly error: string | undefined
 }
 
-/**
- * Starts a sink, which is a server that receives webhooks, and a client with kept-alive
- * connections. Both are closed after the test.
- */
 export async function startSink(options: SinkOptions = {}) {
   const seen: SinkRequest[] = []
   const sink = createSink({ onRequest: request => void seen.push(request), ...options })

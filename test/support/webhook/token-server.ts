@@ -17,23 +17,16 @@ function clientIn({ headers }: IncomingMessage, form: URLSearchParams): Client {
   return { id: formDecoded(id), secret: formDecoded(secret) }
 }
 
-/**
- * An authorization server with one client. It checks the client's credentials and issues tokens.
- * `accepts` recognises a token until it is revoked.
- */
+/** An authorization server with one client. `accepts` recognises a token until it is revoked. */
 export class TokenServer {
   /** Lifetime of a token, in seconds (`expires_in`). */
   lifetime = 3_600
-  /** Whether the server responds to each request with a 503. */
   isDown = false
-  /** The scope of each token request. */
   readonly scopes: (string | null)[] = []
-  /** The tokens that the server has issued, in order. */
   readonly issued: string[] = []
   readonly #valid = new Set<string>()
   readonly #endpoint: HttpEndpoint
   #client: Client
-  /** Resolves when the server may send responses. */
   #gate: Promise<void> = Promise.resolve()
 
   constructor(client: Client, tls?: ServerTls) {
@@ -53,13 +46,12 @@ export class TokenServer {
     return `${this.#endpoint.url}/token`
   }
 
-  /** Whether a request has a valid token. */
   accepts({ headers }: IncomingMessage): boolean {
     const [scheme, token = ''] = (headers.authorization ?? '').split(' ')
     return scheme === 'Bearer' && this.#valid.has(token)
   }
 
-  /** Changes the secret of the client. Tokens that were issued stay valid. */
+  /** Changes the client's secret. Issued tokens stay valid. */
   setSecret(secret: string): void {
     this.#client = { ...this.#client, secret }
   }
@@ -68,7 +60,6 @@ export class TokenServer {
     this.#valid.clear()
   }
 
-  /** Delays all responses until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#gate = promise

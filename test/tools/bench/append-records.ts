@@ -1,15 +1,13 @@
 import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
 
 /**
- * Maximum number of unacknowledged records. It is large enough for full batches and small enough
- * for a small heap.
+ * Maximum number of unacknowledged records. It permits full batches, but needs only a small heap.
  */
 const mostWaiting = 20_000
 
 /**
- * Writes records to a topic. `one` waits while `mostWaiting` records are unacknowledged. `all`
- * waits until all records are acknowledged. After Kafka has refused a record, both waits end with
- * an error.
+ * Writes records to a topic. `one` waits while `mostWaiting` records are unacknowledged, `all`
+ * until all are acknowledged. After Kafka has refused a record, both reject.
  */
 export function createAppend(producer: LogProducer, topic: string) {
   let waiting = 0

@@ -3,28 +3,24 @@ import { firstKey, named, objectRecord, sealedValue } from '../../support/config
 import { secret } from './forwarders/hookline.ts'
 import type { Installation } from './installation-topics.ts'
 
-/** The source of the destinations that get no events. */
 export const quietSource = 'quiet'
-/** Id of the probe: the destination that the bench changes under load. */
+/** The destination that the bench changes under load. */
 export const probeId = 'probe'
 
-/** Number of sources with events. */
 export const sourceCount = 1_000
 /**
- * Whether the events of a source go to the probe. Every fourth source belongs to the probe, and
- * each of the others has its own destination. Consecutive events come from the sources in turn, so
- * every fourth event shows whether a change of the probe is already in force.
+ * Every fourth source belongs to the probe. Consecutive events come from the sources in turn, so
+ * every fourth event shows whether a change of the probe is in force.
  */
 const isOfProbe = (source: number): boolean => source % 4 === 0
 
-/** The numbers of the sources that belong to the probe, and of the other ones. */
 const allSources = Array.from({ length: sourceCount }, (_, source) => source)
 const probeSources = allSources.filter(isOfProbe)
 const otherSources = allSources.filter(source => !isOfProbe(source))
 
 /**
- * Returns the configuration object of the probe. A change replaces the path of its URL, so that
- * each request shows the number of the change.
+ * The configuration object of the probe. The URL contains the number of the change, so each request
+ * shows it.
  */
 export const probeDocument = (url: string, change: number) => ({
   sources: probeSources.map(source => `s${source}`),
@@ -33,8 +29,8 @@ export const probeDocument = (url: string, change: number) => ({
 })
 
 /**
- * Reads the number of the change from the path of a request. Returns undefined if the request was
- * not for the probe.
+ * The number of the change in the path of a request. Undefined if the request was not for the
+ * probe.
  */
 export function changeIn(path: string): number | undefined {
   const found = /\/v(\d+)$/.exec(path)?.[1]
@@ -42,9 +38,8 @@ export function changeIn(path: string): number | undefined {
 }
 
 /**
- * Writes `count` destinations to the config topic, as the operator API does. The first one is the
- * probe. Then comes one destination for each source that has events and does not belong to the
- * probe. The remaining destinations get no events.
+ * Writes `count` destinations to the config topic: the probe, one for each other source with
+ * events, and destinations without events.
  */
 export const writeDestinations = (installation: Installation, count: number, url: string): Promise<void> =>
   installation.write(installation.topics.config, records(count, url))

@@ -8,15 +8,13 @@ import { median } from './statistics.ts'
 import { variantOf } from './variant-names.ts'
 
 /**
- * A comparison of forwarders, which are programs that read events from a topic and send them as
- * requests. They run one after the other, and each one delivers the same events.
+ * A comparison of forwarders: programs that read events from a topic and send them as requests.
+ * Each one delivers the same events.
  */
 export interface Race {
   readonly forwarders: readonly Forwarder[]
-  /** Number of events. */
   readonly count: number
   readonly cases: readonly Case[]
-  /** Returns the findings about the forwarder with this name in one case. */
   readonly findingsOf: (name: string, at: Case, rounds: Rounds) => readonly Finding[]
 }
 
@@ -37,10 +35,6 @@ export const joined = (outcomes: readonly Outcome[]): Outcome => ({
   profiles: outcomes.flatMap(({ profiles = [] }) => profiles),
 })
 
-/**
- * A case of a comparison: the response time of the endpoint, and the maximum number of concurrent
- * requests.
- */
 export interface Case {
   readonly delayMs: number
   readonly inFlight: number
@@ -56,8 +50,7 @@ async function compare(
   const profiles: Profiled[] = []
   for (let round = 1; round <= bench.runs; round++) {
     const drains = new Map<string, Drain>()
-    // Run all forwarders in every round. Changes in the machine's speed then affect all of them
-    // equally.
+    // All forwarders run in every round, so a change of the machine's speed affects them equally.
     for (const forwarder of forwarders) {
       const job = { stage: bench.stage, installation, inFlight: at.inFlight, profile: bench.profile }
       const run = await drain(forwarder, job, { count: installation.appended(), delayMs: at.delayMs })
@@ -75,14 +68,13 @@ async function compare(
   }
 }
 
-/** The results of each round, by the name of the forwarder. */
 export type Rounds = readonly ReadonlyMap<string, Drain>[]
 
-/** Deliveries per CPU second of a forwarder: the median of the rounds. */
+/** Median of the rounds. */
 export const rateOf = (name: string, rounds: Rounds): number =>
   Math.round(median(drainsOf(name, rounds).map(({ perCpuSecond }) => perCpuSecond)))
 
-/** Peak memory of a forwarder in MB: the median of the rounds. */
+/** Median of the rounds, in MB. */
 export const peakOf = (name: string, rounds: Rounds): number =>
   Math.round(median(drainsOf(name, rounds).map(({ peakMb }) => peakMb)))
 
@@ -105,10 +97,7 @@ function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): F
   }
 }
 
-/**
- * Deliveries per CPU second of one forwarder, relative to another one. Each round gives one ratio,
- * and the result is the median of these ratios.
- */
+/** The median of each round's ratio of deliveries per CPU second. */
 export const ratio = (name: string, other: string, rounds: Rounds): number =>
   median(rounds.map(round => (round.get(name)?.perCpuSecond ?? 0) / (round.get(other)?.perCpuSecond ?? Number.NaN)))
 

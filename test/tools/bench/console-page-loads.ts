@@ -2,17 +2,15 @@ import type { Page } from 'playwright-core'
 import { startBrowser } from '../../support/browser/browser.ts'
 import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 
-/** Loads of one page of the console. */
 export interface ConsolePage {
   readonly name: string
-  /** The path after `/console`, with its query, of the n-th load. */
+  /** The path after `/console` of the n-th load, with its query. */
   readonly path: (n: number) => string
 }
 
-/** Maximum time of a load, in ms. */
 const patienceMs = 30_000
 
-/** Counts the requests of the page whose responses have not arrived completely. */
+/** Counts the requests of the page without a complete response. */
 const countRequests = `{
   const send = window.fetch
   window.benchRequests = 0
@@ -29,9 +27,9 @@ const countRequests = `{
 }`
 
 /**
- * Resolves with the milliseconds from the navigation until the page is loaded. A page is loaded
- * when it has its heading, has the responses to all of its requests, and shows no placeholder. It
- * must be loaded in three consecutive frames; the time of the first one counts.
+ * Resolves with the ms from the navigation until the page has its heading and all responses, and
+ * shows no placeholder. This must be true in three consecutive frames; the time of the first one
+ * counts.
  */
 const untilLoaded = `new Promise((resolve, reject) => {
   let frames = 0
@@ -49,8 +47,8 @@ const untilLoaded = `new Promise((resolve, reject) => {
 })`
 
 /**
- * Signs in to the console in Chromium. Then loads each page `count` times, and returns the
- * milliseconds of each load by the name of the page. @throws when a page shows an error
+ * Signs in to the console in Chromium, and loads each page `count` times. Returns the ms by the
+ * name of the page. @throws when a page shows an error
  */
 export async function loadPages(
   url: string,

@@ -1,13 +1,9 @@
 import { execFileSync } from 'node:child_process'
 
-/** Assignment of processes to cores. */
 export interface Pinning {
-  /**
-   * Number of the core for the measured program (the forwarder). Undefined if the kernel chooses
-   * the core.
-   */
+  /** Core of the measured program (the forwarder). Undefined if the kernel chooses it. */
   readonly forwarder: number | undefined
-  /** Text for the report: the core of each process, or why no process is pinned. */
+  /** For the report: the core of each process, or why no process is pinned. */
   readonly note: string
 }
 
@@ -16,7 +12,7 @@ export const unpinned = (why: string): Pinning => ({
   note: `processes are not pinned to cores: ${why}`,
 })
 
-/** Parses a list of cores: `0-2,5` → 0, 1, 2, 5 */
+/** `0-2,5` → 0, 1, 2, 5 */
 export function coresOf(list: string): readonly number[] {
   return list
     .trim()
@@ -28,8 +24,8 @@ export function coresOf(list: string): readonly number[] {
 }
 
 /**
- * Pins this process, and the children that it starts later, to the first permitted core. Reserves
- * the last permitted core for the forwarder.
+ * Pins this process, and its later children, to the first permitted core. Reserves the last one for
+ * the forwarder.
  */
 export function pinSelf(): Pinning {
   try {
@@ -48,10 +44,7 @@ export function pinSelf(): Pinning {
   }
 }
 
-/**
- * Returns a command that runs `command` on the core `core`. If `core` is undefined, the kernel
- * chooses the core.
- */
+/** Returns a command that runs `command` on a core. Undefined: the kernel chooses it. */
 export function pinned(
   core: number | undefined,
   command: string,

@@ -6,15 +6,11 @@ import { hooklineForwarder } from './forwarders/hookline.ts'
 import { createInstallation, type Installation, type InstallationOptions } from './installation-topics.ts'
 import { type Bench, type Outcome, scaled } from './rows/row.ts'
 
-/**
- * One value of the parameter that an experiment of the bench varies, for example the number of
- * destinations.
- */
+/** One value of the varied parameter, for example the number of destinations. */
 export interface Size {
-  /** Name, for example `100 destinations`. */
   readonly name: string
   readonly options: InstallationOptions
-  /** Returns the destinations of the events. Absent: all events go to the receiver. */
+  /** Absent: all events go to the receiver. */
   readonly targetsOf?: (installation: Installation, receiverUrl: string) => readonly Target[]
 }
 
@@ -22,14 +18,13 @@ const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the CPU time of a delivery for each entry of `sizes` (installations of increasing size).
- * `ratio` is the name of the figure that compares this time with the time for the first entry. Each
- * topic is filled before its forwarder starts.
+ * Measures the CPU time of a delivery at each of `sizes`. `ratio` is the name of the figure that
+ * compares it with the first size. Each topic is filled before its forwarder starts.
  */
 export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[], ratio: FigureName): Promise<Outcome> {
   const { stage, profile } = bench
-  // At the start V8 compiles the code, which takes a second of CPU time or more. With this number
-  // of events, the compilation has finished before the measured part of the run begins.
+  // The compilation by V8 takes a second of CPU time or more. With this number of events, it ends
+  // before the measured part begins.
   const count = scaled(bench, 240_000)
   const forwarder = hooklineForwarder(cheapestOf(bench))
   const contenders: Record<string, Contender> = {}
@@ -45,8 +40,8 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[], ra
   const [smallest, ...larger] = Object.entries(contenders)
   const rounds: Round[] = []
   for (let run = 1; run <= bench.runs; run++)
-    // Compare only two sizes at a time, because only one process runs at a time. With more sizes,
-    // each process would be stopped for longer, and would find less of its data in the CPU caches.
+    // Only two sizes at a time. With more, each process would be stopped for longer, and would find
+    // less of its data in the CPU caches.
     for (const each of larger) {
       const round = new Map(
         Object.entries(await drainInTurns(stage, Object.fromEntries(smallest ? [smallest, each] : [each]))),

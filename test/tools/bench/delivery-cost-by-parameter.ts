@@ -6,29 +6,23 @@ import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
 
 interface Named {
-  /** Name, for example `100 destinations`. */
+  /** For example `100 destinations`. */
   readonly name: string
 }
 
 /**
- * One measurement of a row, which is an experiment of the bench. The row varies one parameter, such
- * as the number of destinations, and a step has one value of it.
+ * One measurement, with one value of the parameter that the row (an experiment of the bench)
+ * varies.
  */
 export interface Step extends Named {
-  /**
-   * Number of rounds in which the step runs, beginning with the first round. Default: all rounds.
-   */
+  /** The step runs in this number of rounds, from the first one. Default: all rounds. */
   readonly rounds?: number
   readonly run: () => Promise<Drain>
 }
 
-/** The results of a round, by the name of the step. */
 export type Round = ReadonlyMap<string, Drain>
 
-/**
- * Runs all steps one after the other in every round. Changes in the machine's speed then affect all
- * of them equally.
- */
+/** Runs all steps in every round, so a change of the machine's speed affects them equally. */
 export async function roundsOf(bench: Pick<Bench, 'runs' | 'say'>, steps: readonly Step[]): Promise<readonly Round[]> {
   const rounds: Round[] = []
   for (let round = 1; round <= bench.runs; round++) {
@@ -51,12 +45,12 @@ export function printDrain({ say }: Pick<Bench, 'say'>, name: string, run: numbe
   )
 }
 
-/** CPU time per delivery, in microseconds. */
+/** In µs of CPU time per delivery. */
 const costOf = ({ perCpuSecond }: Pick<Drain, 'perCpuSecond'>): number => 1e6 / perCpuSecond
 
 /**
  * Computes the CPU time of a delivery at each step. `ratio` is the name of the figure that compares
- * this time with that of the first step. Absent: the outcome does not have this figure.
+ * it with the first step. Default: no ratio.
  */
 export function costByStep(
   forwarder: string,
@@ -87,7 +81,6 @@ export function costByStep(
   return { figures, findings }
 }
 
-/** Like `costByStep`, with CPU profiles if the bench makes them. */
 export const costByStepWithProfiles = async (
   forwarder: string,
   steps: readonly Named[],
@@ -109,8 +102,8 @@ const drainsOf = ({ name }: Named, rounds: readonly Round[]): readonly Drain[] =
   rounds.flatMap(round => round.get(name) ?? [])
 
 /**
- * CPU time per delivery at one step, relative to another step. Each round gives one ratio, and the
- * result is the median of these ratios. @throws RangeError when no round has both steps
+ * CPU time per delivery relative to another step: the median of each round's ratio. @throws
+ * RangeError when no round has both steps
  */
 export function costRatio(step: Named, other: Named, rounds: readonly Round[]): number {
   const ratios = rounds.flatMap(round => {
@@ -121,9 +114,8 @@ export function costRatio(step: Named, other: Named, rounds: readonly Round[]): 
 }
 
 /**
- * Returns `undici`, the transport (HTTP client) with the lowest CPU cost. If the bench does not
- * measure `undici`, returns the first measured transport. With the cheapest transport, Hookline's
- * own work has the largest share of the CPU cost.
+ * Returns the HTTP client with the lowest CPU cost: `undici`, or else the first measured one. With
+ * it, Hookline's own work has the largest share of the cost.
  */
 export const cheapestOf = ({ transports }: Pick<Bench, 'transports'>): string =>
   transports.find(each => each === 'undici') ?? transports[0] ?? ''

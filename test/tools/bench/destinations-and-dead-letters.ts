@@ -8,29 +8,26 @@ import type { Installation } from './installation-topics.ts'
 import { idOf, numberIn } from './sample-events.ts'
 
 /**
- * Number of destinations of each source. The ten busy destinations, which have half of all dead
- * letters, are not counted here.
+ * Destinations of each source, without the ten busy destinations, which have half of all dead
+ * letters.
  */
 const perSource = 10
 /**
- * In each group of 20 consecutive sources (`period`), all dead letters of the first ten sources
- * (`count`) belong to the busy destinations.
+ * In each group of 20 consecutive sources, all dead letters of the first ten belong to the busy
+ * destinations.
  */
 const busy = { count: 10, period: 20 }
-/** One in ten dead letters has the reason `http_4xx`. */
 const refusedOneIn = 10
 const window = durationMs(24 * 3_600_000)
 
-/** Returns the number of sources of an installation with `destinations` destinations. */
 export const sourcesFor = (destinations: number): number => Math.floor(destinations / perSource)
 
-/** Returns the id of the destination with this index. The destinations 0 to 9 are the busy ones. */
+/** The destinations 0 to 9 are the busy ones. */
 export const destinationId = (index: number): string => `customer-${index}`
 
 /**
- * Index of the destination to which the dead letter of the n-th event belongs. The ten busy
- * destinations have half of the dead letters. Half of the other destinations have the rest, in
- * equal parts. The remaining destinations have none.
+ * Index of the destination of the n-th event's dead letter. The ten busy destinations have half of
+ * the dead letters. Half of the other destinations have the rest, in equal parts.
  */
 export function destinationOf(number: number, sources: number): number {
   const source = number % sources
@@ -38,7 +35,6 @@ export function destinationOf(number: number, sources: number): number {
   return inPeriod < busy.count ? inPeriod : source + sources * (Math.floor(number / sources) % perSource)
 }
 
-/** Writes the destinations to the config topic, as the operator API does. */
 export const writeDestinationsOf = (installation: Installation, count: number, url: string): Promise<void> =>
   installation.write(installation.topics.config, objects(count, installation.sourceIds, url))
 
@@ -55,16 +51,12 @@ function* objects(count: number, sourceIds: readonly string[], url: string) {
   }
 }
 
-/** A dead letter of the topic. */
 export interface Written {
   readonly key: string
   readonly messageId: string
 }
 
-/**
- * Writes a dead letter of each event, as the dispatcher does. Returns `sampled` of them, from all
- * parts of the topic.
- */
+/** Writes a dead letter of each event. Returns `sampled` of them, from all parts of the topic. */
 export async function writeDeadLetters(installation: Installation, sampled: number): Promise<readonly Written[]> {
   const { topics, sourceIds } = installation
   const everyNth = Math.max(1, Math.floor(installation.appended() / sampled))

@@ -4,43 +4,37 @@ import { startReceiver } from './receiver/receiver.ts'
 import type { Stage } from './test-bed.ts'
 
 /**
- * Time for which one forwarder runs while the others are stopped, in ms. It is long compared with
- * the time to fill the CPU caches (100 ms with a thousand destinations). It is short compared with
- * changes in the machine's speed.
+ * Time in ms for which one forwarder runs. It is long compared with the time to fill the CPU caches
+ * (100 ms with a thousand destinations), but short compared with changes in the machine's speed.
  */
 const turnMs = 250
 /**
- * Number of turns that a forwarder can miss in a row. A forwarder that has missed this number of
- * turns runs next. Three turns take 0.75 s. A longer stop must be avoided: after a second,
- * Hookline counts its destination queues as slow.
+ * A forwarder that has missed this number of turns in a row runs next. Three turns take 0.75 s.
+ * After a second, Hookline would count its destination queues as slow.
  */
 const mostMissed = 3
 
 /**
- * One of the compared forwarders, which are programs that read events from a topic and send them as
- * requests.
+ * One of the compared forwarders: programs that read events from a topic and send them as requests.
  */
 export interface Contender {
   readonly forwarder: Forwarder
   /**
-   * How the forwarder is started. Each contender needs its own installation: two contenders on one
-   * topic would share its partitions.
+   * Each contender needs its own installation, because two on one topic would share its partitions.
    */
   readonly job: Omit<Job, 'stage' | 'targets'>
   /**
-   * Returns the destinations for the URL of this contender's own receiver. Absent: all events go to
-   * that receiver.
+   * The destinations for the URL of this contender's receiver. Absent: all events go to the
+   * receiver.
    */
   readonly targetsOf?: ((receiverUrl: string) => readonly Target[]) | undefined
   readonly plan: DrainPlan
 }
 
 /**
- * Measures several forwarders in turns. One forwarder at a time runs on the forwarder's core, while
- * the others are stopped. The turns are chosen so that all progress equally. Changes in the
- * machine's speed then affect all of them equally, so the deliveries per CPU second can be
- * compared. The deliveries per second of wall time mean nothing, because this time includes the
- * time for which a forwarder was stopped.
+ * Measures several forwarders in turns: one runs, while the others are stopped. All progress
+ * equally, so a change of the machine's speed affects them equally, and the deliveries per CPU
+ * second can be compared. Deliveries per second of wall time mean nothing, because of the stops.
  */
 export async function drainInTurns<Name extends string>(
   stage: Stage,
@@ -68,17 +62,16 @@ export async function drainInTurns<Name extends string>(
   }
 }
 
-/** A forwarder that waits for its turn. */
 export interface Waiting {
-  /** Part of the forwarder's events that it has delivered, from 0 to 1. */
+  /** Share of its events that the forwarder has delivered. */
   readonly done: number
-  /** Number of turns that other forwarders have had since the last turn of this one. */
+  /** Turns of other forwarders since the last turn of this one. */
   readonly missed: number
 }
 
 /**
- * Chooses the forwarder that runs next: one that missed `mostMissed` turns or more, otherwise the
- * one with the least progress. @throws RangeError when no forwarder waits
+ * Chooses the next forwarder: one that missed `mostMissed` turns, otherwise the one with the least
+ * progress. @throws RangeError when no forwarder waits
  */
 export function nextTurn<Each extends Waiting>(waiting: readonly Each[]): Each {
   const [first, ...others] = waiting
@@ -110,7 +103,7 @@ class Member implements Waiting {
       try {
         process.kill(pid, signal)
       } catch {
-        // The process has exited by itself. `ForwarderProcess.died` reports this to `drain`.
+        // `ForwarderProcess.died` reports that the process has exited by itself.
       }
   }
 }
@@ -120,7 +113,7 @@ class Turns {
   readonly #timer = setInterval(() => this.#next(), turnMs)
   #running: Member | undefined
 
-  /** Wraps a forwarder. Its processes then take part in the turns until they end. */
+  /** Wraps a forwarder, whose processes then take part in the turns. */
   taken(forwarder: Forwarder, progress: () => number): Forwarder {
     return {
       name: forwarder.name,
@@ -145,7 +138,7 @@ class Turns {
   #leave(member: Member): void {
     this.#members.delete(member)
     if (this.#running === member) this.#running = undefined
-    // A process that is stopped by SIGSTOP does not handle SIGTERM, so continue it first.
+    // A process stopped by SIGSTOP does not handle SIGTERM.
     member.signal('SIGCONT')
   }
 

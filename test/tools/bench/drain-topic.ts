@@ -7,64 +7,56 @@ import type { Point } from './statistics.ts'
 const memoryEveryMs = 200
 
 export interface DrainPlan {
-  /** Number of the first undelivered event. Default: 0. */
+  /** Number of the first event. Default: 0. */
   readonly first?: number
-  /** Number of events from `first` to the end. */
   readonly count: number
   readonly delayMs: number
   /**
-   * With 3, for example, only every third event of the second half of the events succeeds at its
-   * first request, and the others get a 503. Default: 0, all requests succeed.
+   * With 3, only every third event of the second half succeeds at its first request. The others get
+   * a 503. Default: 0, all requests succeed.
    */
   readonly passesOneIn?: number
   /**
-   * Numbers of deliveries at which the measured part of the run begins and ends. This part excludes
-   * the start, the warm-up and the end of the run. Default: 30 % and 95 % of `count`.
+   * Numbers of deliveries at which the measured part begins and ends. Default: 30 % and 95 % of
+   * `count`.
    */
   readonly measured?: { readonly from?: number; readonly to?: number }
-  /** Whether to sample resident memory during the run. */
   readonly samplesMemory?: boolean
 }
 
 export interface Drain {
   /**
-   * Deliveries in the measured part of the run, per second of the forwarder's CPU time (user and
-   * system). 0 if the run ended before the end of this part.
+   * Deliveries per second of the forwarder's CPU time in the measured part. 0 if the run ended too
+   * early.
    */
   readonly perCpuSecond: number
-  /**
-   * For each process of the forwarder, its share of the CPU time of all its processes, in the
-   * measured part of the run. The shares are from 0 to 1.
-   */
+  /** Share of each process in the forwarder's CPU time, from 0 to 1, in the measured part. */
   readonly cpuShares: readonly number[]
-  /** Deliveries in the measured part of the run, per second of wall time. */
+  /** Deliveries per second of wall time in the measured part. */
   readonly perSecond: number
-  /** CPU seconds from the start of the measured part of the run to the last delivery. */
+  /** CPU seconds from the start of the measured part to the last delivery. */
   readonly cpuToTheEnd: number
   readonly peakMb: number
   /** Seconds from the start of the process to the first delivery. */
   readonly firstAfter: number
   readonly lost: number
   readonly duplicates: number
-  /** Requests for events that were not expected. */
+  /** Requests for unexpected events. */
   readonly foreign: number
   /** Requests that got a 503. */
   readonly refused: number
-  /** Samples: `x` is the number of deliveries, and `y` is the resident memory in MB. */
+  /** `x` is the number of deliveries, and `y` the resident memory in MB. */
   readonly memory: readonly Point[]
   readonly sample: SampleRequest | undefined
-  /**
-   * Start and end of the measured part of the run, in microseconds of the monotonic clock. CPU
-   * profiles use the same clock.
-   */
+  /** The measured part, in µs of the monotonic clock, which CPU profiles use too. */
   readonly window: { readonly from: number; readonly to: number }
-  /** Path of the CPU profile. Undefined if the run was not profiled. */
+  /** Path of the CPU profile. Undefined without a profile. */
   readonly profile: string | undefined
 }
 
 /**
- * Starts the forwarder on a filled topic, waits, and stops it. The wait ends when all events are
- * delivered, or when there was no delivery for 45 s. @throws when the forwarder exits by itself
+ * Starts the forwarder on a filled topic, and stops it when all events are delivered, or after 45 s
+ * without a delivery. @throws when the forwarder exits by itself
  */
 export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
   const { receiver } = job.stage

@@ -1,7 +1,6 @@
 /**
- * Names of the figures. The rows (experiments) of the bench write these names, results.json stores
- * them, and pages and the terminal show them unchanged. Some files find a figure by its name, so a
- * wrong name is a type error.
+ * The bench writes these names. results.json, pages and the terminal have them unchanged, and some
+ * files find a figure by its name.
  */
 export type FigureName =
   | ('p50' | 'p95' | 'p99' | 'slowest' | 'lost' | 'duplicated' | 'deliveries' | 'peak memory' | 'average CPU use')
@@ -60,11 +59,7 @@ export type FigureName =
   | 'deliveries with a core each, relative to one process'
   | 'part of the CPU time that the busier process used'
 
-/** Name of the reference loop with one of its HTTP clients. */
 export type ReferenceLoopName = `reference loop with ${'got' | 'undici'}`
 
-/**
- * Name of a figure that compares Hookline with a program that the variable PEER of `make bench`
- * names.
- */
+/** A figure that compares Hookline with a program of the variable PEER. */
 export type PeerFigureName = `deliveries per CPU second, relative to ${string}`

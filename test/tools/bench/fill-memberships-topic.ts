@@ -11,17 +11,16 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 import type { Installation } from './installation-topics.ts'
 import type { Stage } from './test-bed.ts'
 
-/** Maximum number of records that are not yet acknowledged. */
 const mostWaiting = 20_000
 
 export const benchAudience = 'Shoppers'
 export const benchDestination = 'crm'
-/** Returns a user id of 36 characters, the usual length. */
+/** A user id of 36 characters, the usual length. */
 export const userOf = (member: number): string => `6f9619ff-8b86-d011-b42d-${String(member).padStart(12, '0')}`
 
 /**
- * Fills the memberships topic with `count` members. Their state is the same as after a sync whose
- * changes were all delivered.
+ * Fills the memberships topic with `count` members, as after a sync whose changes were all
+ * delivered.
  */
 export async function fillMemberships(
   stage: Stage,

@@ -19,23 +19,14 @@ import { useTopics } from './create-first-index-entries.ts'
 import { createEvents, numberIn } from './sample-events.ts'
 import type { Stage } from './test-bed.ts'
 
-/**
- * The topics of an installation on the broker of the bench, with operations on these topics. Other
- * modules start the processes of the installation.
- */
 export interface Installation {
   readonly topics: TopicNames
   readonly sourceIds: readonly string[]
-  /** Number of partitions of each topic. */
   readonly partitions: number
-  /** Directory of the files of this installation. */
   readonly directory: string
-  /** Part that all configuration files of this installation share. */
+  /** The part that all configuration files share. */
   readonly base: object
-  /**
-   * Number of events appended so far. Events are numbered from 0, so it is also the number of the
-   * next event.
-   */
+  /** Number of events appended so far, which is also the number of the next event. */
   appended(): number
   /**
    * Appends `count` events as fast as possible, of all sources in turn or of one source. Resolves
@@ -44,54 +35,38 @@ export interface Installation {
   fill(count: number, source?: string): Promise<void>
   /** Like `fill`, at an even rate. */
   feed(count: number, perSecond: number, source?: string): Promise<void>
-  /**
-   * Append time of each event by the event's number, in whole milliseconds since 1970, rounded
-   * down.
-   */
+  /** Append time by the event's number, in whole ms since 1970, rounded down. */
   appendTimes(): Promise<ReadonlyMap<number, number>>
-  /** Partition of each event by the event's number. */
+  /** Partition by the event's number. */
   eventPartitions(): Promise<ReadonlyMap<number, number>>
-  /** Appends records to a topic. Resolves when all are acknowledged. */
+  /** Resolves when all records are acknowledged. */
   write(topic: string, records: Iterable<OutgoingRecord>): Promise<void>
-  /**
-   * Appends one record to a topic for each event of the events topic. Resolves when all are
-   * acknowledged.
-   */
+  /** Appends one record for each event of the events topic. Resolves when all are acknowledged. */
   writeOfEvents(topic: string, recordOf: (event: LogRecord) => OutgoingRecord): Promise<void>
-  /**
-   * The first match of `pattern` in the bytes of each event. Events without a match are left out.
-   */
+  /** The first match of `pattern` in each event. Events without a match are left out. */
   eventTexts(pattern: RegExp): Promise<readonly string[]>
-  /**
-   * Average size of a record of a topic in bytes: key, value and headers. `NaN` if the topic is
-   * empty.
-   */
+  /** Average bytes of a record: key, value and headers. `NaN` if the topic is empty. */
   recordBytes(topic: string): Promise<number>
   /**
-   * Number of records of a topic. Records with the key `-/clock` do not count: processes write them
-   * only to learn the broker's time.
+   * Without records with the key `-/clock`, which processes write only to learn the broker's time.
    */
   countRecords(topic: string): Promise<number>
-  /**
-   * Deletes the committed offsets of Hookline's groups, so that the next process begins at the
-   * start of the topics. The previous process must have left the groups.
-   */
+  /** Deletes the committed offsets of Hookline's groups. Their members must have left before. */
   forgetPositions(): Promise<void>
   close(): Promise<void>
 }
 
 export interface InstallationOptions {
-  /** Number of sources. Consecutive events come from different sources, in turn. Default: 1. */
+  /** Consecutive events come from different sources, in turn. Default: 1. */
   readonly sources?: number
-  /** Waits between attempts, as in the configuration. */
   readonly schedule?: readonly string[]
-  /** Number of partitions of each topic. Default: 12. */
+  /** Partitions of each topic. Default: 12. */
   readonly partitions?: number
-  /** Content of `operator.encryptionKeyFile`. Absent: there is no config topic. */
+  /** Content of `operator.encryptionKeyFile`. Absent: no config topic. */
   readonly encryptionKey?: string
-  /** An operator key with the role `operate`. Absent: there is no jobs topic. */
+  /** A key with the role `operate`. Absent: no jobs topic. */
   readonly operatorKey?: string
-  /** Value of `delivery.attemptsTopic`. Absent: its default, `failures`. */
+  /** Value of `delivery.attemptsTopic`. Default: `failures`. */
   readonly attemptsTopic?: RecordedAttempts
 }
 
@@ -228,8 +203,8 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
 const mostTries = 5
 
 /**
- * Creates the topics. A busy broker may not know a topic that it has just created, so this function
- * tries up to five times.
+ * Creates the topics. Tries up to five times, because a busy broker may not know a topic that it
+ * has just created.
  */
 async function applyTopics(file: string, tries = 1): Promise<void> {
   try {

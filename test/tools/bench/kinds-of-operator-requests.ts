@@ -2,15 +2,13 @@ import type { ConsolePage } from './console-page-loads.ts'
 import { destinationId, type Written } from './destinations-and-dead-letters.ts'
 import type { Question } from './operator-answer-times.ts'
 
-/** Number of busy destinations, which together have half of all dead letters. */
 const busyUntil = 10
 /** A destination with one in 10,000 of the dead letters. */
 const few = destinationId(busyUntil)
 
 /**
- * Returns the id of the destination for the n-th request. The factor 251 has no common divisor with
- * 10,000, the usual number of destinations. So no destination is repeated before all destinations
- * were used.
+ * The destination of the n-th request. 251 and 10,000, the usual number of destinations, have no
+ * common divisor. So all destinations are used before one is repeated.
  */
 const idOf =
   (destinations: number) =>
@@ -21,10 +19,6 @@ const writtenOf =
   (n: number): Written =>
     written[n % written.length] as Written
 
-/**
- * The content of the topics: the numbers of destinations and sources, and some of the dead letters
- * (`written`).
- */
 export interface Contents {
   readonly destinations: number
   readonly sources: number
@@ -32,9 +26,8 @@ export interface Contents {
 }
 
 /**
- * The kinds of requests, in the order of measurement. The numbers 50,000 and 100 in names are
- * numbers of dead letters, and are correct for a topic with a million dead letters. A busy
- * destination then has 50,000 of them, and the destination `few` has 100.
+ * The kinds of requests, in the order of measurement. The numbers of dead letters in names are
+ * correct for a topic with a million of them: a busy destination has 50,000, and `few` has 100.
  */
 export function questionsOf({ destinations, sources, written }: Contents): readonly Question[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]
@@ -75,14 +68,12 @@ export function questionsOf({ destinations, sources, written }: Contents): reado
   ]
 }
 
-/** The requests for replays and resends. */
 export const jobQuestions = (replay: string): readonly Question[] => [
   { name: 'replays', path: () => '/v1/replays' },
   { name: 'a replay', path: () => `/v1/replays/${replay}` },
   { name: 'resends', path: () => '/v1/resends' },
 ]
 
-/** The pages of the console. */
 export function pagesOf({ destinations, written }: Contents, replay: string): readonly ConsolePage[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]
   return [

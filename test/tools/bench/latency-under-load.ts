@@ -10,37 +10,33 @@ export interface LivePlan {
   readonly perSecond: number
   readonly seconds: number
   readonly delayMs: number
-  /** The source of all events. Default: all sources in turn. */
+  /** Default: all sources in turn. */
   readonly source?: string
-  /** Number of events for the endpoint that stops responding when the load begins. */
+  /** Events for the endpoint that does not respond during the load. */
   readonly eventsForFailing?: number
-  /** Called when the load begins. */
   readonly duringLoad?: () => Promise<unknown>
 }
 
-/** One event of an even load, and its latency. */
 export interface Passage {
   readonly number: number
-  /** Milliseconds from the broker's append to the first success. Undefined if there was none. */
+  /** From the broker's append to the first success. Undefined without a success. */
   readonly ms: number | undefined
 }
 
 export interface Live {
-  /** One entry for each event of the load, in the order of the events. */
   readonly passages: readonly Passage[]
   readonly log: SuccessLog
   readonly duplicates: number
-  /** Number of events that were not delivered, without those for the failing endpoint. */
+  /** Undelivered events, without those for the failing endpoint. */
   readonly lost: number
 }
 
-/** Number of events that warm up the code of the forwarder. */
 const warmUp = 1_000
 
 /**
- * Appends events and waits until the forwarder has delivered them, so that the measurement excludes
- * the start of the forwarder. If `elsewhereOneIn` is n, every n-th event goes to another receiver,
- * and the function does not wait for these events. @throws Stalled
+ * Appends events and waits for their deliveries, so that the measurement excludes the start of the
+ * forwarder. With `elsewhereOneIn` n, every n-th event goes to another receiver and is not awaited.
+ * @throws Stalled
  */
 export async function warm(
   { receiver }: Stage,
@@ -56,10 +52,7 @@ export async function warm(
   await Promise.race([receiver.reached(expected), process.died])
 }
 
-/**
- * Appends events at an even rate and records the delivery of each. Call `warm` first, so that the
- * forwarder already delivers.
- */
+/** Appends events at an even rate and records each delivery. `warm` must be called before. */
 export async function live(stage: Stage, installation: Installation, plan: LivePlan): Promise<Live> {
   const { perSecond, seconds, delayMs, source, eventsForFailing = 0 } = plan
   const [first, count] = [installation.appended(), perSecond * seconds]
@@ -100,29 +93,23 @@ export function passagesOf(
   })
 }
 
-/** Quantile of the latency in milliseconds. A missing delivery counts as infinite. */
+/** Quantile of the latency in ms. A missing delivery counts as infinite. */
 export const quantile = (passages: readonly Passage[], share: number): number =>
   percentile(
     passages.map(({ ms }) => ms ?? Number.POSITIVE_INFINITY),
     share,
   )
 
-/** CPU use and memory of all processes of the measured program (the forwarder) together. */
+/** Of all processes of the forwarder (the measured program) together. */
 export interface Reading {
-  /** CPU seconds per second of the period. */
+  /** CPU seconds per second. */
   readonly cpuShare: number
   readonly peakMb: number
-  /**
-   * Start and end of the period, in microseconds of the monotonic clock. CPU profiles use the same
-   * clock.
-   */
+  /** The period in µs of the monotonic clock, which CPU profiles use too. */
   readonly window: { readonly from: number; readonly to: number }
 }
 
-/**
- * Measures the processes of a forwarder, which is the measured program. The measurement lasts from
- * now until the returned function is called.
- */
+/** Measures from now until the call of the returned function. */
 export function meter({ pids }: ForwarderProcess): () => Reading {
   const begin = { cpu: together(pids, cpuSeconds), at: micros() }
   return () => {

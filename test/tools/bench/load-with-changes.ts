@@ -11,16 +11,14 @@ import { median, percentile } from './statistics.ts'
 import { type Change, msUntilInForce } from './time-until-in-force.ts'
 
 const load = { perSecond: 1_000, seconds: 16, delayMs: 20 }
-/** Seconds at the start of a load that are not measured. */
 const skippedSeconds = 3
 const changeEveryMs = 100
 /**
- * Length of the last part of a load, in ms. No change begins in this part, so that its events show
- * whether the last change is in force.
+ * In ms. No change begins in this last part of a load, so its events show whether the last change
+ * is in force.
  */
 const quietMs = 1_500
 
-/** Result of one load, with or without concurrent changes of a destination's configuration. */
 interface LoadResult {
   readonly p99: number
   readonly lost: number
@@ -29,14 +27,13 @@ interface LoadResult {
 }
 
 /**
- * Measures the p99 latency under two loads: one without changes, and one with ten changes per
- * second through the operator API. Also measures how long it takes until each change is in force.
+ * Measures the p99 latency without changes and with ten changes per second through the operator
+ * API, and the time until each change is in force.
  */
 export async function changesOutcome(bench: Bench, running: Running): Promise<Outcome> {
   const { installation, processes, subject, transport } = running
   const { stage, say } = bench
-  // The operator process runs on the core of the broker, so that the dispatchers keep their own
-  // core.
+  // The operator process runs on the broker's core, so that the dispatchers keep their own core.
   const job = { stage: { ...stage, pinning: unpinned('the operator is not measured') }, installation, inFlight: 1 }
   const operator = await startOperator(job, transport)
   try {
@@ -62,7 +59,7 @@ export async function changesOutcome(bench: Bench, running: Running): Promise<Ou
     const rounds: { readonly without: LoadResult; readonly beside: LoadResult }[] = []
     await run(true) // A warm-up, in which V8 compiles the code that applies changes.
     for (let round = 1; round <= bench.runs; round++) {
-      // The speed of the machine changes over minutes, so alternate the order of the two loads.
+      // The speed of the machine changes over minutes, so the order of the loads alternates.
       const first = await run(round % 2 === 0)
       const second = await run(round % 2 === 1)
       const [without, beside] = round % 2 === 1 ? [first, second] : [second, first]
@@ -121,8 +118,8 @@ function outcomeOf(
 }
 
 /**
- * Changes the URL of the probe, the destination that the bench changes under load. The path of the
- * new URL contains `number`. @throws when the operator API does not accept the change
+ * Changes the URL of the probe, the destination that is changed under load. The new path contains
+ * `number`. @throws when the operator API does not accept the change
  */
 async function changeProbe(operator: string, url: string, number: number): Promise<Change> {
   const ifMatch = number

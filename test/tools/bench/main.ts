@@ -31,10 +31,7 @@ import type { Bench, Row } from './rows/row.ts'
 import { startRow } from './rows/start.ts'
 import { openStage, type Stage } from './test-bed.ts'
 
-/*
- * The program of `make bench`. docs/performance/README.md explains what it measures and how to read
- * the results.
- */
+/* The program of `make bench`: see docs/performance/README.md. */
 
 const rows: Readonly<Record<RowName, Row>> = {
   delivery: deliveryRow,
@@ -62,7 +59,6 @@ const rows: Readonly<Record<RowName, Row>> = {
 }
 
 const root = new URL('../../../', import.meta.url).pathname
-/** Directory for the results of the last run. Git ignores it. */
 const lastRun = '.hookline/bench'
 const busyAbove = 0.5
 const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1e9)} GB; Node ${process.versions.node}`
@@ -119,13 +115,12 @@ async function measure(options: Options, stage: Stage, circumstances: Circumstan
     }
     say(`\n${reportOf([outcome])}`)
     await showProfiles(outcome)
-    // Publish after each row, so that an error in a later row does not lose the results.
+    // After each row, so that an error in a later row does not lose the results.
     if (options.publishes) await publish(root, entriesOf(outcome, circumstances), options.hasAllTransports)
   }
   return outcomes
 }
 
-/** Runs a row. An error in it does not stop the other rows. */
 async function outcomeOf(row: RowName, bench: Bench): Promise<NamedOutcome> {
   try {
     return { row, ...(await rows[row](bench)) }
@@ -134,7 +129,6 @@ async function outcomeOf(row: RowName, bench: Bench): Promise<NamedOutcome> {
   }
 }
 
-/** Prints a summary of each CPU profile, and copies the profile to the directory of the results. */
 async function showProfiles({ row, profiles = [] }: NamedOutcome): Promise<void> {
   for (const { title, lines, file } of profiles) {
     const name = `${row}: ${title}`

@@ -4,17 +4,15 @@ import type { FigureName } from './figure-names.ts'
 import type { Figures } from './rows/row.ts'
 import { percentile } from './statistics.ts'
 
-/** The answer to one request of the operator API. */
 export interface Answer {
   readonly ms: number
   readonly isPartial: boolean
 }
 
-/** Requests of one kind. */
 export interface Question {
   readonly name: string
   /**
-   * The path and query of the n-th request. `next` is the field `next` of the previous answer:
+   * Path and query of the n-th request. `next` is that field of the previous answer. It is
    * undefined for the first request, and after the last page.
    */
   readonly path: (n: number, next: string | undefined) => string
@@ -35,7 +33,7 @@ export async function ask(url: string, { path }: Question, count: number): Promi
   return answers
 }
 
-/** The figures of one kind of request. Only answers that are not partial have a limit. */
+/** Partial answers have no limit. */
 export function answerFindings(subject: string, answers: readonly Answer[]): readonly Finding[] {
   const all = answers.map(({ ms }) => ms)
   const complete = answers.filter(({ isPartial }) => !isPartial).map(({ ms }) => ms)

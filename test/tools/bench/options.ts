@@ -7,7 +7,7 @@ export const rowNames = [
 ] as const
 export type RowName = (typeof rowNames)[number]
 
-/** Rows that are measured once, whatever the value of RUNS. */
+/** Measured once, whatever the value of RUNS. */
 export const rowsWithoutRepetition: readonly RowName[] = [
   'memory',
   'live',
@@ -19,7 +19,7 @@ export const rowsWithoutRepetition: readonly RowName[] = [
   'operator',
   'limits',
 ]
-/** Backlogs above this number of records are measured once. */
+/** Larger backlogs are measured once. */
 export const repeatedBacklog = 100_000
 
 export interface Options {
@@ -28,28 +28,21 @@ export interface Options {
   readonly peers: readonly { readonly name: string; readonly command: string }[]
   readonly runs: number
   readonly scale: number
-  /** Number of records of the largest backlog. */
   readonly backlog: number
-  /** Whether the run fails when a figure misses its `must`. */
   readonly gates: boolean
   readonly profile: boolean
-  /** Whether the results replace those of the same rows in the documentation. */
   readonly publishes: boolean
-  /** Whether all transports are measured. */
   readonly hasAllTransports: boolean
 }
 
 const usualRuns = 3
-/** Permitted backlogs, in records. The largest one needs 10 GB of disk and half an hour. */
+/** In records. The largest one needs 10 GB of disk and half an hour. */
 const backlogs = ['10000', '100000', '1000000', '10000000'] as const
 
-/**
- * Reads the options from the variables of `make bench`. @throws RangeError with the permitted
- * values of a variable
- */
+/** Reads the variables of `make bench`. @throws RangeError with the permitted values */
 export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly string[]): Options {
   const given = (name: string): string | undefined => env[name]?.trim() || undefined
-  // PEER has one program per line, because a command may contain any other character.
+  // One program per line, because a command may contain any other character.
   const peers = (given('PEER') ?? '').split('\n').filter(Boolean).map(parsePeer)
   const rows = rowsOf(given('ROWS'), peers.length > 0)
   const transports = chosen('TRANSPORTS', given('TRANSPORTS'), knownTransports)
@@ -70,7 +63,7 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
     runs,
     scale,
     backlog: Number(oneOf('BACKLOG', given('BACKLOG') ?? '1000000', backlogs)),
-    // Profiling slows a process down, so its figures are not judged.
+    // Profiling slows a process down.
     gates: !profile && oneOf('GATES', given('GATES') ?? 'on', ['on', 'off']) === 'on',
     profile,
     publishes,
@@ -78,10 +71,7 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
   }
 }
 
-/**
- * Parses ROWS, a list of row names. Default: all rows, but `peers` only if PEER names other
- * programs.
- */
+/** Default: all rows, but `peers` only if PEER names other programs. */
 function rowsOf(text: string | undefined, hasPeers: boolean): readonly RowName[] {
   if (text === undefined) return rowNames.filter(name => hasPeers || name !== 'peers')
   const rows = chosen('ROWS', text, rowNames)

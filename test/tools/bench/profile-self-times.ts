@@ -1,10 +1,10 @@
-/** A CPU profile as V8 writes it (`--cpu-prof`). Times are microseconds on the monotonic clock. */
+/** A CPU profile of V8 (`--cpu-prof`). Times are monotonic, in µs. */
 export interface CpuProfile {
-  /** Nodes of the tree of stacks. The first one is the root. */
+  /** The tree of stacks. The first node is the root. */
   readonly nodes: readonly ProfileNode[]
   readonly startTime: number
   readonly samples: readonly number[]
-  /** Microseconds between each sample and the previous one. */
+  /** µs between each sample and the previous one. */
   readonly timeDeltas: readonly number[]
 }
 
@@ -16,32 +16,25 @@ interface ProfileNode {
 
 export interface CallFrame {
   readonly functionName: string
-  /** Empty for functions without a file: those of V8 and Node, and code generated at run time. */
+  /** Empty for functions of V8 and Node, and for code generated at run time. */
   readonly url: string
-  /**
-   * Line number, counted from 0. It is 0 or -1 for the native functions of V8 and Node, which have
-   * no file.
-   */
+  /** From 0. It is 0 or -1 for native functions of V8 and Node. */
   readonly lineNumber: number
 }
 
-/** A period, in microseconds on the clock of the profile. */
+/** In µs on the clock of the profile. */
 export interface Window {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Maximum time that counts for one sample, in microseconds. Normally a sample counts for the time
- * until the next sample, which V8 takes after 1,000 µs. If this time is more than ten times longer,
- * the process was stopped or had no core, so the rest of the time does not count.
+ * Maximum µs for one sample. Samples are 1,000 µs apart. If the time is more than ten times longer,
+ * the process was stopped or had no core.
  */
 const longestLook = 10_000
 
-/**
- * Returns the self time of each node in a period, in microseconds, by node id. Idle time is
- * excluded.
- */
+/** The self time of each node in a period, in µs, without idle time. */
 export function selfTimes(
   { nodes, startTime, samples, timeDeltas }: CpuProfile,
   { from, to }: Window,
@@ -51,7 +44,6 @@ export function selfTimes(
   let at = startTime
   samples.forEach((id, index) => {
     at += timeDeltas[index] ?? 0
-    // A sample counts for the time until the next sample.
     const spent = Math.min(timeDeltas[index + 1] ?? 0, longestLook)
     if (busy.has(id) && at >= from && at < to) times.set(id, (times.get(id) ?? 0) + spent)
   })
@@ -59,14 +51,14 @@ export function selfTimes(
 }
 
 /**
- * Returns the name of a function with its file and line, for example `post got/dist/index.js:10`,
- * without the directories of this machine.
+ * A function with its file and line, for example `post got/dist/index.js:10`, without the
+ * directories of this machine.
  */
 export const labelOf = (frame: CallFrame): string =>
   `${frame.functionName || '(anonymous)'} ${placeOf(frame)}`.trimEnd()
 
 /**
- * Returns the package or folder of a URL: `…/node_modules/got/dist/x.js` → `got`;
+ * The package or folder of a URL: `…/node_modules/got/dist/x.js` → `got`;
  * `…/src/core/delivery/decide.ts` → `src/core/delivery`; `node:internal/streams/x` →
  * `node:internal/streams`.
  */
@@ -79,9 +71,8 @@ export function packageOf(url: string): string {
 }
 
 /**
- * Whether `new Function` made the code. `new Function` adds two lines before the body, so this code
- * never begins in the first line. V8's entry and exit code for WebAssembly has no file either, but
- * begins in the first line.
+ * Code of `new Function` never begins in the first line, because two lines precede its body. V8's
+ * entry and exit code for WebAssembly has no file either, but begins there.
  */
 const isMadeAtRunTime = ({ url, lineNumber }: Pick<CallFrame, 'url' | 'lineNumber'>): boolean =>
   url === '' && lineNumber > 0

@@ -1,20 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { type CpuProfile, labelOf, packageOf, selfTimes, type Window } from './profile-self-times.ts'
 
-/** Summary of a CPU profile of the measured part of a run, without start, warm-up and end. */
 export interface Profiled {
-  /** Name of the forwarder and of the case. */
   readonly title: string
-  /** Summary to print. */
   readonly lines: readonly string[]
-  /** Path of the profile that V8 wrote. */
   readonly file: string
 }
 
 export interface Share {
   readonly name: string
   readonly ms: number
-  /** Part of the CPU time without idle time, from 0 to 1. */
+  /** Share of the CPU time without idle time, from 0 to 1. */
   readonly share: number
 }
 
@@ -28,8 +24,8 @@ const shownPackages = 25
 const shownFunctions = 30
 
 /**
- * Reads the CPU profile of a run and summarises its measured part, without start, warm-up and end.
- * Returns an empty list if there is no profile.
+ * Summarises the CPU profile of a run's measured part, without start, warm-up and end. Empty
+ * without a profile.
  */
 export async function profileOf(
   title: string,
@@ -51,7 +47,7 @@ function linesOf({ busyMs, packages, functions }: Summary): readonly string[] {
   ]
 }
 
-/** Computes the self time by package and by function in a period, largest first. */
+/** Largest first. */
 export function summarise(profile: CpuProfile, window: Window): Summary {
   const times = selfTimes(profile, window)
   const byPackage = new Map<string, number>()

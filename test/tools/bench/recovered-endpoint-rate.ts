@@ -1,23 +1,19 @@
 import type { SuccessLog } from './receiver/event-tally.ts'
 
-/** The rate at which a recovered endpoint gets its backlog. */
 export interface Draining {
-  /**
-   * Times of the first and the last success for an event of the backlog, in milliseconds since
-   * 1970.
-   */
+  /** Times of the first and last success of the backlog, in ms since 1970. */
   readonly from: number
   readonly to: number
-  /** Successes in the busiest second from `from` to `to`, new events included. */
+  /** Successes in the busiest second, new events included. */
   readonly mostInASecond: number
-  /** Average successes per second from `from` to `to`, new events included. */
+  /** Average successes per second, new events included. */
   readonly perSecond: number
 }
 
 /**
  * Computes the rate at which the backlog arrived. `isFor` selects the events for the recovered
- * endpoint. `isMissed` selects its backlog: the events that it missed during the outage. @throws
- * RangeError when no event of the backlog arrived
+ * endpoint, and `isMissed` those that it missed during the outage. @throws RangeError when no event
+ * of the backlog arrived
  */
 export function drainingOf(
   { numbers, times }: Pick<SuccessLog, 'numbers' | 'times'>,

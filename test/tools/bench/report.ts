@@ -1,7 +1,6 @@
 import { type Bound, type Finding, type Verdict, verdictOf } from './bounds.ts'
 import type { Figures, Outcome } from './rows/row.ts'
 
-/** Result of one row of the bench, with the name of the row, such as `delivery`. */
 export interface NamedOutcome extends Outcome {
   readonly row: string
   /** Error message of a row without a result. */
@@ -11,7 +10,6 @@ export interface NamedOutcome extends Outcome {
 export const failuresOf = (outcomes: readonly NamedOutcome[]): readonly Finding[] =>
   outcomes.flatMap(({ findings }) => findings).filter(finding => verdictOf(finding) === 'FAILS')
 
-/** Formats results and limits as Markdown tables that are aligned for a terminal. */
 export function reportOf(outcomes: readonly NamedOutcome[]): string {
   return outcomes.map(outcome => [`## ${outcome.row}`, ...tables(outcome)].join('\n\n')).join('\n\n')
 }
@@ -29,14 +27,11 @@ function tables({ figures, findings }: Outcome): readonly string[] {
   return [...sheets(figures), ...(lines.length > 0 ? [table(header, lines)] : [])]
 }
 
-/**
- * Returns a measured value with its unit, for example `40.2 ms`. `measured` is null if the value
- * was infinite or not measured.
- */
+/** `measured` is null if the value was infinite or not measured. */
 export const amountOf = ({ measured, unit }: { readonly measured: number | null; readonly unit?: string }): string =>
   [shown(measured ?? Number.NaN), unit].filter(Boolean).join(' ')
 
-/** Combines figures with the same columns into one table. */
+/** Figures with the same columns share one table. */
 function sheets(figures: readonly Figures[]): readonly string[] {
   const byColumns = Map.groupBy(figures, each => Object.keys(each).join('\n'))
   return [...byColumns.values()].map(lines =>
@@ -47,15 +42,14 @@ function sheets(figures: readonly Figures[]): readonly string[] {
   )
 }
 
-/** Formats a limit, for example `≥ 0.75`. */
+/** For example `≥ 0.75`. */
 export function bound(value: Bound | undefined): string {
   if (value === undefined) return ''
   return 'atLeast' in value ? `≥ ${shown(value.atLeast)}` : `≤ ${shown(value.atMost)}`
 }
 
 /**
- * Formats a number: with three significant digits below 100, otherwise as a whole number. Infinity
- * becomes `never`, and NaN becomes `-`.
+ * Formats a number, with three significant digits below 100. Infinity becomes `never`, and NaN `-`.
  */
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'never' : '-'

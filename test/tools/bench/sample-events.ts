@@ -3,27 +3,18 @@ import type { JsonText } from '../../../src/core/message/json-text.ts'
 import type { EventCodec, OutgoingRecord } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/time.ts'
 
-/** Size of the value of an event record in bytes, including the frame with the schema id. */
+/** Bytes of an event record's value, including the frame with the schema id. */
 export const eventBytes = 967
-/**
- * Number of users. Hookline keeps the order of a user's events. With many users, this rarely delays
- * an event.
- */
+/** Hookline keeps the order of a user's events. With many users, this rarely delays an event. */
 const users = 20_000
 
 const idPrefix = 'bench-'
 const idDigits = 9
 
-/**
- * Returns the message id of the n-th event. It is the same text in the Avro record and in the JSON
- * body.
- */
+/** The message id of the n-th event, the same text in Avro and in JSON. */
 export const idOf = (number: number): string => idPrefix + String(number).padStart(idDigits, '0')
 
-/**
- * Finds the number of an event in its bytes, in any format. Undefined if they contain no message
- * id.
- */
+/** Finds the number of an event in its bytes, in any format. */
 export function numberIn(bytes: Buffer): number | undefined {
   const start = bytes.indexOf(idPrefix, 0, 'latin1')
   if (start < 0) return undefined
@@ -37,9 +28,9 @@ export function numberIn(bytes: Buffer): number | undefined {
 }
 
 /**
- * Returns a function that makes the record of the n-th event: a shop order of constant size.
- * Consecutive events come from different sources, in turn, unless a source is given. @throws
- * RangeError when an event is larger than `eventBytes`
+ * Makes the record of the n-th event: a shop order of constant size. Consecutive events come from
+ * the sources in turn, unless a source is given. @throws RangeError when an event is larger than
+ * `eventBytes`
  */
 export function createEvents(
   codec: EventCodec,
@@ -51,7 +42,7 @@ export function createEvents(
     return { key: Buffer.from(userId), value: codec.encode(event), headers: {} }
   }
   let filler = ''
-  // A longer filler may need a longer length prefix, so measure and correct the size again.
+  // A longer filler may need a longer length prefix, so the size is measured again.
   for (let missing = Number.NaN; missing !== 0; ) {
     missing = eventBytes - (record(0, filler).value?.length ?? 0)
     if (missing < 0 && filler === '') throw new RangeError(`an event is ${-missing} bytes larger than ${eventBytes}`)
@@ -100,7 +91,7 @@ const order = (orderId: string, note: string) => ({
   note,
 })
 
-/** Context of all events. The IP address is reserved for documentation (RFC 5737). */
+/** The IP address is reserved for documentation (RFC 5737). */
 const context = {
   ip: '203.0.113.7',
   locale: 'de-DE',

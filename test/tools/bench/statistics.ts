@@ -1,6 +1,6 @@
 /**
- * Returns the median. For an even number of values it is the mean of the two in the middle. @throws
- * RangeError when there are no values
+ * The mean of the two middle values if their number is even. @throws RangeError when there are no
+ * values
  */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -11,8 +11,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns a percentile: the smallest value for which at least `share` (0 to 1) of all values are
- * less than or equal to it. @throws RangeError when there are no values
+ * The smallest value that is greater than or equal to at least `share` (0 to 1) of all values.
+ * @throws RangeError when there are no values
  */
 export function percentile(values: readonly number[], share: number): number {
   const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)]
@@ -25,7 +25,7 @@ export interface Point {
   readonly y: number
 }
 
-/** Returns the slope of the least-squares line, or 0 if all x are equal. */
+/** The slope of the least-squares line, or 0 if all x are equal. */
 export function slope(points: readonly Point[]): number {
   const mean = (of: (point: Point) => number): number => points.reduce((sum, each) => sum + of(each), 0) / points.length
   const [meanX, meanY] = [mean(({ x }) => x), mean(({ y }) => y)]

@@ -7,26 +7,25 @@ import { findOrStartRegistry } from '../../../deploy/tools/local/kafka-and-regis
 import type { Pinning } from './cpu-pinning.ts'
 import { type Receiver, startReceiver } from './receiver/receiver.ts'
 
-/** Environment of every measurement: broker, registry, receiver. */
 export interface Stage {
   readonly brokers: readonly string[]
   readonly registryUrl: string
   readonly receiver: Receiver
   readonly pinning: Pinning
-  /** Directory for configurations, logs and profiles. */
+  /** For configurations, logs and profiles. */
   readonly directory: string
   close(): Promise<void>
 }
 
 /**
- * JVM flags of a broker that optimise throughput. The default flags of a local broker optimise its
- * start. The JVM uses the last of two conflicting flags, so these flags override the default ones.
+ * Optimises the throughput of the broker. These flags override the default ones, which optimise its
+ * start, because the JVM uses the last of two conflicting flags.
  */
 const throughputJvm = ['-XX:TieredStopAtLevel=4', '-Xmx512m']
 
 /**
- * Starts a schema registry and a receiver, and also a broker if KAFKA_BROKERS does not name one.
- * @throws when one of them cannot start; the others are stopped first
+ * Starts a schema registry and a receiver, and a broker if KAFKA_BROKERS does not name one. @throws
+ * when one of them cannot start; the others are stopped first
  */
 export async function openStage(pinning: Pinning, env: NodeJS.ProcessEnv = process.env): Promise<Stage> {
   const ends: (() => Promise<unknown>)[] = []

@@ -1,26 +1,19 @@
 import { changeIn } from './changed-and-unchanged-destinations.ts'
 import type { SuccessLog } from './receiver/event-tally.ts'
 
-/**
- * A change that the operator API has acknowledged. The bench changes one destination, the probe,
- * under load.
- */
+/** A change of the probe, the destination that is changed under load. */
 export interface Change {
-  /**
-   * Number of the change. A request with the configuration of this change has the number in its
-   * path.
-   */
+  /** A request after this change has the number in its path. */
   readonly number: number
-  /** When the response of the operator API arrived, in milliseconds since 1970. */
+  /** When the response of the operator API arrived, in ms since 1970. */
   readonly answeredAt: number
 }
 
 /**
- * Computes, for each change, the milliseconds from the response of the operator API until the
- * change is in force in every process. It is in force when each partition has a successful request
- * with this change or a later one. If a partition never has this request, the result is infinite. A
- * change becomes visible only with the next event of a partition. So the result can be too high, by
- * at most the time between two events of a partition plus the response time of the endpoint.
+ * Computes, for each change, the ms from the operator API's response until each partition has a
+ * successful request with this change or a later one. Infinite if a partition has none. A change
+ * becomes visible only with the next event of a partition. So the result can be too high, by the
+ * time between two events plus the endpoint's response time.
  */
 export function msUntilInForce(
   changes: readonly Change[],

@@ -5,8 +5,7 @@
  *   node test/tools/bench/transport-cost.ts \
  *     [concurrent requests] [thousands of requests] [response delay in ms]
  *
- * The receiver and each variant are separate processes. Every variant runs three times,
- * alternately, and its median counts.
+ * Each variant has its own process, runs three times, alternately, and its median counts.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -90,10 +89,7 @@ const variants: Readonly<Record<string, (order: Order) => Post>> = {
   },
 }
 
-/**
- * Makes `calls` requests, `inFlight` of them concurrently. Resolves with the CPU time per request,
- * in µs.
- */
+/** Resolves with the CPU time per request, in µs. */
 async function measure(post: Post, inFlight: number, calls: number): Promise<number> {
   const before = process.cpuUsage()
   const done = Promise.withResolvers<void>()

@@ -1,9 +1,8 @@
 import { shown } from './report.ts'
 
 /**
- * Names of variants, by row. Rows write these names, and other files find results by them. A
- * variant is the program and the case of a measurement. `program` is the name of a forwarder, for
- * example `hookline undici`.
+ * Names of variants (the program and the case of a measurement), by row. Other files find results
+ * by them. `program` is the name of a forwarder, for example `hookline undici`.
  */
 export const variantOf = {
   delivery: (program: string, delayMs: number) => `${program}, responses after ${delayMs} ms`,

@@ -15,12 +15,8 @@ import { type Chance, createChance } from './seeded-random.ts'
 interface List {
   readonly name: string
   readonly members: readonly string[]
-  /**
-   * A destination has the whole list when it has received this number of messages since the start
-   * of the run.
-   */
+  /** A destination has the list after this number of messages since the start of the run. */
   readonly upTo: number
-  /** Faults that are injected while the destinations get this list. */
   readonly faults: readonly AudienceFault[]
 }
 
@@ -34,14 +30,11 @@ interface Run {
 }
 
 /**
- * Milliseconds between two checks. `progress` is for the check of the number of messages. `end` is
- * for the check whether the destinations have the whole list, which reads much more data.
+ * Ms between two checks: `progress` of the number of messages, `end` of the whole list, which reads
+ * much more data.
  */
 const lookEveryMs = { progress: 50, end: 500 }
-/**
- * Range of a random percentage. A fault is injected when this percentage of a list's messages has
- * arrived.
- */
+/** A fault is injected when a random percentage of a list's messages has arrived. */
 const faultsAt = { from: 3, to: 90 }
 
 /**
@@ -93,8 +86,8 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
 }
 
 /**
- * Returns three lists: a first list, the same list with some members replaced, and the second list
- * again. The third sync must cause no message.
+ * A list, a list with some members replaced, and the second list again. The third sync must cause
+ * no message.
  */
 function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenario): readonly List[] {
   const changed = Math.round((members * changedPercent) / 100)
@@ -108,7 +101,7 @@ function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenari
 
 /**
  * Syncs one list after another, then stops all processes. If the destinations do not get a list in
- * time, the remaining lists are skipped.
+ * time, skips the others.
  */
 async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
   const { world, say, problems } = run
@@ -147,9 +140,9 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
 }
 
 /**
- * Syncs a list, and injects its faults while the destinations get it. Resolves with the
- * milliseconds until every destination has the list. This time begins at the end of the last fault
- * or of the upload, whichever is later. Resolves with null if the time limit passed.
+ * Syncs a list, and injects its faults while the destinations get it. Resolves with the ms from the
+ * end of the upload and of the last fault until every destination has the list. Null if the time
+ * limit passed.
  */
 async function syncedAfter(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
   const { world, chance, patience } = run
@@ -213,7 +206,7 @@ async function restartAll({ world: { audiences, audiencesBehindProxy }, injected
   say('every audiences process was restarted')
 }
 
-/** Kills any process with SIGKILL and starts another one immediately. */
+/** Kills a random process with SIGKILL and starts another one immediately. */
 async function killAny({ world: { audiences, dispatchers }, chance, injected, say }: Run): Promise<void> {
   const fleet = chance.pick([audiences, dispatchers])
   const member = chance.pick(fleet.members())
@@ -226,8 +219,8 @@ async function killAny({ world: { audiences, dispatchers }, chance, injected, sa
 }
 
 /**
- * Whether every endpoint has the list, every input is processed and committed, and no change is in
- * flight. The most expensive check comes last.
+ * Whether every endpoint has the list, every input is committed, and no change is in flight. The
+ * most expensive check comes last.
  */
 async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promise<boolean> {
   const { receivers, view, installation } = world

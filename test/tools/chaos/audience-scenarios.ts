@@ -1,8 +1,7 @@
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
 
 /**
- * Waits between seven attempts. An endpoint that fails one request in twenty needs fewer attempts,
- * so nothing is dead-lettered.
+ * With seven attempts at an endpoint that fails one request in twenty, nothing is dead-lettered.
  */
 const schedule = ['1s', '2s', '2s', '5s', '5s', '5s'] as const
 
@@ -13,10 +12,7 @@ const destinations = [
 
 const kill: AudienceFault = { kind: 'kill' }
 const cut: AudienceFault = { kind: 'link', state: { kind: 'half-open' }, seconds: 19 }
-/**
- * Every byte arrives 12 s late. This is longer than the session timeout, so the process behind the
- * link loses its partitions to the other process.
- */
+/** Longer than the session timeout, so the process behind the link loses its partitions. */
 const late: AudienceFault = { kind: 'link', state: { kind: 'delayed', ms: 12_000 }, seconds: 19 }
 const times = (count: number, fault: AudienceFault): readonly AudienceFault[] =>
   Array.from({ length: count }, () => fault)

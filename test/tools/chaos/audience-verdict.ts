@@ -7,12 +7,11 @@ import { type Call, type Delivery, targetOf } from './message-ledger.ts'
 import { failuresOfPairs, type Place, type RetryRecords } from './order-verdict.ts'
 import type { AudienceScenario } from './scenario.ts'
 
-/** The messages that one destination got, as its endpoint recorded them. */
 export interface ReceivedMessages {
   readonly destination: string
-  /** Users that are members according to the last message about them. */
+  /** Members according to the last message about each user. */
   readonly members: ReadonlySet<string>
-  /** Requests that the endpoint accepted, in the order in which they arrived. */
+  /** In the order of arrival. */
   readonly requests: readonly Pick<Call, 'id' | 'process' | 'at'>[]
   /** Users for whom a new message repeated the value that the destination already had. */
   readonly repeatedValues: readonly string[]
@@ -20,36 +19,28 @@ export interface ReceivedMessages {
 
 export interface AudienceEvidence {
   readonly limits: AudienceScenario['limits']
-  /** Factor by which every time limit is multiplied, for a busy machine. */
+  /** Factor for every time limit, for a busy machine. */
   readonly patience: number
-  /** Members of the last list. */
   readonly expectedMembers: ReadonlySet<string>
   /**
-   * Number of messages that each destination must get: the sum of the changes from each list to the
-   * next one. All members of the first list count as changes.
+   * Messages that each destination must get: all members of the first list, and the changes of each
+   * further list.
    */
   readonly changes: number
   readonly received: readonly ReceivedMessages[]
-  /**
-   * For each list, the milliseconds until all destinations had it. Null if the time limit passed.
-   */
+  /** Null if the time limit passed. */
   readonly settled: readonly { readonly list: string; readonly afterMs: number | null }[]
-  /**
-   * Number of memberships by sync status (`acknowledged`, `in_flight`, `unknown` or `different`) at
-   * the end, as Hookline reports it.
-   */
+  /** Memberships by sync status at the end, as Hookline reports it. */
   readonly syncStatuses: Standings
   readonly deadLettered: number
-  /** Positions of the messages on the events topic, by message id. */
+  /** Positions on the events topic, by message id. */
   readonly places: ReadonlyMap<string, Place>
   /**
-   * Injected faults. A victim whose name begins with `d` is a dispatcher. The other victims are
-   * audiences processes.
+   * A victim whose name begins with `d` is a dispatcher. The other victims are audiences processes.
    */
   readonly injected: readonly Injected[]
-  /** Records in the retry topics. The keys are `<destination> <message id>`. */
+  /** Records in the retry topics, by `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
-  /** Responses of the processes to liveness and readiness probes. */
   readonly probes: ProbesSeen
   /** Failures that the other fields do not show, for example a process that exits with an error. */
   readonly problems: readonly string[]
@@ -117,8 +108,8 @@ function wrongAt({ destination, members }: ReceivedMessages, truth: ReadonlySet<
 }
 
 /**
- * Returns the accepted requests of all destinations as deliveries. The time of the first record of
- * a message on the events topic counts as the time at which the message was sent.
+ * The accepted requests of all destinations. A message counts as sent at the time of its first
+ * record on the events topic.
  */
 const deliveriesOf = ({ received, places }: AudienceEvidence): readonly Delivery[] =>
   received.flatMap(({ destination, requests }) =>
@@ -135,10 +126,7 @@ const deliveriesOf = ({ received, places }: AudienceEvidence): readonly Delivery
     }),
   )
 
-/**
- * Judges the order of each user's changes: an endpoint must accept them in the order of their
- * records on the events topic.
- */
+/** An endpoint must accept a user's changes in the order of their records on the events topic. */
 function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
   let pairs = 0
   const reversed: string[] = []
@@ -152,8 +140,7 @@ function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
     if (before !== undefined && before > place.offset) reversed.push(`${destination} ${id} of ${place.key}`)
     last.set(user, Math.max(before ?? 0, place.offset))
   }
-  // All pairs are judged, so `possible` equals `pairs`. `failuresOfPairs` then returns a failure
-  // only if `pairs` is 0.
+  // All pairs are judged, so `failuresOfPairs` returns a failure only if `pairs` is 0.
   const failures = [...failuresOfPairs({ pairs, possible: pairs })]
   if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
   return { pairs, reversed: reversed.length, failures }
@@ -162,9 +149,9 @@ function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
 const isDispatcher = (name: string): boolean => name.startsWith('d')
 
 /**
- * Attributes each repeated message to one of two causes: the audiences service wrote the message
- * again, or a killed dispatcher had it in progress. The number of repetitions is limited for each
- * cause. The limit grows with the number of killed or disconnected processes.
+ * Attributes each repeated message to one of two causes: the audiences service wrote it again, or a
+ * killed dispatcher had it in progress. The limit for each cause grows with the number of killed or
+ * disconnected processes.
  */
 function duplicatesOf({ places, injected, retried, patience }: AudienceEvidence, deliveries: readonly Delivery[]) {
   const victims = injected.flatMap(each => each.victims)

@@ -17,27 +17,15 @@ import { ownName, partitions } from './world.ts'
 export interface AudienceWorld {
   readonly installation: TestInstallation
   readonly audiences: Fleet
-  /** Processes of the audiences service that reach Kafka only through `proxy`. */
   readonly audiencesBehindProxy: Fleet
-  /**
-   * Proxy between Kafka and `audiencesBehindProxy`. Absent if no fault of the scenario needs it;
-   * `audiencesBehindProxy` then has no process.
-   */
+  /** Absent if no fault of the scenario needs it; `audiencesBehindProxy` then has no process. */
   readonly proxy: TcpProxy | undefined
   readonly dispatchers: Fleet
-  /** Receivers by destination. */
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
   readonly view: KafkaView
-  /**
-   * Uploads a full list. Resolves when all of its lines and the end of the sync are on the topic.
-   */
+  /** Uploads a full list. Resolves when all lines and the end of the sync are on the topic. */
   sync(members: Iterable<string>): Promise<void>
-  /**
-   * Number of memberships by sync status (`acknowledged`, `in_flight`, `unknown` or `different`),
-   * at all destinations together.
-   */
   syncStatuses(): Promise<Standings>
-  /** Stops everything and deletes its files. */
   close(): Promise<void>
 }
 
@@ -48,7 +36,7 @@ export interface Standings {
 }
 
 /**
- * Starts one broker and the receivers, and creates topics and schemas, but starts no process. Uses
+ * Starts a broker and the receivers, and creates topics and schemas, but starts no process. Uses
  * the schema registry of SCHEMA_REGISTRY_URL.
  */
 export async function openAudienceWorld(scenario: AudienceScenario, seed: number): Promise<AudienceWorld> {

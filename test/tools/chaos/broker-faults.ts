@@ -5,24 +5,20 @@ import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
 /**
- * Time limit for a broker with a full disk to stop by itself, in ms. A broker notices the full disk
- * only when it writes. A broker that is still running after this time is killed.
+ * In ms. A broker notices the full disk only when it writes. If it has not stopped by then, it is
+ * killed.
  */
 const endsMs = 20_000
-/** Time limit for a restarted broker to catch up with its replicas, in ms. */
 const catchUpMs = 60_000
-/** Time limit for the partitions to get their new leaders, in ms. */
 const moveMs = 60_000
 /**
- * Time limit in ms while one broker is unreachable: within this time, the partitions of all other
- * brokers must deliver. It is longer than the ten seconds after which a request to the unreachable
- * broker times out.
+ * Time limit for the other brokers' partitions to deliver, while one broker is unreachable. A
+ * request to the unreachable broker times out after ten seconds.
  */
 const othersMs = 20_000
 
 /**
- * Chooses a random broker that leads partitions of the events topic. Resolves with the broker and
- * the partitions that it leads (`hit`).
+ * Chooses a random broker that leads partitions of the events topic. `hit` are these partitions.
  */
 async function anyLeader({ view, installation, chance, cluster }: World) {
   const leaders = [...(await view.leaders(installation.topics.events))]
@@ -32,8 +28,8 @@ async function anyLeader({ view, installation, chance, cluster }: World) {
 }
 
 /**
- * Kills a broker with SIGKILL: a random one of those that lead partitions of the events topic. When
- * other brokers lead these partitions and the partitions deliver again, the broker is started.
+ * Kills a random leader of partitions of the events topic with SIGKILL. Starts it when these
+ * partitions have new leaders and deliver again.
  */
 export const killLeader: Fault = {
   name: 'leader killed',
@@ -43,7 +39,6 @@ export const killLeader: Fault = {
   },
 }
 
-/** Kills the group coordinator with SIGKILL. */
 export const killCoordinator: Fault = {
   name: 'coordinator killed',
   inject: async world =>
@@ -60,8 +55,8 @@ async function killNode(world: World, id: number, hit: readonly number[]): Promi
 
 /**
  * Starts the broker and waits until every replica of the events topic and of `__consumer_offsets`
- * is in sync. Without this wait, the next fault could make two of three replicas unavailable.
- * Resolves with a problem if the broker does not catch up in time.
+ * is in sync. Otherwise, the next fault could make two of three replicas unavailable. Resolves with
+ * a problem if it does not catch up in time.
  */
 export async function bringBack(
   { view, cluster, installation, patience }: World,
@@ -80,10 +75,7 @@ export async function bringBack(
   }
 }
 
-/**
- * Kills all brokers with SIGKILL at the same time, as a power failure does, and starts them after
- * `seconds`.
- */
+/** Kills all brokers at the same time with SIGKILL, and starts them after `seconds`. */
 export const killBrokers = (seconds: number): Fault => ({
   name: `all brokers killed${seconds > 0 ? ` for ${seconds} s` : ''}`,
   async inject({ cluster }) {
@@ -96,9 +88,8 @@ export const killBrokers = (seconds: number): Fault => ({
 })
 
 /**
- * Fills the disk of a broker that leads partitions. A broker that cannot write stops by itself.
- * When its partitions have new leaders and deliver again, the disk is freed and the broker is
- * started.
+ * Fills the disk of a broker that leads partitions, which then stops by itself. When its partitions
+ * have new leaders and deliver again, frees the disk and starts the broker.
  */
 export const fillDisk: Fault = {
   name: 'disk full',
@@ -117,8 +108,8 @@ export const fillDisk: Fault = {
 }
 
 /**
- * Fills the disks of all brokers. When all brokers have stopped, waits `seconds`, frees the disks
- * and starts the brokers again.
+ * Fills the disks of all brokers. When all have stopped, waits `seconds`, frees the disks and
+ * starts them again.
  */
 export const fillDisks = (seconds: number): Fault => ({
   name: 'all disks full',
@@ -134,18 +125,15 @@ export const fillDisks = (seconds: number): Fault => ({
   },
 })
 
-/**
- * Waits until the broker has stopped by itself. After `endsMs`, kills it. In both cases the broker
- * can then be started again.
- */
+/** Waits until the broker has stopped by itself. Kills it after `endsMs`. */
 async function ended(node: ClusterNode): Promise<void> {
   await Promise.race([node.ended, delay(endsMs)])
   await node.kill()
 }
 
 /**
- * For `seconds`, makes a broker unreachable for Hookline: a random one that leads partitions. The
- * other brokers still reach it, so it keeps its partitions.
+ * Makes a random leader of partitions unreachable for Hookline. The other brokers still reach it,
+ * so it keeps its partitions.
  */
 export const isolateLeader = (seconds: number): Fault => ({
   name: `unreachable ${seconds} s`,
@@ -207,7 +195,6 @@ export const moveLeaders: Fault = {
   },
 }
 
-/** Returns the names of the events topic and the retry topics. */
 async function topicsOf({ view, installation: { topics } }: World): Promise<readonly string[]> {
   const all = await view.admin.listTopics()
   const retries = all.filter(name => name.startsWith(topics.events.replace(/events$/, 'retry.')))

@@ -13,16 +13,16 @@ export interface Try {
    * force.
    */
   readonly outcome: 'acknowledged' | 'refused' | 'unknown'
-  /** Version of the destination in the response. Absent unless the outcome is `acknowledged`. */
+  /** Only if the outcome is `acknowledged`. */
   readonly version?: number
 }
 
 export interface ChangesSeen {
-  /** The tries of all changes, in the order in which the tries ended. */
+  /** In the order in which the tries ended. */
   readonly tries: readonly Try[]
   /**
-   * Number of changes that were made by a try with the outcome `unknown`. The client knows this,
-   * because it found the mark of the try when it read the document again.
+   * Changes made by a try with the outcome `unknown`. The client has found the mark of the try when
+   * it read the document again.
    */
   readonly found: number
   /** Changes that failed: an unexpected response, or not made in time. */
@@ -30,9 +30,8 @@ export interface ChangesSeen {
 }
 
 export interface ChangeLoad {
-  /** Begins this number of concurrent changes of random destinations. */
   begin(count: number): void
-  /** Resolves when all changes that have begun are made, or have failed. */
+  /** Resolves when all begun changes are made or have failed. */
   ended(): Promise<ChangesSeen>
 }
 
@@ -41,19 +40,17 @@ export interface ChangeLoadOptions {
   readonly receiver: Pick<Receiver, 'url'>
   readonly destinations: readonly string[]
   readonly chance: Chance
-  /** Time limit for a change with all its tries, in ms. */
   readonly patienceMs: number
 }
 
-/** Time before the next try when the result of a try is not known, in ms. */
+/** Wait before the next try when the result of a try is not known. */
 const againAfterMs = 100
 
 /**
- * Changes destinations as careful clients do. Each client reads the destination, and sends a PATCH
- * with the version that it has read. Each try writes its own mark into the document. After a 412,
- * the client reads the destination again and repeats its change. After a 503 or no response, it
- * also reads the destination again. If the document has the mark of one of its tries, this try made
- * the change. Otherwise, the client repeats the change.
+ * Changes destinations as careful clients do. Each client reads a destination, and sends a PATCH
+ * with the version and an own mark for each try. After a 412, it reads again and repeats the
+ * change. After a 503 or no response, it also reads again: if the document has the mark of one of
+ * its tries, this try made the change. Otherwise, it repeats the change.
  */
 export function createChangeLoad(options: ChangeLoadOptions): ChangeLoad {
   const { operators, receiver, destinations, chance, patienceMs } = options
@@ -110,7 +107,7 @@ const pathOf = (destination: string): string => `/v1/destinations/${destination}
 
 const versionIn = (answer: Answer | undefined): number => JSON.parse(answer?.text ?? '{}').version
 
-/** Returns what a response means for the change. Undefined if no client expects this response. */
+/** Undefined if no client expects this response. */
 function outcomeOf(answer: Answer | undefined): Try['outcome'] | undefined {
   if (answer === undefined || answer.status === 503) return 'unknown'
   if (answer.status === 200) return 'acknowledged'

@@ -8,23 +8,18 @@ import type { ConfigurationOf } from './scenario.ts'
 
 /*
  * Destinations that change through the operator API. Each change writes its mark to three places of
- * the document: the id of the webhook, the path of its URL, and a header. A destination that is
- * applied only in part sends requests with two different marks. The mark has two numbers: the
- * number of changes so far, which makes a lost update visible, and the number of the try that wrote
- * the mark.
+ * the document, so a destination that is applied only in part sends requests with two different
+ * marks. The mark has two numbers: the number of changes so far, which makes a lost update visible,
+ * and the number of the try.
  */
 
-/** Source whose events these destinations get. */
 export const changedSource = 'changed'
 const changeHeader = 'x-change'
 
 export const changedIds = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `changed-${index}`)
 
-/**
- * Returns the configuration with the operator API, and with the source whose events the changed
- * destinations get.
- */
+/** The configuration with the operator API, and with the source of the changed destinations. */
 export function changedConfiguration({ destinations, directory }: ConfigurationOf) {
   const encryptionKeyFile = join(directory, 'encryption.key')
   writeFileSync(encryptionKeyFile, `${'0123456789abcdef'.repeat(4)}\n`)
@@ -42,15 +37,11 @@ export function changedConfiguration({ destinations, directory }: ConfigurationO
   }
 }
 
-/**
- * Returns the mark of a try. `number` is the number of changes of the destination, including this
- * one. It is 0 when the destination is created.
- */
+/** `number` is the number of changes of the destination, including this one; 0 for its creation. */
 export const markOf = (number: number, attempt: number): string => `${number}-${attempt}`
-/** Returns the number of changes in a mark. NaN if the text is not a mark. */
+/** The number of changes in a mark. NaN if the text is not a mark. */
 export const numberIn = (mark: string): number => Number(/^(\d+)-\d+$/.exec(mark)?.[1])
 
-/** The fields of the document that a change writes. `url` is that of the endpoint. */
 export const webhooksWith = (url: string, mark: string) => ({
   webhooks: [{ id: mark, url: `${url}/${mark}`, headers: { [changeHeader]: mark } }],
 })
@@ -59,30 +50,26 @@ interface Document {
   readonly webhooks?: readonly { readonly id?: string }[]
 }
 
-/** The mark in a document, as the operator API shows it or as it is on the config topic. */
 export const markIn = ({ webhooks }: Document): string => webhooks?.[0]?.id ?? 'none'
 
 /**
- * Returns the marks in the path and in the header of a request. If the destination was applied
- * completely, both are equal, and the result is this one mark.
+ * The marks in the path and in the header of a request: only one if the destination was applied
+ * completely.
  */
 export const bothMarks: Inspection = ({ headers, path }) =>
   [...new Set([path, String(headers[changeHeader])])].join(' and ')
 
-/** A record of a destination on the config topic. */
 export interface VersionRecord {
   readonly destination: string
   readonly version: number
   readonly mark: string
   /**
-   * Whether the record is a copy of an earlier one. After a record that the processes ignore, an
-   * operator process writes a copy of the current version. Without the copy, compaction would leave
-   * only the ignored record of the destination.
+   * Whether it is a copy of the current version, which an operator process writes after a record
+   * that the processes ignore. Otherwise, compaction would leave only the ignored record.
    */
   readonly isCopy: boolean
 }
 
-/** Reads the records of destinations among those of the config topic. */
 export const versionsIn = (
   records: readonly Pick<LogRecord, 'key' | 'value' | 'headers'>[],
 ): readonly VersionRecord[] =>

@@ -15,7 +15,6 @@ import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll, under
 import { createChance } from './seeded-random.ts'
 import { openWorld, partitions, type World } from './world.ts'
 
-/** The destinations that change, and their endpoints. */
 interface Changed {
   readonly ids: readonly string[]
   readonly receiver: Receiver
@@ -29,11 +28,11 @@ interface Parts {
   readonly changed: Changed
 }
 
-/** Number of the first event for the changed destinations. All other events have lower numbers. */
+/** All other events have lower numbers. */
 const firstChangedEvent = 10_000_000
 /**
- * Runs a scenario in which destinations change, and judges it. The run has its own broker,
- * processes and receivers. @throws when the set-up itself fails
+ * Runs a scenario in which destinations change, with its own broker, processes and receivers, and
+ * judges it. @throws when the set-up itself fails
  */
 export async function runChangesScenario(scenario: ChangesScenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
@@ -70,9 +69,8 @@ async function openChanged({ operators, patience }: World, scenario: ChangesScen
 }
 
 /**
- * Creates the destinations that change, and starts two loads: events for these destinations, and
- * events for the others. Then injects the faults while the destinations change, sends the last
- * events, and stops the processes.
+ * Creates the destinations that change, and starts a load for them and one for the others. Injects
+ * the faults during changes, sends the last events, and stops the processes.
  */
 async function expose({ world, scenario, changed }: Parts, say: (line: string) => void) {
   const { installation, fleet, operators, ledger, view, cluster, patience } = world
@@ -80,8 +78,8 @@ async function expose({ world, scenario, changed }: Parts, say: (line: string) =
   const problems: string[] = []
   await started(operators, scenario.changes.operators)
   await createDestinations(operators, changed, patience)
-  // Start the dispatchers after the destinations were created. A dispatcher reads the config topic
-  // before it delivers, so it knows the destinations when the first event arrives.
+  // A dispatcher reads the config topic before it delivers. So it knows the destinations when the
+  // first event arrives.
   await started(fleet, scenario.processes)
   const kubelet = startKubelet([fleet, operators])
   const toAll = { brokers: cluster.brokers, topic: topics.events, partitions, codec }
@@ -95,7 +93,6 @@ async function expose({ world, scenario, changed }: Parts, say: (line: string) =
   const stopLoads = () => Promise.all(loads.map(load => load.stop()))
   try {
     const faults = scenario.faults.map(fault => duringChanges(fault, scenario, changed.load))
-    // The loads continue after the faults, until the last changes are in force.
     const injected = await underLoad(world, { ...scenario, faults }, { stop: async () => {} }, { problems, say })
     say('the faults have ended; waiting for the changes')
     const seen = await changed.load.ended()
@@ -122,7 +119,6 @@ async function expose({ world, scenario, changed }: Parts, say: (line: string) =
   }
 }
 
-/** Injects the fault while changes are in progress. */
 const duringChanges = (fault: Fault, { changes }: ChangesScenario, load: ChangeLoad): Fault => ({
   name: fault.name,
   async inject(world) {
@@ -169,9 +165,9 @@ async function judged({ world, scenario, changed }: Parts, observed: Observed) {
 }
 
 /**
- * Name of the process in all deliveries to the changed destinations. Their requests do not name the
- * process, because a document of the operator API cannot put this name in a header. So the kill of
- * any dispatcher can explain a duplicate at these destinations.
+ * The process in all deliveries to the changed destinations. Their requests cannot name the real
+ * process, because a document of the operator API has no placeholder for it. So the kill of any
+ * dispatcher can explain a duplicate.
  */
 const anyDispatcher = 'a dispatcher'
 
@@ -179,9 +175,8 @@ const ofDispatchers = (injected: readonly Injected[]): readonly Injected[] =>
   injected.map(each => ({ ...each, victims: each.victims.filter(name => name.startsWith('p')) }))
 
 /**
- * Returns the faults for the verdict on the changed destinations: every victim has the name
- * `anyDispatcher`. This verdict does not judge the recovery, so the recovery takes no time here.
- * The verdict on the unchanged destinations judges it.
+ * The faults for the verdict on the changed destinations. The recovery takes no time here, because
+ * the verdict on the unchanged destinations judges it.
  */
 const ofAnyDispatcher = (injected: readonly Injected[]): readonly Injected[] =>
   ofDispatchers(injected).map(each => ({

@@ -3,7 +3,6 @@ import { markIn, numberIn, type VersionRecord } from './changed-destinations.ts'
 import { type CheckResult, some } from './check-result.ts'
 import type { Call } from './message-ledger.ts'
 
-/** A destination as an operator process shows it. */
 export interface ObjectSeen {
   readonly id: string
   readonly version: number
@@ -13,8 +12,8 @@ export interface ObjectSeen {
 }
 
 /**
- * A delivery of one of the last events. These are sent only when every process must already use the
- * last changes.
+ * A delivery of one of the last events, which are sent when every process must use the last
+ * changes.
  */
 export interface LastDelivery extends Pick<Call, 'destination' | 'mark'> {
   readonly partition: number
@@ -22,29 +21,25 @@ export interface LastDelivery extends Pick<Call, 'destination' | 'mark'> {
 
 export interface ChangesEvidence {
   readonly destinations: readonly string[]
-  /** Number of changes that clients had to make. */
   readonly wanted: number
   readonly seen: ChangesSeen
-  /** Records of the config topic, in the order of their offsets. */
+  /** In the order of their offsets. */
   readonly records: readonly VersionRecord[]
-  /** The destinations that each operator process shows at the end, by the name of the process. */
+  /** Destinations at the end, by the name of the operator process. */
   readonly lists: ReadonlyMap<string, readonly ObjectSeen[]>
-  /** All requests to the destinations. */
   readonly calls: readonly Pick<Call, 'id' | 'destination' | 'mark'>[]
-  /** Deliveries of the last events. */
   readonly last: readonly LastDelivery[]
   readonly partitions: number
-  /** Names of the dispatchers that have delivered the last events, and their expected number. */
+  /** Dispatchers that have delivered the last events. */
   readonly dispatchers: { readonly names: ReadonlySet<string>; readonly expected: number }
 }
 
-/** For each destination, the marks of its versions. The first mark is that of version 1. */
+/** The marks of each destination's versions, beginning with version 1. */
 type Chains = ReadonlyMap<string, readonly string[]>
 
 /**
  * Judges whether each acknowledged change is in force in every process, and no change is lost or
- * applied in part. The config topic shows what is in force: of several records with one version,
- * only the first one counts.
+ * applied in part. Of several records with one version on the config topic, only the first counts.
  */
 export function judgeChanges(evidence: ChangesEvidence): CheckResult {
   const { destinations, records, seen, wanted } = evidence
@@ -76,7 +71,6 @@ function chainsOf(destinations: readonly string[], records: readonly VersionReco
   return chains
 }
 
-/** Judges whether the responses that clients got match the versions on the config topic. */
 function judgeTries({ seen: { tries } }: ChangesEvidence, chains: Chains, changes: ReadonlySet<string>) {
   const named = (each: { readonly destination: string; readonly mark: string }) => `${each.destination} ${each.mark}`
   const of = (outcome: (typeof tries)[number]['outcome']) => tries.filter(each => each.outcome === outcome)
@@ -109,7 +103,7 @@ function judgeTries({ seen: { tries } }: ChangesEvidence, chains: Chains, change
 
 /**
  * Returns a failure for each operator process that, at the end,
- * - does not show a destination, or does not show its last version,
+ * - does not show a destination, or its last version,
  * - does not use this version, or
  * - shows other fields than the first process.
  *
@@ -150,8 +144,8 @@ function failuresOfLists({ lists, destinations }: ChangesEvidence, chains: Chain
 }
 
 /**
- * Each request must have one mark, that of a version which was in force. The last events must have
- * the mark of the last version.
+ * Each request must have one mark, of a version that was in force; the last events, of the last
+ * version.
  */
 function failuresOfRequests(evidence: ChangesEvidence, chains: Chains): readonly string[] {
   const { destinations, calls, last, partitions, dispatchers } = evidence

@@ -3,7 +3,7 @@ import { clockOffBy, setClock } from './faked-clock.ts'
 import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 
-/** Shifts the wall clock of all processes by `shiftSeconds`, and corrects it after `seconds`. */
+/** Shifts the wall clock of all processes, and corrects it after `seconds`. */
 export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
   name: `clock ${shiftSeconds > 0 ? '+' : ''}${shiftSeconds / 3_600} h`,
   async inject({ directory }) {
@@ -16,8 +16,8 @@ export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
 })
 
 /**
- * Starts a process whose wall clock is wrong by `offSeconds`, then stops the oldest one with
- * SIGTERM. The recovery ends when the new process delivers.
+ * Starts a process with a wrong wall clock, then stops the oldest one with SIGTERM. The recovery
+ * ends when the new process delivers.
  */
 export const startWithClock = (offSeconds: number): Fault => ({
   name: `started with its clock ${offSeconds > 0 ? '+' : '−'}${Math.abs(offSeconds) / 60} min`,

@@ -11,15 +11,11 @@ import { crm, standardSetup } from './setups.ts'
 const hour = 3_600
 const processes = 2
 
-/**
- * Script with which one message in ten fails its first two attempts. So there are always records in
- * two retry topics.
- */
+/** One message in ten fails its first two attempts, so two retry topics always have records. */
 const tenthFailsTwice: Script = (id, call) => (call <= 2 && numberOf(id) % 10 === 0 ? 503 : 200)
 
 /**
- * Judges the number of retry records. Each failed attempt writes one record. When a partition gets
- * a new owner, the new owner may write the record once more.
+ * Each failed attempt writes one retry record. The new owner of a partition may write it once more.
  */
 function judgeCopies({ records, failed }: { readonly records: number; readonly failed: number }): CheckResult {
   const atMost = Math.ceil(failed * 1.5) + 500

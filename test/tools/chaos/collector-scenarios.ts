@@ -29,13 +29,12 @@ export const collectorScenarios: readonly Scenario[] = [
     brokers: 3,
     load: { perSecond: 500, seconds: 20, fillerBytes: 12_000 },
     faults: [killBrokers(60)],
-    // A collector that kept all messages of the outage in memory would need 350 MB more than its
-    // usual 160 MB.
+    // The collector must not keep all messages of the outage in memory. They would need 350 MB more
+    // than its usual 160 MB.
     intake: { collectors: 1, limits: { ...kafkaOutageLimits, peakMb: 400 } },
-    // When all brokers end, the dispatcher has not yet committed the records of the last second,
-    // and may have fetched the records of one more second. It delivers the records of these two
-    // seconds (500 a second) to both destinations, but cannot commit them. So it delivers them
-    // again after the outage: up to 2,000 duplicates.
+    // When all brokers end, the records of one second are not committed, and those of one more may
+    // be fetched. The dispatcher delivers them (500 a second) to both destinations, but cannot
+    // commit. So it delivers them again after the outage: up to 2,000 duplicates.
     limits: {
       ...{ duplicates: 2_000, bySender: 200, recoveryMs: 30_000, latestMs: 120_000 },
       ...{ unreadyMs: 90_000, orderedShare: 0.3 },
@@ -48,10 +47,9 @@ export const collectorScenarios: readonly Scenario[] = [
     behindProxy: true,
     faults: [impairLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: kafkaOutageLimits },
-    // When the link is cut, the dispatcher has not yet committed the records of the last second,
-    // and holds some records that it has not delivered yet. It delivers these records, but loses
-    // its partitions during the outage and cannot commit. So after the outage, all of these records
-    // (400 a second) are delivered to both destinations a second time.
+    // When the link is cut, the records of one second are not committed, and some are not delivered
+    // yet. The dispatcher delivers them, but loses its partitions and cannot commit. So all of them
+    // (400 a second) are delivered to both destinations again after the outage.
     limits: {
       ...{ duplicates: 1_000, bySender: 100, recoveryMs: 30_000, latestMs: 90_000 },
       ...{ unreadyMs: 70_000, orderedShare: 0.5 },

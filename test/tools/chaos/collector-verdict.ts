@@ -2,20 +2,20 @@ import type { CollectorsSeen } from './collector-watch.ts'
 import type { Injected } from './delivery-verdict.ts'
 import type { Posted } from './message-ledger.ts'
 
-/** Limits for collectors. Times are for an otherwise idle machine. */
+/** Times are for an otherwise idle machine. */
 export interface IntakeLimits {
   /**
    * When collectors may respond with 503.
    * - `none`: never.
    * - `in_outages`: from the beginning of an outage of Kafka until every affected partition
-   *   delivers again. At least one 503 must occur in each outage.
-   * - `possible_in_outages`: like `in_outages`, but an outage without a 503 is permitted too.
+   *   delivers again. Each outage must have a 503.
+   * - `possible_in_outages`: like `in_outages`, but an outage needs no 503.
    */
   readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
   /**
    * Which requests may have no response.
-   * - `none`: all requests must have one.
-   * - `of_victims`: requests to a collector that a fault kills before it responds.
+   * - `none`: all must have one.
+   * - `of_victims`: those to a collector that a fault kills before it responds.
    */
   readonly broken: 'none' | 'of_victims'
   /** Maximum time from a request to its response. */
@@ -23,40 +23,36 @@ export interface IntakeLimits {
   /** Maximum time from a fault, or from the end of an outage, to the next 200. */
   readonly acceptedMs: number
   /**
-   * Time limits for a collector to change its readiness. Absent if the outages of Kafka are too
-   * short to make a collector not ready.
+   * Time limits for a change of a collector's readiness. Absent if the outages do not cause a
+   * change.
    * - `unreadyMs`: from the beginning of an outage until the collector is not ready.
    * - `readyMs`: from the end of the outage until the collector is ready again.
    */
   readonly readiness?: { readonly unreadyMs: number; readonly readyMs: number }
-  /** Maximum resident memory of one collector, in MB. */
   readonly peakMb: number
 }
 
 export interface IntakeEvidence {
   readonly limits: IntakeLimits
-  /** Factor by which every time limit is multiplied, for a busy machine. */
+  /** Factor for every time limit, for a busy machine. */
   readonly patience: number
-  /** Requests in the order in which they ended. */
+  /** In the order in which the requests ended. */
   readonly posted: readonly Posted[]
   readonly injected: readonly Injected[]
   readonly seen: CollectorsSeen
 }
 
-/** Figures of the collectors. Times are rounded milliseconds; counts are messages. */
+/** Times are rounded ms; counts are messages. */
 export interface IntakeFindings {
-  /** Messages that got a 503. */
   readonly refused: number
-  /** Messages without a response. They may be stored or not. */
+  /** The messages may be stored or not. */
   readonly broken: number
-  /** Longest time from a request to its response. */
   readonly answerMs: number
   /**
-   * Longest time from a fault, or from the end of an outage, to the next 200. Null if one of them
-   * has no next 200.
+   * Longest time from a fault, or from the end of an outage, to the next 200. Null without a next
+   * 200.
    */
   readonly acceptedMs: number | null
-  /** Maximum resident memory of one collector, in whole MB. */
   readonly peakMb: number
   readonly failures: readonly string[]
 }
@@ -92,20 +88,14 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
   }
 }
 
-/**
- * Returns the milliseconds from `from` to the first 200 for a request that was posted after `from`.
- * Null if there was none.
- */
+/** The ms from `from` to the first 200 for a later request. Null without one. */
 function acceptedAfter(posted: readonly Posted[], from: number): number | null {
   const next = posted.find(({ answer, at }) => answer === 200 && at >= from)
   return next === undefined ? null : next.endedAt - from
 }
 
 const isOutage = ({ at, from }: Injected): boolean => from > at
-/**
- * Tolerance for readiness, in ms. Collectors are polled at intervals, so a change is seen only at
- * the next poll.
- */
+/** Tolerance for readiness, because collectors are polled. */
 const lookMs = 1_000
 
 function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string[] {
@@ -143,8 +133,8 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
 }
 
 /**
- * Judges readiness. A collector that runs during a whole outage must become not ready, and then
- * ready again, within the time limits. At all other times it must be ready.
+ * A collector that runs during a whole outage must become not ready, and then ready again, within
+ * the time limits. At all other times it must be ready.
  */
 function failuresOfReadiness({ limits, patience, injected, seen }: IntakeEvidence): string[] {
   if (limits.readiness === undefined) return []

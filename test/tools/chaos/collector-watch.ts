@@ -2,17 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { peakMb } from '../bench/process-usage.ts'
 import type { Fleet, Member } from './fleet.ts'
 
-/** Readiness of a collector at one moment. */
 export interface ReadinessPoll {
   readonly collector: string
   readonly at: number
   readonly isReady: boolean
 }
 
-/**
- * Observations of the collectors from outside. They do not include polls of a collector while a
- * fault was stopping it.
- */
+/** What the collectors showed, without polls of a collector that a fault was stopping. */
 export interface CollectorsSeen {
   readonly looks: readonly ReadinessPoll[]
   /** Maximum resident memory of each process, in MB. */
@@ -20,20 +16,14 @@ export interface CollectorsSeen {
 }
 
 export interface CollectorWatch {
-  /**
-   * The collectors to which a load balancer would send requests: those that were ready at the last
-   * poll. If none was ready, all running collectors.
-   */
+  /** The collectors that were ready at the last poll. If none was, all running collectors. */
   open(): readonly Member[]
   stop(): Promise<CollectorsSeen>
 }
 
 const lookEveryMs = 250
 
-/**
- * Polls the readiness of each collector as a load balancer does, and reads its memory. The kernel
- * reports the peak of the memory, so peaks between two polls are included.
- */
+/** Polls the readiness of each collector, and reads its peak memory from the kernel. */
 export function watchCollectors(collectors: Fleet): CollectorWatch {
   const looks: ReadinessPoll[] = []
   const peaks = new Map<string, number>()
@@ -42,20 +32,20 @@ export function watchCollectors(collectors: Fleet): CollectorWatch {
 
   async function look(member: Member): Promise<void> {
     const { name, service } = member
-    // A collector that does not respond is not ready. It is stopping or has stopped.
+    // A collector that does not respond is not ready.
     const status = await service.ask('/readyz').then(
       answer => answer.status,
       () => undefined,
     )
     if (status === 200) unready.delete(member)
     else unready.add(member)
-    // Ignore the readiness of a collector that is being stopped.
+    // A collector that is being stopped does not count.
     if (status === undefined || !collectors.members().includes(member)) return
     looks.push({ collector: name, at: performance.now(), isReady: status === 200 })
     try {
       peaks.set(name, peakMb(service.pid))
     } catch {
-      // The process has just ended. `expose` in scenario-run.ts checks its exit code.
+      // The process has just ended. Another check judges its exit code.
     }
   }
 

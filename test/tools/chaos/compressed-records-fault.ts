@@ -7,18 +7,16 @@ import type { Fault } from './scenario.ts'
 import type { BatchesToWrite } from './write-compressed-records.ts'
 
 const mebibyte = 1_048_576
-/** Hookline stops decompressing a batch at this number of bytes. */
 const maxDecompressedBytes = 64 * mebibyte
 /**
- * Maximum resident memory, in MB, of a process that reads the batch of 200 MB. This is the normal
- * memory of the process, plus the memory for the first 64 MiB of the decompressed batch.
+ * Maximum resident memory of a process, in MB: its normal memory, plus 64 MiB of the large batch.
  */
 const packedPeakMb = 700
 
 /**
- * A producer that is not part of Hookline writes two compressed batches. After decompression, the
- * first has 5 MB, which is more than the topic accepts without compression. The second has 200 MB.
- * The recovery ends when each partition has delivered an event that was written after the batches.
+ * A foreign producer writes two compressed batches: 5 MB and 200 MB after decompression. The first
+ * exceeds the topic's limit for uncompressed records. The second exceeds what Hookline
+ * decompresses.
  */
 export const packedRecords: Fault = {
   name: 'compressed records',

@@ -14,27 +14,22 @@ const secretFile = (directory: string): string => join(directory, 'destination.s
 const secretOf = (number: number): string => `the-secret-number-${number}`
 const editionHeader = 'x-edition'
 /**
- * Time in which requests with the old secret may still be in progress after each process has used
- * the new secret, in ms.
+ * Time in ms in which requests with the old secret may arrive after all processes use the new one.
  */
 const underWayMs = 500
-/** Number of secrets with which `signature` tries to verify a request. */
+/** `signature` tries to verify a request with the secrets 1 to 20. */
 const mostSecrets = 20
 
 /**
- * Writes the first secret to the secret's file. Returns the first edition of the configuration,
- * which names this file. An edition is a numbered version of the configuration. Each request has
- * the number of its edition in a header.
+ * Writes the first secret file. Returns edition 1 of the configuration, which names this file. Each
+ * request has the number of its edition in a header.
  */
 export function signedConfiguration({ destinations, directory }: ConfigurationOf) {
   writeFileSync(secretFile(directory), secretOf(1))
   return edited({ destinations }, 1, secretFile(directory))
 }
 
-/**
- * Finds which secret signed a request, and reads the edition of the configuration from a header of
- * the request.
- */
+/** Finds the number of the secret that signed a request, and the edition in its header. */
 export const signature: Inspection = ({ headers, body }) => {
   const numbers = Array.from({ length: mostSecrets }, (_, index) => index + 1)
   const made = (number: number): string => createHmac('sha1', secretOf(number)).update(body).digest('hex')
@@ -42,28 +37,21 @@ export const signature: Inspection = ({ headers, body }) => {
   return markOf({ secret: secret === undefined ? 'nobody' : String(secret), edition: String(headers[editionHeader]) })
 }
 
-/**
- * Script of an endpoint that accepts requests signed with one of these secrets and rejects all
- * others.
- */
+/** An endpoint that accepts requests signed with one of these secrets, and rejects all others. */
 export const takesOnly =
   (...secrets: readonly number[]): Script =>
   (_id, _call, mark) =>
     secrets.map(String).includes(parseMark(mark).secret) ? 200 : 401
 
-/**
- * Returns the condition for a recovery: each running process has sent a request that shows the
- * change.
- */
+/** The condition for a recovery: each running process has sent a request that shows the change. */
 function everywhere({ fleet }: World, from: number, isNew: (delivery: Delivery) => boolean): Hit['recovery'] {
   const keys = new Set(fleet.members().map(({ name }) => name))
   return { keys, from, keyOf: delivery => (isNew(delivery) ? delivery.process : undefined) }
 }
 
 /**
- * Replaces the secret's file by rename, as Kubernetes does for a mounted secret. The endpoint
- * accepts the old and the new secret until each process has used the new one. Then it accepts only
- * the new one.
+ * Replaces the secret file by rename, as Kubernetes does. The endpoint accepts the old and the new
+ * secret until each process has used the new one, and then only the new one.
  */
 export const rotateSecret = (destination: string): Fault => ({
   name: 'secret',
@@ -88,10 +76,7 @@ export const rotateSecret = (destination: string): Fault => ({
   },
 })
 
-/**
- * Rewrites the configuration file in place with the next edition: the header has another number, a
- * destination is added or removed, and in some editions the log level changes.
- */
+/** Rewrites the configuration file in place with the next edition. */
 export const editConfiguration: Fault = {
   name: 'edit',
   async inject(world) {
@@ -108,8 +93,8 @@ export const editConfiguration: Fault = {
 }
 
 /**
- * Truncates the configuration file for some seconds, then restores it. No process may load the
- * truncated file, and none may exit.
+ * Truncates the configuration file, then restores it. No process may load the truncated file, and
+ * none may exit.
  */
 export const breakConfiguration = (seconds: number): Fault => ({
   name: 'broken file',
@@ -133,8 +118,8 @@ interface Webhook {
 type Destination = Readonly<Record<string, unknown>> & { readonly webhooks: readonly Webhook[] }
 
 /**
- * Returns the configuration with the number of this edition in a header of each request. Some
- * settings differ between editions: the log level and a second destination.
+ * Returns the configuration with the number of the edition in a header of each request. The log
+ * level and the existence of a second destination depend on the edition.
  */
 function edited(configuration: Readonly<Record<string, unknown>>, edition: number, sharedSecretFile: string) {
   const [first] = configuration['destinations'] as readonly [Destination]

@@ -3,12 +3,9 @@ import type { Call } from './message-ledger.ts'
 
 /** Facts about a request that an endpoint recorded. */
 export interface Mark {
-  /** Number of the secret with which the signature is valid. `nobody` if no secret fits. */
+  /** Number of the secret that signed the request. `nobody` if no secret fits. */
   readonly secret: string
-  /**
-   * Number of the edition of the configuration with which the request was made. Each edition has
-   * its number in a header of the requests.
-   */
+  /** Number of the configuration's edition, from a header of the request. */
   readonly edition: string
 }
 
@@ -22,17 +19,14 @@ export function parseMark(mark: string | undefined): Mark {
 export interface ConfigurationEvidence {
   readonly destination: string
   readonly calls: readonly Call[]
-  /** How many secrets, and how many editions of the configuration, the endpoint must have seen. */
+  /** Numbers that the endpoint must have seen. */
   readonly secrets: number
   readonly editions: number
 }
 
 const named = { secrets: 'secrets', editions: 'versions of the configuration file' } as const
 
-/**
- * Judges whether the endpoint rejected no request during the changes, and whether every change took
- * effect.
- */
+/** Fails if the endpoint rejected a request during the changes, or if a change took no effect. */
 export function judgeConfiguration(evidence: ConfigurationEvidence): CheckResult {
   const own = evidence.calls.filter(({ destination }) => destination === evidence.destination)
   const refused = own.filter(({ answer }) => answer !== 200)

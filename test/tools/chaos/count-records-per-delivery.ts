@@ -7,26 +7,22 @@ import { targetOf } from './message-ledger.ts'
 import type { JobsScenario } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** The records of a run. */
 export interface RecordsRead {
-  /** Events, each with the time at which Kafka stored it, in ms since 1970. */
+  /** Each timestamp is in ms since 1970. */
   readonly events: readonly { readonly id: string; readonly timestamp: number }[]
   readonly deadLetters: readonly Pick<LogRecord, 'key' | 'value' | 'headers'>[]
-  /** Records of all retry topics. */
   readonly retries: readonly Pick<LogRecord, 'headers' | 'timestamp'>[]
 }
 
 export interface CountedRecords {
-  /** Numbers of records of each delivery, by `<destination> <message id>`. */
+  /** By `<destination> <message id>`. */
   readonly records: ReadonlyMap<string, JobRecords>
   /**
-   * Times at which dispatchers wrote records to retry topics, by `<destination> <message id>`, in
-   * milliseconds on the scale of `performance.now()`.
+   * Times of writes to retry topics, by `<destination> <message id>`, in ms of `performance.now()`.
    */
   readonly moved: ReadonlyMap<string, { readonly writtenAt: readonly number[] }>
 }
 
-/** Reads the records of a run and counts them. */
 export async function recordsOfJobs(
   { installation }: World,
   scenario: JobsScenario,
@@ -81,8 +77,8 @@ export function countRecords(
 }
 
 /**
- * Whether a job wrote the record. A record that a job writes has no reason. A record that a
- * dispatcher writes to a retry topic always has one.
+ * A record that a dispatcher writes to a retry topic always has a reason. The copy of a job has
+ * none.
  */
 const isCopyOfJob = ({ headers }: Pick<LogRecord, 'headers'>): boolean => (headers['reason'] ?? '') === ''
 

@@ -6,21 +6,14 @@ import { reached } from './poll-until-reached.ts'
 import type { Receiver } from './receiver.ts'
 import { giveUpMs } from './scenario-run.ts'
 
-/*
- * The destinations that change through the operator API: their creation, and what the processes
- * show and use after the last change. `patience` is a factor for each time limit.
- */
+/* Destinations that change through the operator API. `patience` multiplies each time limit. */
 
 const lookEveryMs = 500
 /** Time limit for all operator processes to show the same destinations, in ms. */
 const equalMs = 30_000
-/**
- * Time limit for a change to be in force in every process, in ms. This usually takes less than a
- * second.
- */
+/** Time limit for a change to take effect in every process, in ms. */
 const inForceMs = 2_000
 
-/** Creates the destinations, each with one webhook and the mark of version 1. */
 export async function createDestinations(
   operators: Operators,
   { ids, receiver }: { readonly ids: readonly string[]; readonly receiver: Pick<Receiver, 'url'> },
@@ -34,8 +27,8 @@ export async function createDestinations(
 }
 
 /**
- * Reads the destinations from each operator process, until all processes show the same, or until
- * the time limit. Resolves with the last answers, by the name of the process.
+ * Reads the destinations from each operator process until all show the same, or until the time
+ * limit. Resolves with the last answers, by name of the process.
  */
 export async function shownBy(
   operators: Operators,
@@ -60,8 +53,8 @@ export async function shownBy(
 }
 
 /**
- * Computes the time by which the last changes must be in force. Waits until each destination has
- * got, from each partition, an event that was sent after this time. Resolves with this time.
+ * Computes the time by which the last changes must be in force. Resolves with it when each
+ * destination has got, from each partition, an event that was sent after this time.
  */
 export async function lastDelivered(
   {

@@ -8,64 +8,62 @@ import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } fr
 /** Limits of a scenario. Times are for an otherwise idle machine. */
 export interface Limits {
   /**
-   * Maximum number of unexplained duplicates. Two kinds are explained: copies that the sender
-   * wrote, and one duplicate for each delivery that a killed or frozen process had in progress.
+   * Maximum number of duplicates that neither the sender nor a killed or frozen process explains.
    */
   readonly duplicates: number
   /** Maximum number of duplicates because the sender wrote a message again. Default: 0. */
   readonly bySender?: number
   /**
-   * Maximum time from a fault, or from the end of an outage, until each affected partition or
-   * process delivers again.
+   * Maximum time from a fault, or its end, until the affected partitions or processes deliver
+   * again.
    */
   readonly recoveryMs: number
   /** Maximum time from the acknowledgement of an event to its delivery. */
   readonly latestMs: number
   /**
-   * Maximum time between two deliveries on a partition that stays with its process while other
-   * processes come and go. Absent: not judged.
+   * Maximum time between two deliveries on a partition that keeps its process. Absent: not judged.
    */
   readonly pauseMs?: number
   /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
   readonly unreadyMs?: number
   /**
-   * Minimum share (0 to 1) of the pairs whose order can be judged, among all pairs of consecutive
-   * messages of one user (`failuresOfPairs`). Default: 0.8. Scenarios that defer many messages
-   * before any attempt have a lower share, because the order of deferred messages is not judged.
+   * Minimum share (0 to 1) of the pairs whose order can be judged. A pair is two consecutive
+   * messages of a user. Default: 0.8. The order of messages that were deferred before any attempt
+   * is not judged.
    */
   readonly orderedShare?: number
   /**
-   * `examined`: the scenario loses records intentionally and examines the losses separately.
-   * Absent: nothing may be lost.
+   * `examined`: the scenario loses records and examines the losses itself. Absent: no loss is
+   * allowed.
    */
   readonly loss?: 'examined'
 }
 
-/** An injected fault, and its effect as observed from outside. */
+/** A fault, and its effect as observed from outside. */
 export interface Injected {
   /** Description, for example `SIGKILL p3`. */
   readonly what: string
   readonly at: number
   /**
-   * Start of the recovery time: the beginning of the fault. If the recovery is awaited only after
-   * the fault, for example after an outage, it is the end of the fault.
+   * Start of the recovery time: the start of the fault, or its end if Hookline can recover only
+   * then.
    */
   readonly from: number
-  /** End of the recovery. Undefined if there was no recovery within the time limit. */
+  /** End of the recovery. Undefined without a recovery within the time limit. */
   readonly recoveredAt: number | undefined
-  /** Names of processes that were killed or frozen, so that they could not commit their work. */
+  /** Names of the processes that were killed or frozen. */
   readonly victims: readonly string[]
-  /** When the fault was reverted. A frozen process continues from this time. */
+  /** When the fault ended. A frozen process continues from this time. */
   readonly healedAt?: number | undefined
 }
 
 export interface Evidence {
   readonly limits: Limits
-  /** Factor by which every time limit is multiplied, for a busy machine. */
+  /** Multiplies every time limit, for a busy machine. */
   readonly patience: number
   readonly destinations: readonly string[]
   readonly acknowledged: readonly Sent[]
-  /** Deliveries in the order in which they arrived. */
+  /** In order of arrival. */
   readonly deliveries: readonly Delivery[]
   readonly injected: readonly Injected[]
   /** Reasons of the dead letters, by `<destination> <message id>`. */
@@ -73,21 +71,14 @@ export interface Evidence {
   /** Deliveries that wait in a retry topic, each as `<destination> <message id>`. */
   readonly waiting: ReadonlySet<string>
   /**
-   * Deliveries that an endpoint rejected, each as `<destination> <message id>`. They must be in the
-   * dead-letter topic.
+   * Deliveries that an endpoint rejected, each as `<destination> <message id>`. All must be dead
+   * letters.
    */
   readonly refused: ReadonlySet<string>
-  /**
-   * Evidence for the order of each user's messages, from Kafka and the receivers. Absent: the order
-   * is not judged.
-   */
+  /** Evidence for the order of each user's messages. Absent: the order is not judged. */
   readonly order?: Pick<OrderEvidence, 'places' | 'calls'> & { readonly retried: ReadonlyMap<string, RetryRecords> }
-  /** Absent when the processes were not probed. */
   readonly probes?: ProbesSeen
-  /**
-   * Observations of the collectors. Absent when the load was written directly to Kafka, without
-   * collectors.
-   */
+  /** Absent when the load was written directly to Kafka, without collectors. */
   readonly intake?: Omit<IntakeEvidence, 'patience' | 'injected'>
   /** Failures that the other fields do not show, for example a process that exits with an error. */
   readonly problems: readonly string[]
@@ -98,11 +89,10 @@ export interface Findings {
   /** Number of acknowledged events, multiplied by the number of destinations. */
   readonly sent: number
   readonly delivered: number
-  /** Number of deliveries that wait in a retry topic at the end. */
   readonly waiting: number
   readonly deadLettered: number
   readonly lost: number
-  /** Number of deliveries beyond the first one of each message and destination, for any cause. */
+  /** Number of deliveries beyond the first one of each message and destination. */
   readonly duplicates: number
   /**
    * Duplicates by cause. `bySender`: the sender wrote the message again. `inProgress`: a killed or
@@ -112,28 +102,19 @@ export interface Findings {
   /** Number of pairs of messages of one user whose order was judged. */
   readonly orderedPairs: number
   readonly reversed: number
-  /** Longest recovery time of all faults. Null if the scenario did not recover from a fault. */
+  /** Longest recovery time of all faults. Null if there was no recovery from a fault. */
   readonly recoveryMs: number | null
   /**
    * Longest time from acknowledgement to delivery. Null when the load was a list of an audience.
    */
   readonly latestMs: number | null
-  /**
-   * Longest time for which a process was not ready after it was ready. Null if the processes were
-   * not probed.
-   */
+  /** Longest time for which a process was not ready after it was ready. Null: not probed. */
   readonly unreadyMs: number | null
-  /**
-   * Longest time between two deliveries on a partition that stayed with its process. Null when it
-   * was not judged.
-   */
+  /** Longest time between two deliveries on a partition that kept its process. Null: not judged. */
   readonly pauseMs: number | null
-  /**
-   * Figures of the collectors. Null when the load was written directly to Kafka, without
-   * collectors.
-   */
+  /** Null when the load was written directly to Kafka, without collectors. */
   readonly intake: Omit<IntakeFindings, 'failures'> | null
-  /** Reasons why the run fails. Empty if it passes. */
+  /** Empty if the run passes. */
   readonly failures: readonly string[]
 }
 
@@ -154,9 +135,9 @@ export function judge(evidence: Evidence): Findings {
   const victims = injected.flatMap(each => each.victims)
 
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
-  // A process may be killed right after a delivery, before it commits the offset of the retry
-  // record. The record then still counts as waiting. This is an error only in scenarios that permit
-  // no duplicates and kill or freeze no process.
+  // A process may be killed after a delivery, before it commits the offset of the retry record. The
+  // record then still counts as waiting. So this is an error only if no process was killed or
+  // frozen, and no duplicates are permitted.
   if (fates.again.length > 0 && limits.duplicates === 0 && victims.length === 0)
     failures.push(`delivered, but still in a retry topic: ${some(fates.again)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic, although no fault is active: ${fates.waiting}`)
@@ -201,10 +182,6 @@ export function judge(evidence: Evidence): Findings {
   }
 }
 
-/**
- * Judges the numbers of explained duplicates. Too many of them show that a process commits too
- * rarely, or that a sender repeats too many messages.
- */
 function tooManyExcused(
   { limits, injected, patience }: Evidence,
   { bySender, inProgress }: { readonly bySender: number; readonly inProgress: number },
@@ -228,7 +205,6 @@ function intakeOf({ intake, patience, injected }: Evidence) {
   return { findings, failures }
 }
 
-/** Groups the pairs of an acknowledged event and a destination by the result of the delivery. */
 function fatesOf({ acknowledged, destinations, deliveries, deadLettered, waiting, refused }: Evidence) {
   const delivered = new Set(deliveries.map(targetOf))
   const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
@@ -266,10 +242,9 @@ interface Pause {
 }
 
 /**
- * Finds the longest time between two deliveries on a partition. For each fault, the function judges
- * the time from a second before the fault to a second after its recovery. A partition counts only
- * if one process served it for this whole time, and the fault did not kill or freeze this process.
- * Undefined if no partition counts.
+ * Finds the longest time between two deliveries on a partition, from a second before each fault to
+ * a second after its recovery. A partition counts only if one process, which the fault did not kill
+ * or freeze, served it for this whole time. Undefined if no partition counts.
  */
 function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
   let longest: Pause | undefined
@@ -288,10 +263,7 @@ function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
   return longest
 }
 
-/**
- * Returns the deliveries from `from` to `to`, and the first one after `to`, because the longest
- * time without a delivery may extend beyond `to`.
- */
+/** Returns the deliveries from `from` to `to`, and the next one, which ends the last pause. */
 function about(deliveries: readonly Delivery[], from: number, to: number): readonly Delivery[] {
   const next = deliveries.findIndex(({ at }) => at > to)
   return deliveries.slice(0, next < 0 ? deliveries.length : next + 1).filter(({ at }) => at >= from)

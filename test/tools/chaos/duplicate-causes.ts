@@ -3,55 +3,43 @@ import { type Delivery, targetOf } from './message-ledger.ts'
 import { type RetryRecords, signalMs } from './order-verdict.ts'
 
 /**
- * Maximum number of repeated deliveries per killed or frozen process of a scenario, on average. It
- * covers the requests in progress, and the deliveries since the last commit. A process commits
- * every 250 ms. If it has just taken over a backlog, it makes more than 250 deliveries in this
- * time.
+ * Maximum average number of repeated deliveries per killed or frozen process. A process commits
+ * every 250 ms. With a backlog, it can make more than 250 deliveries in this time.
  */
 export const inProgressOfOne = 300
 /**
- * Maximum time between a delivery and the commit of its record, in ms. If the process ends within
- * this time after the delivery, the delivery may be repeated. A process commits every 250 ms. But
- * it commits a record only when all earlier records of the partition are done, and the endpoints of
- * all destinations have responded. The longest measured times were 405 ms in the scenario `killed`,
- * 995 ms in `jobs-killed`, and 1.2 s in `killed-50` on a slow machine while new processes started.
+ * Maximum time between a delivery and the commit of its record, in ms. A process commits every 250
+ * ms, but a record only after all earlier records of its partition are done. The longest measured
+ * time was 1.2 s.
  */
 const uncommittedMs = 1_500
 
 export interface DuplicatesEvidence {
-  /** Deliveries in the order in which they arrived. */
+  /** In order of arrival. */
   readonly deliveries: readonly Delivery[]
   readonly injected: readonly Injected[]
   /**
-   * Number of records of each message on the events topic, by message id. A message that this map
-   * does not contain has one record.
+   * Number of records of each message on the events topic, by message id. Absent messages have one.
    */
   readonly copies: ReadonlyMap<string, number>
-  /** Records in the retry topics. The keys are `<destination> <message id>`. */
+  /** Records in the retry topics, by `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
-  /** Factor by which every time limit is multiplied, for a busy machine. */
+  /** Multiplies every time limit, for a busy machine. */
   readonly patience: number
 }
 
 /** Deliveries of a message to a destination beyond the first one, by cause. */
 export interface Duplicates {
-  /** Number of duplicates because the sender wrote the message again to the events topic. */
   readonly bySender: number
-  /**
-   * Number of duplicates because a process was killed or frozen before it committed the offset. At
-   * this time, the earlier delivery was in progress, was finished, or was moved to a retry topic.
-   */
+  /** A process was killed or frozen before it committed the offset of the earlier delivery. */
   readonly inProgress: number
-  /** Descriptions of the duplicates without one of these causes. They are errors of Hookline. */
+  /** Descriptions of the duplicates without one of these causes: errors of Hookline. */
   readonly ours: readonly string[]
 }
 
-/**
- * State of a message that has reached a destination: its deliveries to this destination, and the
- * causes that may still explain another delivery.
- */
+/** The deliveries of a message to a destination, and what may still explain a further one. */
 interface Known {
-  /** Deliveries that were not yet used to explain a later delivery. */
+  /** Deliveries that did not yet explain a later delivery. */
   readonly unspent: Delivery[]
   latest: Delivery
   copiesLeft: number
@@ -59,8 +47,8 @@ interface Known {
 }
 
 /**
- * Attributes each delivery beyond the first one to a cause. An interrupted delivery, a record in a
- * retry topic or a copy by the sender explains at most one further delivery.
+ * Attributes each delivery beyond the first one to a cause. An interrupted delivery, a retry record
+ * or a copy by the sender explains at most one of them.
  */
 export function attributed(evidence: DuplicatesEvidence): Duplicates {
   const { injected, copies, retried, patience } = evidence
@@ -108,10 +96,7 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
   return { bySender, inProgress, ours }
 }
 
-/**
- * Finds the few targets (a message and a destination) with several successful requests. Only these
- * need the state `Known`.
- */
+/** Returns the few targets with several deliveries. Only these need the state `Known`. */
 function repeatedTargets(deliveries: readonly Delivery[]): ReadonlySet<string> {
   const once = new Set<string>()
   const repeated = new Set<string>()
@@ -124,15 +109,15 @@ function repeatedTargets(deliveries: readonly Delivery[]): ReadonlySet<string> {
 }
 
 /**
- * Whether a killed or frozen process made the delivery, and the message was sent before the process
- * received the signal. `signalMs` is a tolerance for the delay of this signal.
+ * Whether a killed or frozen process made the delivery of a message that was sent before the fault.
+ * `signalMs` is the maximum delay of the signal.
  */
 const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
   victims.includes(process) && sent.at <= at + signalMs * patience
 
 /**
- * Whether a killed or frozen process had no time to commit the delivery. The request of this
- * delivery may arrive after the fault, because a busy endpoint reads it late.
+ * Whether a killed or frozen process had no time to commit the delivery. Its request may arrive
+ * after the fault, because a busy endpoint reads it late.
  */
 const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
@@ -140,25 +125,19 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
 /**
- * Whether the record was written to a retry topic shortly before a fault of a dispatcher. After
- * this write, the process that has made it commits the record that it has moved. If the process is
- * killed or frozen before this commit, the next owner of the partition delivers or defers the moved
- * record again. The record in the retry topic does not show which process wrote it: the owner of
- * the event's partition, or the owner of the retry topic's partition. So a fault of any process
- * that may write retry records counts.
+ * Whether a record was written to a retry topic shortly before a fault. The writer then may not
+ * have committed the original record, so the next owner of the partition repeats the delivery. The
+ * retry record does not show its writer, so a fault of any possible writer counts.
  */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.some(mayWriteRetries) && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
 
-/**
- * Whether a process is neither a collector nor an operator process. `world.ts` names the processes.
- */
+/** Names of collectors begin with `c`, and names of operator processes with `o`. */
 const mayWriteRetries = (name: string): boolean => !/^[co]\d+$/.test(name)
 
 /**
- * Whether the request arrived just after a frozen process was continued. The process began the
- * request before it was frozen. The new owner of the partition makes the same request, and it may
- * arrive first or second. Hookline cannot prevent this duplicate.
+ * Whether the request arrived just after a frozen process was continued. This process began the
+ * request before the fault, and the new owner of the partition repeated it.
  */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
@@ -174,6 +153,5 @@ export function relativeTo(injected: readonly Injected[], moment: number): strin
   return ` ${Math.round(distance(nearest))} ms ${moment < nearest.at ? 'before' : 'after'} ${nearest.what}`
 }
 
-/** How long the response of a request took at the endpoint, as text. Empty if it is not known. */
 const responseOf = ({ at, endedAt }: Delivery): string =>
   endedAt === undefined ? '' : ` (first response after ${Math.round(endedAt - at)} ms)`

@@ -4,17 +4,12 @@ import type { Answer, Delivery } from './message-ledger.ts'
 import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 
-/**
- * An endpoint that fails partly gives the failing response to one of every `oneIn` messages, and
- * 200 to the others. With this low rate of failures, the circuit breaker of the endpoint stays
- * closed, so every attempt begins on time.
- */
+/** With one failing message in ten, the circuit breaker stays closed, so attempts begin on time. */
 const oneIn = 10
 
 /**
- * Makes two endpoints fail for `seconds`, and then recover. `destination` is the id of an endpoint
- * that gives `answer` to every request. `partly` is the id of an endpoint that gives `answer` to a
- * tenth of its messages.
+ * For `seconds`, endpoint `destination` gives `answer` to every request, and endpoint `partly`
+ * gives it to a tenth of its messages.
  */
 export const failEndpoint = (
   destination: string,
@@ -36,9 +31,8 @@ export const failEndpoint = (
 })
 
 /**
- * Makes the endpoints `ids` give `answer` to every request from now on, and waits `seconds`. The
- * recovery ends when a message of each partition has been delivered to `well`, an endpoint that
- * does not fail.
+ * Makes the endpoints `ids` give `answer` to every request, and waits `seconds`. The recovery ends
+ * when `well`, an endpoint without faults, has got a message of each partition.
  */
 export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: number, well: string): Fault => ({
   name: `${ids.length} endpoints fail`,
@@ -52,8 +46,8 @@ export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: n
 })
 
 /**
- * Makes these endpoints respond 200 again. The recovery ends when each of them has received a
- * message that was sent after this change.
+ * Makes the endpoints respond 200 again. The recovery ends when each of them has got a message that
+ * was sent after this change.
  */
 export const recoverEndpoints = (ids: readonly string[]): Fault => ({
   name: 'healed',

@@ -11,15 +11,9 @@ import type { Scenario } from './scenario.ts'
 import { crm, oneHost, perWebhook, standardSetup } from './setups.ts'
 import type { World } from './world.ts'
 
-/**
- * Limits for the working endpoints while others fail: 99.9 % of their messages must be delivered
- * within a second.
- */
+/** Of the messages to working endpoints, 99.9 % must be delivered within a second. */
 const unnoticed = { withinMs: 1_000, share: 0.999 } as const
-/**
- * Waits between attempts. Their sum is longer than any fault in these scenarios, so nothing is
- * dead-lettered.
- */
+/** Waits between attempts. Their sum is longer than any fault, so nothing is dead-lettered. */
 const schedule = ['5s', '10s', '30s', '1m', '5m', '5m', '10m'] as const
 const waits = schedule.map(text => parseDuration(text) as number)
 const processes = 2
@@ -32,22 +26,17 @@ const ill = {
   load: { perSecond: 50, seconds: 10 },
 } as const
 
-/**
- * Limits for the attempts at the endpoint `partly-failing`, which fails for one message in ten. The
- * attempts begin on time: the circuit breaker stays closed, and the limit of concurrent requests is
- * never reached.
- */
+/** Limits for the endpoint `partly-failing`, whose circuit breaker stays closed. */
 const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes * perWebhook, minRetries: 1 }
 /**
- * Limits for the attempts at an endpoint whose circuit breaker is open. The circuit breaker allows
- * one probe every 30 s. Hookline defers all other deliveries of the destination, by 10 s, 30 s or a
- * minute.
+ * Limits for an endpoint whose circuit breaker is open. It allows one probe every 30 s, and
+ * Hookline defers all other deliveries of the destination by 10 s, 30 s or a minute.
  */
 const putOff: AttemptLimits = { ...onSchedule, maxDelayMs: 60_000 }
 
 /**
- * Judges the attempts at the endpoints `failing` and `partly-failing`, and whether the third
- * endpoint is not affected.
+ * Judges the attempts at `failing` and `partly-failing`, and that the third endpoint is not
+ * affected.
  */
 const examined =
   (limits: Readonly<Record<'failing' | 'partly-failing', AttemptLimits>>) =>
@@ -72,10 +61,7 @@ const examined =
     return combineResults([...attempts, well])
   }
 
-/**
- * Returns the minimum number of retries after failures with `answer`. A response that breaks off
- * (`half`) counts as a success, so it causes no retry.
- */
+/** A response that breaks off (`half`) counts as a success, so it causes no retry. */
 const retriesAfter = (answer: Answer): Pick<AttemptLimits, 'minRetries'> => ({ minRetries: answer === 'half' ? 0 : 1 })
 
 const spoilt = (
@@ -97,10 +83,9 @@ const spoilt = (
 })
 
 /**
- * A low limit of concurrent requests, and slow responses. Together they limit the requests to the
- * failing endpoint to 160 per second (`laneAllows`). After the recovery, Hookline delivers a
- * backlog that is large enough to reach this rate. So the check can detect a process that exceeds
- * the rate.
+ * With few concurrent requests and slow responses, the failing endpoint gets at most 160 requests
+ * per second. The backlog after the recovery reaches this limit, so the check detects a process
+ * that exceeds it.
  */
 const narrow = { perWebhook: 8, latencyMs: 100 } as const
 const laneAllows = {
@@ -108,15 +93,15 @@ const laneAllows = {
   perSecond: (processes * narrow.perWebhook * 1_000) / narrow.latencyMs,
 }
 /**
- * Longest time that the outage can make a record wait in one retry topic, in ms. A record waits 5 s,
- * 10 s, 30 s and one minute, together 105 s, and then five minutes.
+ * Longest wait in one retry topic during the outage, in ms. A record waits 5 s, 10 s, 30 s and one
+ * minute, together 105 s, and then five minutes.
  */
 const longestTierMs = minutes * 60_000 < 105_000 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
 const backMs = 30_000 + longestTierMs + arrivedMs
 /**
- * Maximum delay of an attempt in the outage. A record that is due when the outage begins waits for
- * the whole outage and the recovery.
+ * Maximum delay of an attempt. A record that is due when the outage begins waits for the whole
+ * outage and the recovery.
  */
 const putOffMs = minutes * 60_000 + backMs
 
@@ -141,9 +126,7 @@ const stepSeconds = 12
 const illCounts = [0, 1, 10, 25] as const
 
 /**
- * Makes a scenario of 50 endpoints in three steps: the first endpoint fails, then the first 10,
- * then the first 25. Each event goes to all endpoints, so every partition has records for the
- * failing endpoints.
+ * A scenario of 50 endpoints in three steps: the first fails, then the first 10, then the first 25.
  */
 const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   ...standardSetup,
@@ -158,8 +141,8 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
     ...illCounts.slice(1).map(count => failEndpoints(ids.slice(0, count), answer, stepSeconds, ids.at(-1) as string)),
     recoverEndpoints(ids.slice(0, Math.max(...illCounts))),
   ],
-  // Some endpoints respond after 4.9 s, and requests time out after 5 s. On a busy machine a
-  // response may come too late, and Hookline then sends the message again.
+  // These endpoints respond after 4.9 s, and requests time out after 5 s. On a busy machine, some
+  // responses come too late, and Hookline sends these messages again.
   limits: { duplicates: 100, recoveryMs: 90_000, latestMs: 150_000 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {
@@ -175,9 +158,9 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
 const slowIds = ['slow-1', 'slow-2'] as const
 
 /**
- * Two destinations of five webhooks each respond slowly, but before the timeout of 5 s, so their
- * circuit breakers stay closed. One process delivers with the default limits. Without a fair share
- * per host, these destinations would hold all permits of the host (slots for concurrent requests).
+ * The endpoints respond just before the timeout of 5 s, so their circuit breakers stay closed.
+ * Without a fair share per host, they would hold all permits of the host (slots for concurrent
+ * requests).
  */
 const sharedHost: Scenario = {
   ...standardSetup,
@@ -188,8 +171,7 @@ const sharedHost: Scenario = {
   destinations: [crm, ...slowIds.map(id => ({ id, webhooks: 5 }))],
   delivery: { schedule },
   load: { perSecond: 80, seconds: 10 },
-  // First, `noFault` lets the process deliver for some time, because its first deliveries take more
-  // CPU time than later ones. So they do not affect the fault that is judged.
+  // The first deliveries of a process take more CPU time, so `noFault` precedes the judged fault.
   faults: [
     noFault(stepSeconds),
     failEndpoints(slowIds, { status: 200, afterMs: 4_800 }, 30, crm.id),
@@ -216,11 +198,10 @@ export const endpointScenarios: readonly Scenario[] = [
     'half',
   ),
   spoilt('trickles', 'sends a byte each half second', 'sends single bytes', 'trickle'),
-  // The destination `partly-failing` fails only for one message in ten. But a single 429 pauses all
-  // attempts at the destination. So all messages of the destination wait, and the limits `putOff`
-  // apply to it.
+  // A single 429 pauses all attempts at the destination, so all its messages wait, and `putOff`
+  // applies.
   spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }, putOff),
-  // Deliveries that wait for more than 10 s are moved to a retry topic without an attempt.
+  // Deliveries that wait for more than 10 s are moved to a retry topic.
   spoilt('pauses', 'answers 429 with Retry-After: 12', 'answers 429', { status: 429, retryAfter: 12 }, putOff),
   outage,
   ofCrowd(

@@ -4,29 +4,22 @@ import { type AnyScenario, scenarios } from './scenarios.ts'
 /** Duration of the scenario `soak`, in minutes. A published soak is at least as long. */
 export const soakMinutes = 120
 
-/** An invalid value of a variable of `make chaos`. The message is printed without a stack. */
+/** An invalid variable of `make chaos`. Its message is printed without a stack. */
 export class BadRequest extends Error {}
 
 export interface Request {
   readonly seed: number
   readonly patience: number
   readonly selection: readonly AnyScenario[]
-  /**
-   * Duration of the scenarios `soak` and `endpoint-outage`, in minutes. If it is undefined, each of
-   * the two scenarios has its own default. The soak runs only if ONLY names it.
-   */
+  /** Duration of `soak` and `endpoint-outage`, in minutes. Undefined: the default of each. */
   readonly minutes: number | undefined
-  /**
-   * Path of the file to which the rows of the results table are written as JSON. Empty for no file.
-   */
+  /** File for the rows of the results table, as JSON. Empty for no file. */
   readonly file: string
-  /** Whether the rows of the results table replace the published ones in the documentation. */
   readonly isPublic: boolean
 }
 
 /**
- * Reads SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH from the environment. (`world.ts` reads
- * LOGS.)
+ * Reads SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH from the environment.
  * @throws BadRequest
  */
 export function requested(env: NodeJS.ProcessEnv = process.env): Request {

@@ -16,9 +16,7 @@ export interface LoadOptions {
   readonly perSecond: number
   readonly codec: EventCodec
   readonly ledger: Ledger
-  /** Number of the first event. Default: 0. */
   readonly first?: number
-  /** Source of the events. Default: `web`. */
   readonly sourceId?: string
 }
 
@@ -28,22 +26,15 @@ export interface Load {
 }
 
 const sendsATurn = 200
-/**
- * Number of users. With this small number, the next message of each user follows within a second or
- * two. So the order of many pairs of messages can be judged.
- */
+/** Few, so that the messages of a user follow each other closely, and their order can be judged. */
 const users = 600
 export const userIdOf = (number: number): string => `user-${number % users}`
-/**
- * Returns the id of the n-th message. Scripts of endpoints use this number to choose the messages
- * that fail at first.
- */
 export const messageIdOf = (number: number): string => `m-${number}`
 export const numberOf = (messageId: string): number => Number(messageId.slice('m-'.length))
 
 /**
  * Writes events at an even rate, each with its own id. Events that Kafka rejects are not sent
- * again: they were not acknowledged, so they need not be delivered.
+ * again.
  */
 export function startLoad(options: LoadOptions): Load {
   const { brokers, topic, partitions, perSecond, codec, ledger, first = 0, sourceId = 'web' } = options
@@ -75,8 +66,7 @@ export function startLoad(options: LoadOptions): Load {
     const numbers = paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)
     for await (const number of numbers) {
       send(first + number)
-      // Yield to the event loop regularly, so that a fast load does not block the rest of this
-      // process.
+      // Yield regularly, because a fast load must not block this process.
       if (number % sendsATurn === 0) await turn()
     }
   })()

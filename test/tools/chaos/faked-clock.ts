@@ -7,9 +7,8 @@ const libraries = ['x86_64', 'aarch64'].map(machine => `/usr/lib/${machine}-linu
 const offsetFile = (directory: string): string => join(directory, 'clock-offset')
 
 /**
- * Returns environment variables for processes. With them, `setClock` can change the wall clock of
- * the processes, through a file in `directory`. The monotonic clock of the processes stays correct,
- * so timers continue. A real machine behaves in the same way when its clock is set.
+ * Returns environment variables with which `setClock` can change the wall clock of processes,
+ * through a file in `directory`. Their monotonic clock stays correct, as when a real clock is set.
  * @throws when libfaketime is not installed
  */
 export async function ownClock(directory: string): Promise<NodeJS.ProcessEnv> {
@@ -24,7 +23,7 @@ export async function ownClock(directory: string): Promise<NodeJS.ProcessEnv> {
 }
 
 /**
- * Returns the environment of a process whose wall clock is wrong by `seconds` from its start.
+ * Environment of a process whose wall clock is wrong by `seconds`.
  * @throws when libfaketime is not installed
  */
 export const clockOffBy = async (seconds: number): Promise<NodeJS.ProcessEnv> => ({
@@ -34,8 +33,7 @@ export const clockOffBy = async (seconds: number): Promise<NodeJS.ProcessEnv> =>
 })
 
 /**
- * Sets the error of the processes' wall clock to `seconds`. Replaces the file by rename, so that no
- * process reads half of the new text.
+ * Sets the error of the processes' wall clock. Renames the file, so that reads are never partial.
  */
 export async function setClock(directory: string, seconds: number): Promise<void> {
   const file = offsetFile(directory)

@@ -2,10 +2,8 @@ import type { Row } from './scenario-run.ts'
 
 /** A kind of fault, the guarantee that must hold, and the scenarios that test it. */
 export interface MatrixRow {
-  /** Description of the fault, or a function that makes it from the results of the scenarios. */
   readonly fault: string | ((rows: readonly Row[]) => string)
   readonly holds: string
-  /** Names of the scenarios. Each scenario belongs to one row. */
   readonly scenarios: readonly string[]
 }
 
@@ -126,8 +124,5 @@ export const matrix: readonly MatrixRow[] = [
   },
 ]
 
-/**
- * Returns the duration of a soak, for example `30 minutes`, or undefined if the soak was not run.
- * The first additional figure of the soak (`measured`) is a text that begins with the duration.
- */
+/** Returns the duration of a soak, for example `30 minutes`, or undefined without a soak. */
 const durationOf = ([row]: readonly Row[]): string | undefined => /^[\d.]+ minutes/.exec(row?.measured?.[0] ?? '')?.[0]

@@ -2,33 +2,22 @@ import { join } from 'node:path'
 import { type RunningService, startService } from '../../../deploy/tools/local/hookline-process.ts'
 import type { ServiceName } from '../../../src/core/settings/service-names.ts'
 
-/**
- * Time limit for a stop, in ms. It is several times the time that a process needs for its requests
- * in progress and its last commit.
- */
+/** Time limit for a stop, in ms. */
 const stopLimitMs = 60_000
 
-/** One process of Hookline. The process that replaces it has another name. */
+/** One process. The process that replaces it has another name. */
 export interface Member {
   readonly name: string
   readonly service: RunningService
 }
 
-/** The processes of one installation. */
 export interface Fleet {
   /** Processes that were started and not stopped, oldest first. */
   members(): readonly Member[]
-  /** The members, and the processes that are being stopped. */
   running(): readonly Member[]
-  /**
-   * Starts a process and resolves when it is ready. `own` has environment variables for this
-   * process only.
-   */
+  /** Resolves when the process is ready. `own` has environment variables for this process only. */
   start(own?: NodeJS.ProcessEnv): Promise<Member>
-  /**
-   * Sends SIGTERM. Resolves with the exit code, or with null when the process did not end within a
-   * minute and was killed.
-   */
+  /** Sends SIGTERM. Resolves with the exit code, or with null when the process had to be killed. */
   stop(member: Member): Promise<number | null>
   /** Sends SIGKILL. */
   kill(member: Member): Promise<void>
@@ -38,7 +27,6 @@ export interface Fleet {
   thaw(member: Member): void
   /** Processes that ended by themselves, each with its exit code. */
   crashes(): readonly string[]
-  /** Kills all remaining processes. */
   close(): Promise<void>
 }
 
@@ -47,19 +35,12 @@ export interface FleetOptions {
   readonly brokers: readonly string[]
   /** Directory of the logs, `<name>.log`. */
   readonly directory: string
-  /** Prefix of the names of processes. A number follows it. */
   readonly prefix: string
   /** Service that runs in each process; undefined means all services. */
   readonly service?: ServiceName | undefined
-  /** Environment variables for every process. */
   readonly env?: NodeJS.ProcessEnv | undefined
-  /**
-   * How long, in ms, the fleet tries to start a process. If the process ends before it is ready,
-   * the fleet starts it again, as an orchestrator does. Default: 0, so the process is started only
-   * once.
-   */
+  /** Time in ms for which the fleet restarts a process that ends before it is ready. Default: 0. */
   readonly triesForMs?: number
-  /** Starts one process. Default: a real child process. */
   readonly launch?: typeof startService
 }
 

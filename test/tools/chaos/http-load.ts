@@ -10,31 +10,25 @@ import type { Ledger, Posted, Sent } from './message-ledger.ts'
 
 export interface HttpLoadOptions {
   /**
-   * Returns the collectors to which requests may be sent now. One of them may already have closed
-   * its listener. The load then gets a refused connection, as any sender does.
+   * Returns the collectors to which requests may be sent now. One may have closed its listener
+   * already.
    */
   readonly collectors: () => readonly Member[]
   readonly writeKey: string
   readonly partitions: number
-  /** Messages per second. */
   readonly perSecond: number
-  /** Additional bytes per message. */
   readonly fillerBytes: number
   readonly ledger: Ledger
 }
 
-/** Numbers of messages per request, in turn: single messages and batches. */
+/** Numbers of messages per request, in turn. */
 const requestSizes = [1, 1, 10, 1, 1, 25, 1, 1, 1, 3] as const
-/**
- * Time limit for a request, in ms. It is far longer than a collector may take. A request that
- * reaches this limit counts as a request without a response.
- */
+/** Time limit for a request, in ms. After it, the request counts as without a response. */
 const giveUpMs = 60_000
 
 /**
- * Posts messages at an even rate to the collectors in turn. It reuses connections and does not
- * limit the concurrent requests. A request without a 200 is not repeated, so each message has one
- * result.
+ * Posts messages at an even rate to the collectors in turn. A request without a 200 is not
+ * repeated, so each message has one result.
  */
 export function startHttpLoad(options: HttpLoadOptions): Load {
   const { collectors, writeKey, partitions, perSecond, fillerBytes, ledger } = options
@@ -54,10 +48,7 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
     properties: { filler },
   })
 
-  /**
-   * Posts to the next collector that listens. A collector that has refused a connection is never
-   * used again.
-   */
+  /** Posts to the next collector. One that has refused a connection gets no further requests. */
   async function postNext(numbers: readonly number[]): Promise<void> {
     const at = performance.now()
     const sent = numbers.map(number => noted(number, at))
@@ -92,7 +83,6 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
     const asking = request(url, { method: 'POST', agent, headers, signal })
     try {
       const [response] = (await once(asking.end(body), 'response')) as [IncomingMessage]
-      // A response counts only when it has arrived completely.
       await finished(response.resume())
       return { answer: response.statusCode as number, retryAfter: response.headers['retry-after'] }
     } catch (error) {

@@ -6,10 +6,9 @@ interface DeadLetter {
   readonly id: string | undefined
   readonly reason: string
   /**
-   * The position of the original record, the number of bytes in the dead letter (`keptBytes`), and
-   * the full number of bytes (`originalBytes`). The bytes are those of the value of the record, or
-   * of the compressed batch if Hookline cannot decompress it. Absent if the dead letter is not
-   * truncated.
+   * Position of the original record, number of bytes in the dead letter (`keptBytes`), and the full
+   * number of bytes (`originalBytes`). The bytes are of the record's value, or of the compressed
+   * batch if Hookline cannot decompress it. Absent if the dead letter is not truncated.
    */
   readonly truncated?: {
     readonly partition: number
@@ -19,10 +18,7 @@ interface DeadLetter {
   }
 }
 
-/**
- * Returns the parts of a dead letter that the verdict needs. `id` is the id of the original record,
- * from a header of the dead letter.
- */
+/** `id` is the id of the original record. */
 export function deadLetterOf(
   { value, headers }: Pick<LogRecord, 'value' | 'headers'>,
   id: string | undefined,
@@ -39,7 +35,7 @@ export function deadLetterOf(
 
 export interface DeadLettersEvidence {
   readonly bad: readonly BadSent[]
-  /** The dead letters. `id` is undefined when the id of the original record could not be read. */
+  /** The `id` is undefined if the original record has no readable id. */
   readonly deadLetters: readonly DeadLetter[]
   /** Records without an id, each of which must have a truncated dead letter. Default: none. */
   readonly oversized?: readonly OversizedSent[]
@@ -49,9 +45,8 @@ export interface DeadLettersEvidence {
 const truncatedBytes = 64 * 1_024
 
 /**
- * Judges whether the dead-letter topic has a dead letter with the right reason for each invalid
- * record, and no other dead letter. After a kill, the topic may have two dead letters of one
- * record, with the same reason.
+ * Judges whether each invalid record has a dead letter with the right reason, and whether the topic
+ * has no other dead letter. After a kill, a record may have two dead letters with the same reason.
  */
 export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLettersEvidence): CheckResult {
   const isOf = ({ truncated }: DeadLetter, { partition, offset }: OversizedSent): boolean =>
@@ -60,7 +55,6 @@ export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLette
     letter.id === undefined && letter.reason === 'undecodable' && oversized.some(each => isOf(letter, each))
   const judged = deadLetters.filter(each => !isOfOversized(each))
   const letters = Map.groupBy(judged, ({ id }) => id)
-  // Each record has one reason if the topic is correct.
   const reasons = [...letters].flatMap(([id, own]) =>
     [...new Set(own.map(({ reason }) => reason))].map(reason => ({ id, reason })),
   )
@@ -98,10 +92,8 @@ export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLette
 }
 
 /**
- * Judges the dead letters of one record. Each dead letter must have the first 64 KiB of the value
- * of the record, and must state the full length of this value. If Hookline cannot decompress the
- * batch of the record, each dead letter has the first 64 KiB and the full length of the compressed
- * batch instead.
+ * Judges the dead letters of one record. Each must have the first 64 KiB of the record's value, or
+ * of the compressed batch if Hookline cannot decompress it, and state the full length.
  */
 function failuresOfTruncated(
   { partition, offset, bytes }: OversizedSent,

@@ -28,13 +28,11 @@ export interface LedgerTotalsSeen {
   readonly partial?: true
 }
 
-/** What the operator API has shown during the load. */
 export interface JobsSeen {
   readonly jobs: readonly EndedJob[]
-  /** Time spans of the resends, one after another without gaps. */
+  /** Consecutive time spans of the resends, without gaps. */
   readonly spans: readonly Span[]
   readonly ledgers: readonly LedgerTotalsSeen[]
-  /** Requests that failed. */
   readonly problems: readonly string[]
 }
 
@@ -45,22 +43,18 @@ export interface JobLoad {
 
 /** Times between two requests of a kind, in ms. */
 const lookEveryMs = { job: 250, nextJob: 500, ledger: 1_000 }
-/**
- * Minimum age of the events that are resent, in ms. Kafka has stored all events that are at least
- * this old, so a resend misses no event of its time span.
- */
+/** Minimum age of the events that are resent, in ms. By then, Kafka has stored all of them. */
 const settledMs = 3_000
 
-/** Time limit of a job, in ms. It is many times as long as a job needs. */
+/** Time limit of a job, in ms. */
 const jobLimitMs = 600_000
 
 /**
- * Creates a job. Resolves with the job when the job has ended.
+ * Creates a job. Resolves with the ended job.
  * @throws when a request fails, or when the job has not ended in time
  */
 export async function endedJob(ask: AskOperators, path: string, body: object): Promise<EndedJob> {
-  // If a process is killed after it has created the job, the request is repeated. The idempotency
-  // key prevents a second job.
+  // The request may be repeated after a kill. The idempotency key prevents a second job.
   const { id } = await ask({ method: 'POST', path, body, idempotencyKey: randomUUID() })
   const deadline = performance.now() + jobLimitMs
   for (;;) {
@@ -80,8 +74,8 @@ export async function readLedger(ask: AskOperators): Promise<LedgerTotalsSeen> {
 }
 
 /**
- * Starts one replay after another, and one resend after another, and reads the ledger. The resends
- * have consecutive time spans, so each event is resent at most once.
+ * Starts replays and resends one after another, and reads the ledger. The resends have consecutive
+ * time spans, so each event is resent at most once.
  */
 export function startJobLoad(ask: AskOperators, jobs: JobsScenario['jobs']): JobLoad {
   const ended: EndedJob[] = []

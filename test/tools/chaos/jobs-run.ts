@@ -18,8 +18,8 @@ type Say = (line: string) => void
 const lookEveryMs = 1_000
 
 /**
- * Runs a scenario with replays and resends, and judges it. The run has its own broker, processes
- * and receivers. @throws when the set-up itself fails
+ * Runs and judges a scenario with replays and resends.
+ * @throws when the set-up itself fails
  */
 export async function runJobsScenario(scenario: JobsScenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
@@ -62,19 +62,12 @@ export async function runJobsScenario(scenario: JobsScenario, options: RunOption
   }
 }
 
-/**
- * Reads the evidence for the order of messages at the destinations that get no replays and resends.
- */
 async function orderWithoutJobs(world: World, { destinations, jobs, delivery }: JobsScenario) {
   const ids = destinations.map(({ id }) => id).filter(id => id !== jobs.replayed && id !== jobs.resent)
   const { retried } = await retriesOf(world, delivery.schedule)
   return { destinations: ids, places: await placesOf(world), retried }
 }
 
-/**
- * Runs the load and the jobs and injects the faults, replays the remaining dead letters, and stops
- * the processes.
- */
 async function expose(world: World, scenario: JobsScenario, say: Say) {
   const { installation, fleet, collectors, operators, receiver, view, patience } = world
   const { dispatcherGroup, events } = installation.topics

@@ -4,10 +4,7 @@ import type { Script } from './receiver.ts'
 import type { JobsScenario } from './scenario.ts'
 import { crm, httpSetup, steady, times } from './setups.ts'
 
-/**
- * Duration of a phase, in ms. In one phase, the endpoint rejects every request. In the next phase,
- * it accepts every request.
- */
+/** Time in ms for which the endpoint rejects every request, and then accepts every request. */
 const periodMs = 10_000
 const refusesAtTimes: Script = () => (Math.floor(performance.now() / periodMs) % 2 === 0 ? 400 : 200)
 
@@ -21,9 +18,7 @@ export const jobsScenarios: readonly JobsScenario[] = [
     load: { perSecond: 60, seconds: 20 },
     destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent', latencyMs: 100 }],
     faults: times(20, killAnyProcess),
-    // The waits before kills are longer than usual, so that jobs make progress: when the owner of a
-    // job is killed, the job waits 10 s for another owner. Waits of less than 10 s are enough,
-    // because only about every third kill hits an operator process.
+    // Jobs need time between kills: after a kill of its owner, a job waits 10 s for another owner.
     calmMs: { from: 1_000, to: 8_000 },
     intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
     jobs: { operators: 2, replayed: 'strict', resent: 'resent', rate: 100 },

@@ -7,20 +7,16 @@ import { type Delivery, isSuccess, type Sent, targetOf } from './message-ledger.
 import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /**
- * Maximum number of copies that one job can have in progress when its process is killed (decision
- * 59). A copy is a record that a job writes to a retry topic.
+ * Maximum number of copies that a killed job can have in progress. A copy is a record that a job
+ * writes to a retry topic.
  */
 export const copiesInProgress = 256
 
-/** Numbers of records of one delivery in Kafka. */
 export interface JobRecords {
-  /** Records of its event on the events topic. */
   readonly events: number
-  /** Copies that jobs wrote to a retry topic. */
   readonly copies: number
   /**
-   * Copies that jobs had to write: one for each dead letter of the delivery, and one for each
-   * resend of its event.
+   * Copies that jobs had to write: one for each dead letter, and one for each resend of the event.
    */
   readonly due: number
 }
@@ -28,35 +24,27 @@ export interface JobRecords {
 export interface JobsEvidence {
   /** `latestMs`: maximum time from the acknowledgement of an event to its first request. */
   readonly limits: Pick<Limits, 'recoveryMs' | 'latestMs' | 'unreadyMs'>
-  /** Factor by which every time limit is multiplied, for a busy machine. */
+  /** Multiplies every time limit, for a busy machine. */
   readonly patience: number
   readonly destinations: readonly string[]
   readonly acknowledged: readonly Sent[]
-  /**
-   * All requests, in the order in which they arrived. Each response is a result: a success, or a
-   * rejection that becomes a dead letter.
-   */
+  /** In order of arrival. */
   readonly calls: readonly Delivery[]
   readonly injected: readonly Injected[]
-  /** Numbers of processes that were killed. */
   readonly kills: { readonly operators: number; readonly dispatchers: number }
-  /** Numbers of records of each delivery, by `<destination> <message id>`. */
+  /** By `<destination> <message id>`. */
   readonly records: ReadonlyMap<string, JobRecords>
   /** Records that dispatchers wrote to retry topics, by `<destination> <message id>`. */
   readonly moved: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
-  /** Evidence for the order of each user's messages, at the destinations without jobs. */
+  /** Evidence for the order, at the destinations without jobs. */
   readonly order: Pick<OrderEvidence, 'destinations' | 'places' | 'retried'>
   readonly jobs: readonly EndedJob[]
   /** Number of dead letters at the end, as Hookline reports it. */
   readonly deadLettersLeft: number
-  /** The ledger during the run. */
   readonly ledgers: readonly LedgerTotalsSeen[]
-  /**
-   * Number of deliveries of all events on the events topic. At the end, the ledger must have
-   * admitted all of them.
-   */
+  /** Number of deliveries that the ledger must have admitted at the end. */
   readonly admitted: number
-  /** The ledger at the end, when no delivery waits. Undefined if it could not be read. */
+  /** The ledger when no delivery waits. Undefined if it could not be read. */
   readonly finalLedger: LedgerTotalsSeen | undefined
   readonly probes: ProbesSeen
   /** Failures that the other fields do not show, for example a process that exits with an error. */
@@ -67,7 +55,6 @@ export interface JobsFindings extends Omit<Findings, 'intake'> {
   readonly measured: readonly string[]
 }
 
-/** Judges deliveries, jobs and the ledger of a run. */
 export function judgeJobs(evidence: JobsEvidence): JobsFindings {
   const { acknowledged, destinations, calls, deadLettersLeft, records } = evidence
   const delivered = new Set(calls.filter(isSuccess).map(targetOf))
@@ -118,8 +105,8 @@ const countsOf = (ledger: object = {}): string =>
     .join(', ')
 
 /**
- * Judges repeated requests and repeated copies. Killed dispatchers explain a limited number of
- * repeated requests, and killed operator processes a limited number of repeated copies.
+ * Judges repetitions. Killed dispatchers explain a limited number of repeated requests, and killed
+ * operator processes a limited number of repeated copies.
  */
 function repetitions({ destinations, calls, injected, records, moved, patience, kills }: JobsEvidence) {
   const requests = new Map([...Map.groupBy(calls, targetOf)].map(([target, all]) => [target, all.length]))
@@ -133,9 +120,8 @@ function repetitions({ destinations, calls, injected, records, moved, patience, 
     const copies = new Map(deliveries.map(({ id }) => [id, written(targetOf({ id, destination }))]))
     return attributed({ deliveries, injected, copies, retried: moved, patience }).ours
   })
-  // Number of repeated requests that kills explain: all repeated requests except those without a
-  // known cause (`ours`). The count `inProgress` of `attributed` is not used, because it may also
-  // include requests for copies that jobs wrote.
+  // `attributed` may also count requests for copies that jobs wrote, so its `inProgress` is not
+  // used.
   const inProgress = beyond - ours.length
   const short = [...records].filter(([target, { events, due }]) => (requests.get(target) ?? 0) < events + due)
   const excess = sum(records, ({ copies, due }) => Math.max(0, copies - due))
@@ -167,10 +153,7 @@ function recoveryOf({ injected, limits, patience }: JobsEvidence) {
   return { ms, failures: ms > limit ? [`a fault recovered after ${ms} ms, limit ${limit} ms`] : [] }
 }
 
-/**
- * Judges the order of messages at the destinations without jobs. At a destination with jobs, a job
- * may repeat a message at any time, so the order there is not judged.
- */
+/** A job may repeat a message at any time, so only the destinations without jobs are judged. */
 function orderOf({ order, calls, injected, patience }: JobsEvidence) {
   const { pairs, possible, reversed } = judgeOrder({ ...order, calls, injected, patience })
   const failures = [...failuresOfPairs({ pairs, possible })]
@@ -178,10 +161,7 @@ function orderOf({ order, calls, injected, patience }: JobsEvidence) {
   return { pairs, reversed: reversed.length, failures }
 }
 
-/**
- * Judges how late each destination got the first request for each event. The responses do not
- * matter.
- */
+/** Judges how late each destination got the first request for each event, whatever the response. */
 function latestOf({ calls, limits, patience }: JobsEvidence) {
   const late = [...Map.groupBy(calls, targetOf).values()].map(
     ([first]) => (first?.at ?? 0) - (first?.sent.acknowledgedAt ?? first?.at ?? 0),
@@ -198,11 +178,11 @@ function latestOf({ calls, limits, patience }: JobsEvidence) {
 }
 
 /**
- * Judges the ledger. The field `difference` must be 0 whenever the ledger is complete. At the end,
- * the ledger must be complete, and must count as many copies of jobs as the retry topics have. Two
- * counts have a tolerance for each killed dispatcher:
+ * Judges the ledger. `difference` must be 0 whenever the ledger is complete. At the end, the ledger
+ * must be complete and count all copies of jobs. Two counts have a tolerance for each killed
+ * dispatcher:
  * - `repeated`: the next owner of a partition may write retry records again.
- * - `delivered`: the ledger does not count requests after the last commit of a killed dispatcher.
+ * - `delivered`: requests after the last commit of a killed dispatcher are not counted.
  */
 function failuresOfLedger(evidence: JobsEvidence): readonly string[] {
   const { ledgers, finalLedger, admitted, records, calls, kills, patience } = evidence

@@ -6,11 +6,9 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 import { type Commit, commitOf, isWhole, partitionOfGroup } from './offset-commits.ts'
 
 /**
- * Reads the state of the installation in Kafka from outside. All methods except `close` reject
- * while no broker responds.
+ * State of the installation in Kafka. All methods except `close` reject while no broker responds.
  */
 export interface KafkaView {
-  /** Admin client of kafkajs, which faults use to change topics and partitions. */
   readonly admin: Admin
   /** For each partition, its leader and the number of replicas in sync. */
   leaders(
@@ -23,9 +21,8 @@ export interface KafkaView {
   /** Committed offset by partition. Partitions without a commit are left out. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
   /**
-   * All commits of the group for this topic, in the order in which they were made. Rejects if the
-   * last commits differ from the offsets that the coordinator reports, because commits are then
-   * missing.
+   * All commits of the group for this topic, in log order. Rejects if commits are missing: the last
+   * ones differ from the offsets that the coordinator reports.
    */
   commits(group: string, topic: string): Promise<readonly Commit[]>
   /** Offset of the first record, by partition. */
@@ -61,8 +58,8 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
   }
 
   /**
-   * Finds the partition of `__consumer_offsets` for the group, and the node that leads this
-   * partition. This node is the group coordinator.
+   * Finds the group's partition of `__consumer_offsets`, and its leader, which is the group
+   * coordinator.
    */
   async function positionsOf(group: string): Promise<{ readonly partition: number; readonly node: number }> {
     const partitions = await leaders(positionsTopic)

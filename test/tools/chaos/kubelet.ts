@@ -1,43 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fleet, Member } from './fleet.ts'
 
-/**
- * Settings of the probes, as in the Helm chart: deploy/helm/hookline/templates/deployments.yaml.
- */
+/** Settings of the probes, as in deploy/helm/hookline/templates/deployments.yaml. */
 export interface Probes {
   readonly periodMs: number
   readonly failureThreshold: number
   readonly timeoutMs: number
 }
 export const livenessProbe: Probes = { periodMs: 10_000, failureThreshold: 3, timeoutMs: 5_000 }
-/**
- * Settings of the readiness probe. The timeout is the same as in the Helm chart. The polls are more
- * frequent than there, to measure how long a process is not ready.
- */
+/** As in the Helm chart, but more frequent, to measure how long a process is not ready. */
 export const readinessProbe: Omit<Probes, 'failureThreshold'> = { periodMs: 1_000, timeoutMs: 2_000 }
 
 export interface ProbesSeen {
   /** Restarted processes, each with the response that caused the restart. */
   readonly restarts: readonly string[]
-  /** Longest time for which a process was not ready after it had been ready, in milliseconds. */
   readonly longestUnreadyMs: number
-  /**
-   * Processes that were not ready at the end, when no fault was active, each with its last
-   * response.
-   */
+  /** Processes that were not ready at the end, each with its last response. */
   readonly unready: readonly string[]
 }
 
 /**
- * Maximum time for which a process is not ready after it was ready, in ms. It covers a process that
- * joins a group and waits until the session of a killed member ends.
+ * Default of `unreadyMs`. A process that joins a group may have to wait until the session of a
+ * killed member ends.
  */
 const usualUnreadyMs = 15_000
 
-/**
- * Returns the failures of a run: restarted processes, processes that were not ready for too long,
- * and processes that were not ready at the end.
- */
 export function failuresOfProbes(
   { restarts, longestUnreadyMs, unready }: ProbesSeen,
   { patience, unreadyMs = usualUnreadyMs }: { readonly patience: number; readonly unreadyMs?: number | undefined },
@@ -55,8 +42,8 @@ export interface Kubelet {
 }
 
 /**
- * Polls `/livez` and `/readyz` of every process as a kubelet does. When the liveness probe has
- * failed `failureThreshold` times in a row, ends the process with SIGTERM and starts another one.
+ * Polls `/livez` and `/readyz` of every process as a kubelet does. After `failureThreshold`
+ * failures of the liveness probe in a row, ends the process with SIGTERM and starts another one.
  */
 export function startKubelet(fleets: readonly Fleet[], probes: Probes = livenessProbe): Kubelet {
   const restarts: string[] = []
@@ -108,8 +95,8 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
   }
 
   /**
-   * Probes the readiness of a process. Resolves with the last response if the probe fails
-   * `failureThreshold` times in a row, otherwise with undefined.
+   * Resolves with the last response if the probe fails `failureThreshold` times in a row, otherwise
+   * with undefined.
    */
   async function readinessFailure(member: Member): Promise<string | undefined> {
     let failure: string | undefined

@@ -21,15 +21,13 @@ export interface PromptnessEvidence {
 }
 
 export interface PromptnessLimits {
-  /** Maximum time from sending to delivery. */
   readonly withinMs: number
   /** Minimum share of the deliveries that arrive within `withinMs`, from 0 to 1. */
   readonly share: number
-  /** Maximum pause between two deliveries on a partition. Absent: not judged. */
+  /** Absent: not judged. */
   readonly pauseMs?: number
 }
 
-/** Judges whether the watched destinations got their messages in time. */
 export function judgePromptness({ watched, limits, patience, ...seen }: PromptnessEvidence): CheckResult {
   const firsts = firstDeliveries(seen.deliveries)
   const failures: string[] = []
@@ -62,9 +60,8 @@ export function judgePromptness({ watched, limits, patience, ...seen }: Promptne
 }
 
 /**
- * Returns the latencies of the messages that were sent in the period. A missing delivery counts as
- * an infinite latency. Also returns, for each partition, the longest time without a delivery
- * between the beginning and the end of the period.
+ * Returns the latencies of the messages that were sent in the period, and for each partition the
+ * longest time without a delivery. The latency of a message that was not delivered is infinite.
  */
 function of(
   { from, to, destinations, partitions }: Watched,

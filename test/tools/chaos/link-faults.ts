@@ -3,7 +3,6 @@ import type { LinkState } from '../../support/network/tcp-proxy.ts'
 import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 
-/** Impairs the links between all processes of Hookline and all brokers for `seconds`. */
 export const impairLink = (state: LinkState, seconds: number): Fault => ({
   name: `link ${state.kind} ${seconds} s`,
   async inject({ proxies }) {

@@ -3,10 +3,8 @@ import type { Scenario } from './scenario.ts'
 import { httpSetup, kafkaOutageLimits, perWebhook, proxiedSetup, steady, times, withRetries } from './setups.ts'
 
 /**
- * Returns the time in seconds that the slow destination needs for its backlog after an outage.
- * Hookline moves some of the waiting deliveries to a retry topic, so the oldest event may be
- * delivered last. The delivery of this event may then take as long as the outage plus the returned
- * time.
+ * Returns the time in seconds that the slow destination needs for its backlog after an outage. The
+ * oldest event may be delivered last, because Hookline moves some deliveries to a retry topic.
  */
 function drainSeconds(outageSeconds: number): number {
   const { processes, load } = proxiedSetup
@@ -55,18 +53,14 @@ export const linkScenarios: readonly Scenario[] = [
         ...proxiedSetup.limits,
         latestMs: (seconds + drainSeconds(seconds) + 30) * 1_000,
         unreadyMs: (seconds + 30) * 1_000,
-        // After a long outage, part of the backlog is deferred. The order of deferred messages is
-        // not judged.
+        // Part of the backlog is deferred. The order of deferred messages is not judged.
         ...(seconds > 10 && { orderedShare: 0.3 }),
       },
     }),
   ),
 ]
 
-/**
- * Set-up in which collectors and dispatchers reach Kafka through proxies. Collectors write events,
- * and dispatchers write records to retry topics.
- */
+/** Collectors and dispatchers reach Kafka through proxies, because both write records. */
 const writers = {
   ...httpSetup,
   behindProxy: true,
@@ -74,8 +68,7 @@ const writers = {
 } as const
 const writerLimits = { recoveryMs: 30_000, latestMs: 90_000, unreadyMs: 50_000, orderedShare: 0.3 } as const
 /**
- * Limits for a scenario in which the responses of the broker are lost for longer than a Kafka
- * client waits for a response. The fault is too short for a collector to become not ready, so
+ * Limits for lost responses of the broker. The fault is too short to make a collector not ready, so
  * readiness is not judged.
  */
 const { readiness: _, ...shortOutage } = kafkaOutageLimits

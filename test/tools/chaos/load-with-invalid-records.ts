@@ -13,7 +13,6 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 import { type Load, type LoadOptions, messageIdOf } from './event-load.ts'
 import type { Sent } from './message-ledger.ts'
 
-/** Plan for the n-th record. */
 export interface Planned {
   readonly userId: string
   /** Kind of the invalid record. Absent if the record is valid. */
@@ -22,31 +21,24 @@ export interface Planned {
 
 export type BadKind = keyof typeof badKinds
 
-/**
- * Header with the id of a record. The dead letter of the record has it too, because Hookline copies
- * headers that it does not know.
- */
+/** Header with the id of a record. Hookline copies unknown headers to the dead letter. */
 export const idHeader = 'chaos-id'
 
 interface Bad {
   readonly reason: DeadLetterReason
   /**
-   * Makes the value of the invalid record from a valid event, or from `chance`, which has random
-   * bytes.
+   * Makes the value of the invalid record from a valid event, or from the random bytes `chance`.
    */
   value(event: Event, codec: EventCodec, chance: Buffer): Buffer | null
 }
 
 const schemaBytes = 5
 /**
- * Size in bytes of a value that is just small enough for a record of the events topic. The dead
- * letter of the record has additional headers and would be too large for the events topic, but the
- * dead-letter topic accepts 2 MiB. The records of `compressed-records-fault.ts` are larger, so
- * their dead letters are truncated.
+ * Size of a value that just fits into a record of the events topic. Its dead letter has additional
+ * headers, but the dead-letter topic accepts 2 MiB, so the dead letter is not truncated.
  */
 const nearlyTooLarge = 1_048_000
 
-/** Invalid records as other producers write them. */
 export const badKinds = {
   'JSON instead of Avro': {
     reason: 'undecodable',

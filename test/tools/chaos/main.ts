@@ -24,7 +24,7 @@ function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promi
 class Interrupted extends Error {}
 
 /**
- * Runs the scenarios one after another. A scenario that cannot run is reported, and the next one
+ * Runs the scenarios one after another. A scenario that cannot run is reported, and the next
  * starts.
  */
 async function runAll(request: Request, signal: AbortSignal) {
@@ -50,10 +50,7 @@ async function runAll(request: Request, signal: AbortSignal) {
   return { rows, broken }
 }
 
-/**
- * Saves the rows of the results table. `runAll` calls it after each scenario, so an interruption
- * loses no row.
- */
+/** Runs after each scenario, so that an interruption loses no row. */
 async function save({ file, isPublic }: Request, rows: readonly PublishedRow[]): Promise<void> {
   if (file !== '') await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`)
   if (isPublic) await publish(repository, rows, scenarios)
@@ -84,7 +81,6 @@ try {
 } catch (error) {
   if (!(error instanceof BadRequest || error instanceof Interrupted)) throw error
   process.stderr.write(`${error.message}\n`)
-  // After an interruption the load may still wait for a broker that has been stopped, so exit
-  // explicitly.
+  // The load may still wait for a stopped broker, so exit explicitly.
   process.exit(error instanceof Interrupted ? 130 : 2)
 }

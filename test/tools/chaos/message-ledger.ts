@@ -2,16 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import type { DeadLetterReason } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 
 /**
- * A message that was written to Kafka or posted to a collector. Times are milliseconds of one
- * monotonic clock.
+ * A message that was written to Kafka or posted to a collector. Times are ms of a monotonic clock.
  */
 export interface Sent {
   readonly id: string
   readonly partition: number
   readonly at: number
   /**
-   * When all in-sync replicas or a collector acknowledged the message. Undefined if it was not
-   * acknowledged.
+   * When the in-sync replicas or a collector acknowledged the message. Undefined if they did not.
    */
   acknowledgedAt: number | undefined
   /** Name of the collector process to which the message was posted. */
@@ -25,10 +23,7 @@ export interface BadSent {
   acknowledged: boolean
 }
 
-/**
- * A record that decompresses to more bytes than a dead letter may have. So its dead letter is
- * truncated.
- */
+/** A record that is too large for a dead letter, so that its dead letter is truncated. */
 export interface OversizedSent {
   readonly partition: number
   readonly offset: number
@@ -48,12 +43,8 @@ export interface Posted {
   readonly endedAt: number
   /** Status code, or `broken` when the connection ended before the response. */
   readonly answer: number | 'broken'
-  /** `Retry-After` of the response. */
   readonly retryAfter: string | undefined
-  /**
-   * Ids of the messages in the request, if the sender sent the request again because the connection
-   * had closed. Otherwise undefined.
-   */
+  /** Ids of the messages, if the sender repeated the request because the connection had closed. */
   readonly sentAgain?: readonly string[]
 }
 
@@ -71,22 +62,21 @@ export interface DetailedAnswer {
   readonly status: number
   /** `Retry-After` header, in seconds. */
   readonly retryAfter?: number
-  /** Milliseconds before the response. Absent: the default latency of the endpoint. */
+  /** Absent: the default latency of the endpoint. */
   readonly afterMs?: number
 }
 
-/** Returns the status code of the response. Undefined if there is none. */
+/** Returns the status code of the response. Undefined if the response has none. */
 export function statusOf(answer: Answer): number | undefined {
   if (typeof answer === 'number') return answer
   if (typeof answer === 'object') return answer.status
   return answer === 'half' ? 200 : undefined
 }
 
-/** A request that arrived at the receiver. */
+/** A request that arrived at an endpoint. */
 export interface Call {
   readonly id: string
   readonly destination: string
-  /** Name of the process that made the request. */
   readonly process: string
   /** When the request was complete. */
   readonly at: number
@@ -98,7 +88,7 @@ export interface Call {
   endedAt?: number | undefined
   /** Result of the endpoint's `inspection` of this request. Undefined if the endpoint has none. */
   readonly mark?: string | undefined
-  /** The message, if `Ledger.sent` has it and the request got a success. */
+  /** The message, if `Ledger.sent` has it and the response was a success. */
   readonly sent?: Sent | undefined
 }
 
@@ -113,15 +103,15 @@ const isDelivery = (call: Call): call is Delivery => call.sent !== undefined
 
 export const isSuccess = ({ answer }: Pick<Call, 'answer'>): boolean => (statusOf(answer) ?? 500) < 300
 
-/** Whether the response is a rejection: a retry would get the same response. */
+/** A rejection is a response that a retry would get again. */
 function isRefusal({ answer }: Pick<Call, 'answer'>): boolean {
   const status = statusOf(answer) ?? 500
   return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
 /**
- * Sent messages and their results, as the senders and the endpoints of a scenario observed them.
- * This is not the ledger of Hookline, which Kafka stores.
+ * Messages and their results, as the senders and endpoints of a scenario observed them. This is not
+ * the ledger that Hookline stores in Kafka.
  */
 export class Ledger {
   readonly sent = new Map<string, Sent>()
@@ -129,14 +119,13 @@ export class Ledger {
   readonly bad: BadSent[] = []
   readonly oversized: OversizedSent[] = []
   readonly calls: Call[] = []
-  /** Deliveries in the order in which they arrived. */
   readonly deliveries: Delivery[] = []
   readonly #listeners = new Set<Listener>()
   readonly #names = new Map<string, string>()
 
   /**
-   * Adds a request. Returns the object that the ledger keeps. A soak has millions of requests, so
-   * this object is small: a request and its delivery are one object, and each text is stored once.
+   * Returns the object that the ledger keeps. A soak has millions of requests, so a request and its
+   * delivery are one object, and each text is stored once.
    */
   note({ id, destination, process, ...request }: Call): Call {
     const message = this.sent.get(id)
@@ -152,10 +141,7 @@ export class Ledger {
     return call
   }
 
-  /**
-   * Returns the stored text that equals `name`. If there is none, stores `name`. So each name is
-   * stored once.
-   */
+  /** Returns the stored text that equals `name`, so that each name is in memory once. */
   #oneText(name: string): string {
     const known = this.#names.get(name) ?? name
     this.#names.set(known, known)
@@ -167,8 +153,8 @@ export class Ledger {
   }
 
   /**
-   * Returns the deliveries that an endpoint has rejected, each as `<destination> <message id>`. The
-   * dead-letter topic must have all of these deliveries.
+   * Returns the rejected deliveries, each as `<destination> <message id>`. All must be dead
+   * letters.
    */
   refused(): ReadonlySet<string> {
     return new Set(this.calls.filter(isRefusal).map(targetOf))
@@ -180,9 +166,8 @@ export class Ledger {
   }
 
   /**
-   * Waits until each of `keys` has been seen. `keyOf` returns the key of a delivery. A key is seen
-   * when a delivery with this key has arrived since `from`. Resolves with the time at which the
-   * last key was seen, or with undefined after `patienceMs`.
+   * Waits until, for each of `keys`, a delivery with this key (`keyOf`) has arrived since `from`.
+   * Resolves with the time of the last key, or with undefined after `patienceMs`.
    */
   seen(
     keys: ReadonlySet<string>,
@@ -191,10 +176,7 @@ export class Ledger {
     return this.#seen(new Set(keys), awaited)
   }
 
-  /**
-   * Does the work of `seen`, but changes the set of the caller: it removes a key from `missing`
-   * when a delivery with this key has arrived.
-   */
+  /** Removes a key from the caller's set `missing` when a delivery with this key has arrived. */
   async #seen(
     missing: Set<string>,
     { from, patienceMs, keyOf }: AwaitedDeliveries & { readonly patienceMs: number },
@@ -223,8 +205,8 @@ export class Ledger {
   }
 
   /**
-   * Resolves when every acknowledged event is delivered to or rejected by each of `destinations`,
-   * or after `patienceMs`. Call it after the last event was sent.
+   * Resolves when each of `destinations` has accepted or rejected every acknowledged event, or
+   * after `patienceMs`. Call it after the last event was sent.
    */
   async settled(destinations: readonly string[], patienceMs: number): Promise<void> {
     const targets = new Set<string>()
@@ -243,18 +225,16 @@ export class Ledger {
 }
 
 /**
- * Number of items that a loop processes, in about 20 ms, before it yields to the event loop. The
- * receivers run in the same thread and must respond within seconds, but a long run has millions of
- * items.
+ * Number of items, about 20 ms of work, after which a loop lets the receivers in this thread
+ * respond.
  */
 const stepItems = 10_000
 
 export interface AwaitedDeliveries {
   readonly from: number
-  /** Returns the key of a delivery. Undefined if the delivery does not count. */
+  /** Undefined if the delivery does not count. */
   readonly keyOf: (delivery: Delivery) => string | undefined
 }
 
-/** `<destination> <message id>`: identifies one delivery. */
 export const targetOf = ({ id, destination }: { readonly id: string; readonly destination: string }): string =>
   `${destination} ${id}`

@@ -7,13 +7,10 @@ import type { Script } from './receiver.ts'
 import { allPartitions } from './recovery-condition.ts'
 import type { Fault, Hit } from './scenario.ts'
 
-/**
- * Maximum time between the beginnings of the two faults of a pair, in ms. It is so short that the
- * second fault begins while the first one is active.
- */
+/** Maximum time between the starts of two concurrent faults, in ms. */
 const apartMs = 2_000
 
-/** A fault: for 8 s, the endpoint follows `script`. Then it follows `usual` again. */
+/** For 8 s, the endpoint follows `script`, and then `usual` again. */
 const failingEndpoint = (destination: string, kind: string, script: Script, usual: Script): Fault => ({
   name: `endpoint ${kind} 8 s`,
   async inject({ receiver }) {
@@ -26,10 +23,8 @@ const failingEndpoint = (destination: string, kind: string, script: Script, usua
 })
 
 /**
- * Returns a fault that injects two concurrent faults of different kinds: of processes, of brokers,
- * of a link, or of an endpoint. The seed decides which two faults are injected, and the time
- * between their beginnings. The endpoint that can fail is the first of `destinations` that has a
- * script.
+ * Injects two concurrent faults of different kinds, which the seed chooses. The endpoint that can
+ * fail is the first of `destinations` with a script.
  */
 export function pairOfFaults(destinations: readonly { readonly id: string; readonly script?: Script }[]): Fault {
   const { id: failing = '', script: usual = () => 200 } = destinations.find(({ script }) => script !== undefined) ?? {}
@@ -65,8 +60,8 @@ export function pairOfFaults(destinations: readonly { readonly id: string; reado
 }
 
 /**
- * Combines the effects of two faults. The recovery ends when each destination has got, from each
- * partition, a message that was sent after both faults.
+ * Combines two faults. The recovery ends when each destination has got, from each partition, a
+ * message that was sent after both faults.
  */
 function both(names: readonly string[], hits: readonly Hit[], destinations: readonly string[]): Hit {
   const from = Math.max(...hits.map(({ recovery }) => recovery.from))

@@ -9,15 +9,13 @@ export function partitionOfGroup(group: string, partitions: number): number {
   return Math.abs(hash) % partitions
 }
 
-/** A commit as the group coordinator stored it. */
 export interface Commit extends TopicPartition {
   readonly group: string
   readonly offset: number
 }
 
 /**
- * Decodes a record of `__consumer_offsets`. Undefined for records that are not commits, and for
- * expired commits.
+ * Decodes a record of `__consumer_offsets`. Undefined for other records and for expired commits.
  */
 export function commitOf(key: Buffer | null, value: Buffer | null): Commit | undefined {
   // Keys with version 0 or 1 are commits. Keys with other versions are metadata of groups.
@@ -40,11 +38,9 @@ export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<numbe
 }
 
 /**
- * Describes each commit whose offset is lower than that of the previous commit of the same
- * partition. Each of these commits is an error, for example of a member that has lost its session.
- * `commits` must be read from `__consumer_offsets`, in log order. Do not use offsets that the group
- * coordinator reports: after a change of the coordinator, the new one can report older offsets for
- * a while.
+ * Describes each commit whose offset is lower than that of the previous commit of the partition,
+ * which is an error. `commits` must be in the order of `__consumer_offsets`: a new group
+ * coordinator can report older offsets for a while.
  */
 export function stepsBack(commits: readonly Commit[]): readonly string[] {
   if (commits.length === 0) return ['nothing was ever committed']

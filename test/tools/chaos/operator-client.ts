@@ -3,9 +3,7 @@ import { operatorKey } from '../../support/operator/scripted-deletion-and-audien
 
 export interface OperatorRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
-  /** Path with its query. */
   readonly path: string
-  /** Sent as JSON. */
   readonly body?: unknown
   readonly idempotencyKey?: string
   /** Version that the object must have. */
@@ -19,8 +17,8 @@ export interface Operators {
 }
 
 /**
- * Sends a request to the running operator processes in turn, until one of them responds with a
- * status below 500. Resolves with the body.
+ * Sends a request to the operator processes in turn, until one responds with a status below 500.
+ * Resolves with the body.
  * @throws when the status is not 200, 201 or 202, or when no process responds in time
  */
 // biome-ignore lint/suspicious/noExplicitAny: each path has its own form of body.
@@ -31,7 +29,6 @@ const againAfterMs = 200
 /** Time limit of one try, in ms. */
 const answerMs = 20_000
 
-/** Creates the client. `patienceMs` is the time limit for a request with all its tries. */
 export function createOperatorClient(operators: Operators, patienceMs: number): AskOperators {
   let turn = 0
   return async request => {

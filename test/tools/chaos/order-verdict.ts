@@ -1,21 +1,14 @@
 import type { Injected } from './delivery-verdict.ts'
 import { type Call, statusOf, targetOf } from './message-ledger.ts'
 
-/**
- * Position of a message on the events topic. If the topic has several copies of the message, it is
- * the position of the first copy.
- */
+/** Position of a message on the events topic: that of its first record, if there are several. */
 export interface Place {
   readonly partition: number
   readonly offset: number
   /** Key of the record, which is the user id. */
   readonly key: string
-  /** Number of records with this message id. */
   readonly copies: number
-  /**
-   * When the first record with this message id was written, in milliseconds on the scale of
-   * `performance.now()`.
-   */
+  /** When the first record with this message id was written, in ms of `performance.now()`. */
   readonly writtenAt?: number
 }
 
@@ -23,24 +16,20 @@ export interface OrderEvidence {
   /** Positions by message id. */
   readonly places: ReadonlyMap<string, Place>
   readonly destinations: readonly string[]
-  /** Requests in the order in which they arrived. */
+  /** In order of arrival. */
   readonly calls: readonly Call[]
   /** All records that were written to a retry topic, by `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'minAttempts' | 'maxAttempts'>>
   readonly injected: readonly Injected[]
-  /** Factor by which every tolerance is multiplied, for a busy machine. */
+  /** Multiplies every tolerance, for a busy machine. */
   readonly patience: number
 }
 
-/** The records that were written to retry topics for one message and one destination. */
 export interface RetryRecords {
-  /**
-   * The smallest and the largest header `attempt` of these records. The header is the number of
-   * attempts before the record was written.
-   */
+  /** The smallest and the largest number of attempts (header `attempt`) of these records. */
   readonly minAttempts: number
   readonly maxAttempts: number
-  /** When each record was written, in milliseconds on the scale of `performance.now()`. */
+  /** When each record was written, in ms of `performance.now()`. */
   readonly writtenAt: readonly number[]
 }
 
@@ -48,8 +37,8 @@ export interface OrderFindings {
   /** Number of judged pairs: two consecutive messages of one user at one destination. */
   readonly pairs: number
   /**
-   * Number of all pairs, judged or not. A pair is not judged if one of its messages was moved to a
-   * retry topic before its first attempt.
+   * Number of all pairs. A pair with a message that was deferred before its first attempt is not
+   * judged.
    */
   readonly possible: number
   readonly reversed: readonly string[]
@@ -57,26 +46,24 @@ export interface OrderFindings {
 
 const usualShare = 0.8
 /**
- * Tolerance for the end of a request, in milliseconds. Hookline may begin its next request before
- * the receiver sees the end of the previous one. This happens after a timeout, or after a response
- * of which Hookline needs only the head.
+ * Tolerance for the end of a request, in ms. After a timeout, or when the head of a response
+ * suffices, Hookline may begin its next request before the receiver sees the end of the previous
+ * one.
  */
 const seenLateMs = 50
-/** Tolerance for the delay of a signal on a busy machine, in milliseconds. */
+/** Tolerance for the delay of a signal on a busy machine, in ms. */
 export const signalMs = 250
 
 /**
  * Judges the order per user and destination: the first attempt of a message must start after the
- * first attempt of the previous message has ended. Messages that were moved to a retry topic before
- * any attempt are excluded.
+ * first attempt of the previous message has ended. Messages that were deferred before any attempt
+ * are excluded.
  */
 export function judgeOrder(evidence: OrderEvidence): OrderFindings {
   const { places, destinations, retried, patience } = evidence
   const { firsts, counts } = requestsByTarget(evidence)
-  // Whether to exclude the message from the check of the order. There are two cases. In the first,
-  // the message was deferred before its first attempt. In the second, fewer requests arrived at the
-  // receiver than Hookline made, so the first request that arrived may not be that of the first
-  // attempt.
+  // Exclude a message that was deferred before its first attempt. Also exclude a message of which
+  // fewer requests arrived than Hookline made: the request of the first attempt may be missing.
   const isMoved = (target: string): boolean => {
     const { minAttempts, maxAttempts } = retried.get(target) ?? { minAttempts: 1, maxAttempts: 0 }
     return minAttempts === 0 || (counts.get(target) ?? 0) <= maxAttempts
@@ -107,12 +94,9 @@ export function judgeOrder(evidence: OrderEvidence): OrderFindings {
 }
 
 /**
- * Returns two maps by target: the request of the first attempt of each message (`firsts`), and the
- * number of requests of each message (`counts`). Normally, the first request is the request of the
- * first attempt. But a process may be killed or frozen while it makes the first request, and
- * another process may then repeat the request. In this case, the repeated request counts as the
- * first attempt: the new owner of the partition cannot know when the interrupted request ends, so
- * it cannot wait for this end.
+ * Returns two maps by target: the request of the first attempt (`firsts`), and the number of
+ * requests (`counts`). If a process was killed or frozen during the first request, the repeated
+ * request of the partition's new owner counts as the first attempt.
  */
 function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>
@@ -128,10 +112,7 @@ function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   return { firsts, counts }
 }
 
-/**
- * Judges whether enough pairs were judged. If Hookline deferred every message before its first
- * attempt, no order could be judged. So the share of judged pairs has a minimum (`share`).
- */
+/** Returns a failure if the order of too few pairs was judged. */
 export function failuresOfPairs(
   { pairs, possible }: Pick<OrderFindings, 'pairs' | 'possible'>,
   share = usualShare,

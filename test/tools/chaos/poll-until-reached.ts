@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Checks a condition every `everyMs` until it holds. Resolves with false when it does not hold
- * within `patienceMs`.
+ * Checks a condition every `everyMs`. Resolves with false if it does not hold within `patienceMs`.
  */
 export async function reached(
   condition: () => boolean | Promise<boolean>,

@@ -5,23 +5,15 @@ import { allPartitions, now, onPartitions, ownedBy } from './recovery-condition.
 import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
-/**
- * Time limit for a process after SIGCONT, in ms. Within this time, the process must get partitions
- * and deliver again.
- */
+/** Time limit in ms for a process to deliver again after SIGCONT. */
 const returnMs = 60_000
 
 /**
- * The processes that own partitions, oldest first. Faults affect only these processes. If a fault
- * affected a process without partitions, no partition would have to recover, and the fault would
- * prove nothing.
+ * The processes that own partitions, oldest first. A fault of another process would prove nothing.
  */
 const owners = (world: World): Member[] => world.fleet.members().filter(({ name }) => ownedBy(world, name).length > 0)
 
-/**
- * Sends SIGTERM to the oldest process that owns partitions, and then starts another one. Three of
- * these faults in a row are a rolling restart of three processes.
- */
+/** Sends SIGTERM to the oldest process that owns partitions, and then starts another one. */
 export const restartOldest: Fault = {
   name: 'SIGTERM',
   async inject(world) {
@@ -37,10 +29,7 @@ export const restartOldest: Fault = {
   },
 }
 
-/**
- * Kills `count` random processes with SIGKILL at the same time, and starts the same number of
- * processes. At least one of the killed processes owns partitions.
- */
+/** Kills `count` random processes, of which at least one owns partitions, and starts as many. */
 export const killProcesses = (count: number): Fault => ({
   name: 'SIGKILL',
   async inject(world) {
@@ -59,11 +48,10 @@ export const killProcesses = (count: number): Fault => ({
   },
 })
 
-/** Kills a random process with SIGKILL and starts another one immediately. */
 export const killProcess = killProcesses(1)
 
 /**
- * Stops a random process with SIGSTOP until the others own its partitions, then sends SIGCONT. The
+ * Stops a random process with SIGSTOP until others own its partitions, then sends SIGCONT. The
  * process must notice that it has lost its session.
  */
 export const freezeProcess: Fault = {
@@ -83,8 +71,8 @@ export const freezeProcess: Fault = {
       async heal() {
         const from = now()
         fleet.thaw(member)
-        // Only messages that were sent after SIGCONT count. Requests that were in progress at
-        // SIGSTOP do not show that the process delivers again.
+        // Requests that were in progress at SIGSTOP do not show that the process delivers again. So
+        // only messages that were sent after SIGCONT count.
         const keyOf = ({ sent, process }: Delivery): string | undefined => (sent.at >= from ? process : undefined)
         const back = await ledger.seen(new Set([name]), { from, keyOf, patienceMs: returnMs * patience })
         return back === undefined ? [`${name} has delivered nothing since it was thawed`] : []
@@ -94,8 +82,8 @@ export const freezeProcess: Fault = {
 }
 
 /**
- * Stops a random process with SIGSTOP for less than its session timeout, then sends SIGCONT. The
- * process keeps its partitions, so nothing may be duplicated.
+ * Stops a random process with SIGSTOP for less than its session timeout. The process keeps its
+ * partitions, so nothing may be duplicated.
  */
 export const suspendProcess = (seconds: number): Fault => ({
   name: `SIGSTOP ${seconds} s`,
@@ -121,16 +109,13 @@ export const joinProcess: Fault = {
   },
 }
 
-/**
- * Returns the condition for a recovery: a message is delivered that this collector has accepted.
- */
+/** The condition for a recovery: a message that this collector accepted is delivered. */
 const takes = ({ name }: Member, from: number): Hit['recovery'] => ({
   keys: new Set([name]),
   from,
   keyOf: ({ sent }) => sent.through,
 })
 
-/** Kills a random collector with SIGKILL and starts another one immediately. */
 export const killCollector: Fault = {
   name: 'SIGKILL',
   async inject({ collectors, chance }) {
@@ -143,8 +128,8 @@ export const killCollector: Fault = {
 }
 
 /**
- * Kills a random process of the operator API with SIGKILL and starts another one immediately. The
- * recovery ends when every partition has delivered an event that was sent after the kill.
+ * Kills a random operator process and starts another one. The recovery ends when every partition
+ * has delivered an event that was sent after the kill.
  */
 export const killOperator: Fault = {
   name: 'SIGKILL',
@@ -157,22 +142,16 @@ export const killOperator: Fault = {
   },
 }
 
-/**
- * Kills a random dispatcher, collector or operator process with SIGKILL and starts another one
- * immediately.
- */
 export const killAnyProcess: Fault = {
   name: 'SIGKILL',
   inject: world => world.chance.pick([killProcess, killCollector, killOperator]).inject(world),
 }
 
-/** Kills a random dispatcher or operator process and starts another one immediately. */
 export const killDispatcherOrOperator: Fault = {
   name: 'SIGKILL',
   inject: world => world.chance.pick([killProcess, killOperator]).inject(world),
 }
 
-/** Sends SIGTERM to the oldest collector, then starts another one. */
 export const restartCollector: Fault = {
   name: 'SIGTERM',
   async inject({ collectors }) {

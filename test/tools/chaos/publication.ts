@@ -8,26 +8,24 @@ import { matrixColumns, pageTables } from './report.ts'
 import type { Row } from './scenario-run.ts'
 
 export interface Circumstances {
-  /** Factor by which every time limit is multiplied, for a busy machine. */
+  /** Multiplies every time limit, for a busy machine. */
   readonly patience: number
   /** Date of the start, ISO 8601: `2026-11-21`. */
   readonly date: string
   /** Commit of the tree, with `+` for uncommitted changes. */
   readonly commit: string
-  /** Number and model of the processors, and the load average of the machine at the start. */
+  /** Processors, and the load average of the machine at the start. */
   readonly machine: string
   readonly node: string
 }
 
-/** A row of `results.json`. */
 export interface PublishedRow extends Row, Circumstances {
   readonly verdict: 'holds' | 'FAILS'
 }
 
-/** The name and the description of each scenario, in the order of the results table. */
+/** In the order of the results table. */
 type Runnable = readonly { readonly name: string; readonly shows: string }[]
 
-/** Files that contain or show published rows. */
 const places = {
   results: 'docs/reliability/results.json',
   page: 'docs/reliability/README.md',
@@ -40,10 +38,7 @@ export const published = (row: Row, circumstances: Circumstances): PublishedRow 
   ...circumstances,
 })
 
-/**
- * Replaces the earlier rows of the same scenarios with new ones, and drops rows of scenarios that
- * no longer exist.
- */
+/** Replaces rows of the same scenarios with new ones, and drops rows of removed scenarios. */
 export function merged(
   before: readonly PublishedRow[],
   fresh: readonly PublishedRow[],
@@ -54,9 +49,8 @@ export function merged(
 }
 
 /**
- * Publishes the rows in `fresh` in place of the earlier rows of the same scenarios, and renders the
- * pages that show rows. Drops rows whose scenario is not in `scenarios`. `root` is the directory of
- * the repository.
+ * Replaces the published rows with `fresh`, and renders the pages that show rows. Drops rows whose
+ * scenario is not in `scenarios`. `root` is the directory of the repository.
  */
 export async function publish(root: string, fresh: readonly PublishedRow[], scenarios: Runnable): Promise<void> {
   for (const [path, text] of await publishedFiles(root, scenarios, fresh)) await writeFile(join(root, path), text)
@@ -64,8 +58,8 @@ export async function publish(root: string, fresh: readonly PublishedRow[], scen
 
 /**
  * Returns the new text of each file that contains or shows rows, by path. `fresh` replaces the
- * published rows of the same names. `texts` has the new texts of pages that another generator has
- * already changed. This function uses these texts instead of the files.
+ * published rows of the same names. `texts` has texts of pages that another generator has changed.
+ * These texts are used instead of the files.
  */
 export async function publishedFiles(
   root: string,
@@ -83,17 +77,14 @@ export async function publishedFiles(
   ])
 }
 
-/**
- * Reads the published rows. Returns an empty list if there are none. @throws when the file is not
- * JSON
- */
+/** Reads the published rows. Empty if the file does not exist. @throws when the file is not JSON */
 async function readRows(root: string): Promise<readonly PublishedRow[]> {
   const text = await readFile(join(root, places.results), 'utf8').catch(() => '[]')
   return JSON.parse(text) as readonly PublishedRow[]
 }
 
 /**
- * Returns the tables of the results and an explanation of their columns. Also lists the failures,
+ * Returns the tables of the results, an explanation of their columns, and lists of the failures,
  * the additional figures, and the scenarios that were not run.
  */
 export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
@@ -138,7 +129,6 @@ function runCells({ name, seed, date, commit, machine, patience }: PublishedRow)
   return [code(name), String(seed), date, commit, `${machine}${busy}`]
 }
 
-/** Returns a list of the figures that only some scenarios have. */
 function additionalText(rows: readonly PublishedRow[]): readonly string[] {
   const items = rows.flatMap(({ name, measured = [] }) =>
     measured.length > 0 ? [[`- ${code(name)}`, ...measured.map(each => `  - ${each}`)].join('\n')] : [],
@@ -149,10 +139,7 @@ function additionalText(rows: readonly PublishedRow[]): readonly string[] {
 const listed = (title: string, items: readonly string[]): readonly string[] =>
   items.length > 0 ? [title, items.map(item => `- ${item}`).join('\n')] : []
 
-/**
- * Returns a table with one line for each kind of fault (a row of `matrix`). A line has the sums of
- * the figures of all scenarios that test this fault.
- */
+/** Returns a table with one line for each kind of fault, with the sums over its scenarios. */
 export function matrixTable(rows: readonly PublishedRow[]): string {
   const titles = ['fault', 'what must hold', 'scenarios', ...matrixColumns.map(([title]) => title)]
   const lines = matrix.map(({ fault, holds, scenarios }) => {

@@ -1,11 +1,9 @@
 import type { PublishedRow } from './publication.ts'
 
-/** A published row: the figures of its last run, and the circumstances of that run. */
 type DatedRow = Pick<PublishedRow, 'name' | 'faults' | 'sent' | 'lost' | 'recoveryMs' | 'date' | 'commit' | 'machine'>
 
 /**
- * Name of the scenario in which Kafka deletes unread records. The figure of lost deliveries
- * excludes it, because its losses are expected.
+ * A scenario in which Kafka deletes unread records. Its losses are expected, so they do not count.
  */
 const retention = 'retention'
 const exception = 'without the scenario in which Kafka deletes unread records'
@@ -41,10 +39,7 @@ const sum = (rows: readonly DatedRow[], number: (row: DatedRow) => number): numb
 const faultCount = (row: DatedRow): number => row.faults.length
 const shown = (count: number): string => count.toLocaleString('en-US')
 
-/**
- * Returns the first and the last date, all commits and all machines: `2026-11-21 to 2026-11-23,
- * commit 0123abcd, 2 × some CPU`.
- */
+/** Returns for example `2026-11-21 to 2026-11-23, commit 0123abcd, 2 × some CPU`. */
 function originOf(rows: readonly DatedRow[]): string {
   const dates = rows.map(({ date }) => date).toSorted()
   const commits = [...new Set(rows.map(({ commit }) => commit))]
@@ -57,5 +52,5 @@ function originOf(rows: readonly DatedRow[]): string {
   return parts.join(', ')
 }
 
-/** A published machine without its load average, which differs from scenario to scenario. */
+/** Removes the load average, which differs from scenario to scenario. */
 export const withoutLoad = (machine: string): string => machine.replace(/, load [\d.]+$/, '')

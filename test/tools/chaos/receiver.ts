@@ -9,18 +9,13 @@ import type { Answer, Ledger } from './message-ledger.ts'
  */
 export type Script = (id: string, call: number, mark: string | undefined) => Answer
 
-/** A request as it arrived. */
 export interface Received {
   readonly headers: IncomingMessage['headers']
-  /** The rest of the path after the destination, without its first `/`. */
   readonly path: string
   readonly body: string
 }
 
-/**
- * Returns facts about a request, which the ledger keeps. For example, the result names the secret
- * that signed the request and the configuration with which the request was made.
- */
+/** Returns facts about a request, for example which secret signed it. The ledger keeps them. */
 export type Inspection = (request: Received) => string | undefined
 
 export interface Receiver {
@@ -28,47 +23,32 @@ export interface Receiver {
   url(destination: string): string
   /** Uses this script from now on. Requests that already hang keep hanging. */
   follow(destination: string, script: Script): void
-  /** Delays the responses of a destination. */
   slow(destination: string, latencyMs: number): void
-  /**
-   * Applies `inspection` to each request from now on. The ledger and the script of the endpoint get
-   * the result of the inspection.
-   */
+  /** The ledger and the script of the endpoint get the result of `inspection` for each request. */
   inspect(destination: string, inspection: Inspection): void
   /**
-   * Treats the webhooks of a destination as one endpoint, because a message is delivered as soon as
-   * one of them accepts it. Each webhook gets a request for a message. These requests are not
-   * repetitions of each other, so the ledger records only the first of them. If one webhook gets
-   * the same message again, the ledger records this repetition too.
+   * Treats the webhooks of a destination as one endpoint. The ledger then records only the first
+   * request for a message, and repetitions at the same webhook.
    */
   merge(destination: string): void
   close(): Promise<void>
 }
 
-/**
- * Header with the name of the process that sends the request. The process reads the name from its
- * environment.
- */
+/** Header with the name of the process that sends the request. */
 export const processHeader = 'x-process'
-/** Response time of a typical fast endpoint, in ms. */
 const standardLatencyMs = 10
 /** Time between two bytes of a slow response, in ms. The 38 bytes of the head take 19 s. */
 const trickleMs = 500
 const trickle = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
-/** A response that is shorter than its Content-Length. */
 const halfBody = 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"half":'
 
-/**
- * Starts the endpoints: one server at `host` with a path per destination. All respond 200 until a
- * script changes that.
- */
+/** Starts one server with a path per destination. It responds 200 until a script changes that. */
 export async function startReceiver(ledger: Ledger, host = '127.0.0.1'): Promise<Receiver> {
   const scripts = new Map<string, Script>()
   const latencies = new Map<string, number>()
   const inspections = new Map<string, Inspection>()
   const merged = new Set<string>()
   const calls = new Map<string, number>()
-  /** Adds a request to the count of `key`. Returns the new count. */
   const counted = (key: string): number => {
     const count = (calls.get(key) ?? 0) + 1
     calls.set(key, count)
@@ -142,7 +122,6 @@ function respond(answer: Answer, { socket }: IncomingMessage, response: ServerRe
   }
 }
 
-/** Sends one byte at a time until the other side closes the connection. */
 function sendByteByByte(socket: IncomingMessage['socket'], text: string): void {
   let next = 0
   const timer = setInterval(() => {

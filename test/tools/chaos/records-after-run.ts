@@ -13,10 +13,7 @@ import type { World } from './world.ts'
  * id>`.
  */
 
-/**
- * Describes each partition whose committed offset differs from its end offset. After a normal stop,
- * all records must be processed and committed.
- */
+/** Describes each partition whose committed offset differs from its end offset. */
 export async function uncommitted({ view, installation }: Pick<World, 'view' | 'installation'>): Promise<string[]> {
   const { dispatcherGroup, events } = installation.topics
   const [committed, ends] = [await view.committed(dispatcherGroup, events), await view.ends(events)]
@@ -29,9 +26,8 @@ export async function uncommitted({ view, installation }: Pick<World, 'view' | '
 const lookEveryMs = 250
 
 /**
- * Resolves when every invalid record that Kafka acknowledged has a dead letter, or after
- * `patienceMs`. Call it before the processes stop. A record may still wait for a check, for example
- * of its schema. A process that stops would leave this record to the next owner of the partition.
+ * Resolves when every acknowledged invalid record has a dead letter, or after `patienceMs`. Call it
+ * before the processes stop, because a record may still wait for a check of its schema.
  */
 export async function invalidDeadLettered({ installation, ledger }: World, patienceMs: number): Promise<void> {
   const left = new Set(ledger.bad.filter(({ acknowledged }) => acknowledged).map(({ id }) => id))
@@ -50,12 +46,10 @@ export async function deadLetters({ installation }: World): Promise<ReadonlyMap<
   return new Map(records.map(({ headers }) => [targetIn(headers), headers['reason'] ?? 'none']))
 }
 
-/** Records of the retry topics. */
 export interface Retries {
   /**
-   * Targets with a record that waits in a retry topic: the consumer group of the retry topics has
-   * not committed the offset of the record. A waiting record explains why a delivery is missing. A
-   * record with a committed offset has been processed, so it explains no missing delivery.
+   * Targets with a retry record whose offset is not committed. This record explains a missing
+   * delivery.
    */
   readonly waiting: ReadonlySet<string>
   /** All records that were written to the retry topics, by `<destination> <message id>`. */
@@ -84,7 +78,6 @@ export async function retriesOf(
   return { waiting, retried, records }
 }
 
-/** Adds a record to the summary of the retry records of one message and one destination. */
 function withRecord(summary: RetryRecords | undefined, { headers, timestamp }: LogRecord): RetryRecords {
   const attempts = Number(headers['attempt'])
   return {

@@ -2,8 +2,8 @@ import type { Delivery } from './message-ledger.ts'
 import { partitions, type World } from './world.ts'
 
 /**
- * Returns the condition for a recovery: each partition of `hit` has delivered an event that was
- * sent after `from`. `counts` can exclude deliveries, for example those of a killed process.
+ * The condition for a recovery: each partition of `hit` has delivered an event that was sent after
+ * `from`. `counts` can exclude deliveries, for example those of a killed process.
  */
 export function onPartitions(
   hit: Iterable<number>,
@@ -15,7 +15,7 @@ export function onPartitions(
   return { keys: new Set([...hit].map(String)), from, keyOf }
 }
 
-/** The time of the chaos run, in milliseconds of the monotonic clock. */
+/** The time of the chaos run, in ms of the monotonic clock. */
 export const now = (): number => performance.now()
 
 export const allPartitions = Array.from({ length: partitions }, (_, index) => index)

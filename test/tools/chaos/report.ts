@@ -3,15 +3,12 @@ import type { Row } from './scenario-run.ts'
 const seconds = (ms: number | null): string => (ms === null ? '–' : (ms / 1_000).toFixed(1))
 const orNever = (ms: number | null): string => (ms === null ? 'never' : seconds(ms))
 
-/** A column of the tables in the terminal and on the page. */
 export interface Column {
   readonly title: string
-  /** Explains the column on the page. */
   readonly meaning: string
   readonly cell: (row: Row) => string | number
 }
 
-/** Columns about the deliveries of a scenario. */
 const deliveryColumns: readonly Column[] = [
   { title: 'faults', meaning: 'number of faults that the scenario caused', cell: row => row.faults.length },
   {
@@ -56,7 +53,6 @@ const deliveryColumns: readonly Column[] = [
   },
 ]
 
-/** Columns about the causes of duplicates, the order of messages, and pauses. */
 const causeColumns: readonly Column[] = [
   {
     title: 'by sender',
@@ -81,8 +77,7 @@ const causeColumns: readonly Column[] = [
     title: 'checked pairs',
     meaning:
       'pairs of consecutive messages of one user to one destination whose order was checked. The first attempt for the later message must begin after the first attempt for the earlier one has ended. Messages that were deferred (postponed) before any attempt are not checked. A request that was in progress when its process was killed or frozen does not count if another process repeated it',
-    // A run that judges the order fails if it has no pairs. So in a run that passed, 0 means that
-    // the order was not judged.
+    // In a run that passed, 0 means that the order was not judged.
     cell: row => row.orderedPairs || '–',
   },
   {
@@ -104,7 +99,7 @@ const causeColumns: readonly Column[] = [
   },
 ]
 
-/** Columns about the collectors. Only scenarios that send messages over HTTP have these figures. */
+/** Columns about the collectors. Only scenarios with messages over HTTP have these figures. */
 const intakeColumns: readonly Column[] = [
   {
     title: 'refused',
@@ -151,16 +146,13 @@ export const pageTables: readonly {
   { title: 'Collectors', columns: intakeColumns, isFor: ({ intake }) => intake !== null },
 ]
 
-/** Columns of the table in a terminal. */
 const columns: readonly Pick<Column, 'title' | 'cell'>[] = [
   { title: 'scenario', cell: row => row.name },
   { title: 'seed', cell: row => row.seed },
   ...[...deliveryColumns, ...causeColumns, ...intakeColumns, verdict],
 ]
 
-/**
- * Returns a table for a terminal with one line per scenario, and below it the reasons of failures.
- */
+/** Returns a table for a terminal with one line per scenario, and below it the failures. */
 export function table(rows: readonly Row[]): readonly string[] {
   const cells = [columns.map(({ title }) => title), ...rows.map(row => columns.map(({ cell }) => String(cell(row))))]
   const widths = columns.map((_, column) => Math.max(...cells.map(line => line[column]!.length)))
@@ -175,9 +167,8 @@ export function table(rows: readonly Row[]): readonly string[] {
 }
 
 /**
- * Computes a cell of the summary table, which has a row for each kind of fault. `rows` has the
- * results of the scenarios of this fault that were run. `of` is the number of all scenarios of this
- * fault.
+ * A cell of the summary table. `rows` has the results of the scenarios of a fault that were run,
+ * and `of` is the number of all its scenarios.
  */
 type MatrixCell = (rows: readonly Row[], of: number) => string | number
 

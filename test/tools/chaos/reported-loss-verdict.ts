@@ -38,10 +38,7 @@ export function judgeLoss({ lost, reported }: LossEvidence): CheckResult {
   }
 }
 
-/**
- * Returns a failure if the losses in the log differ from the metric, which is summed over all
- * processes.
- */
+/** Returns a failure if the losses in the log differ from the metric, summed over all processes. */
 export function disagreement(told: readonly ReportedLoss[], counted: number): readonly string[] {
   const said = sumOf(told)
   return said === counted ? [] : [`the log reports ${said} lost records, the metric ${counted}`]

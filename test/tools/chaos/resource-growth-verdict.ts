@@ -1,10 +1,9 @@
 import { slope } from '../bench/statistics.ts'
 import type { CheckResult } from './check-result.ts'
 
-/** Resources of a process at one moment. */
 export interface Sample {
   readonly process: string
-  /** Time of the sample, in milliseconds on the scale of `performance.now()`. */
+  /** In ms of `performance.now()`. */
   readonly at: number
   /** Resident memory and V8's heap in MB, open descriptors, active timers. */
   readonly holds: Readonly<Record<Holding, number>>
@@ -12,10 +11,7 @@ export interface Sample {
 
 export type Holding = 'resident' | 'heap' | 'descriptors' | 'timers'
 
-/**
- * Permitted growth of each resource during a run: `perHour` for each hour, plus `once`, because the
- * garbage collector makes the figures vary.
- */
+/** Permitted growth: `perHour` for each hour, plus `once`, because of the garbage collector. */
 const mayGrow: Readonly<Record<Holding, { readonly perHour: number; readonly once: number; readonly unit: string }>> = {
   resident: { perHour: 6, once: 12, unit: ' MB' },
   heap: { perHour: 4, once: 8, unit: ' MB' },
@@ -29,15 +25,12 @@ const names: Readonly<Record<Holding, string>> = {
   timers: 'timers',
 }
 /**
- * Number of windows: equal parts of the time of the run. Memory varies with garbage collection, so
- * only the minimum of each window counts.
+ * Number of equal time spans of a run. Only the minimum of each counts, because of garbage
+ * collection.
  */
 const windows = 10
 
-/**
- * Judges whether the resources of each process stay constant. It uses the minimum of each of ten
- * equal time spans (`windows`), so the result hardly depends on how often samples were taken.
- */
+/** Judges the growth of each resource by its minima in the time spans (`windows`). */
 export function judgeFlatness(samples: readonly Sample[]): CheckResult {
   const measured: string[] = []
   const failures: string[] = []
@@ -60,8 +53,8 @@ export function judgeFlatness(samples: readonly Sample[]): CheckResult {
 const round = (value: number): number => Math.round(value * 10) / 10
 
 /**
- * Fits a line to the minima of the windows. Returns the line's value in the middle of the sampled
- * time (`level`), and its growth over this time.
+ * Fits a line to the minima of the time spans. Returns its value in the middle (`level`), and its
+ * growth over the whole time.
  */
 function trendOf(points: readonly { readonly x: number; readonly y: number }[]) {
   const [start, end] = [Math.min(...points.map(({ x }) => x)), Math.max(...points.map(({ x }) => x))]

@@ -9,17 +9,14 @@ import type { Fault } from './scenario.ts'
 import { started, stopAll } from './scenario-run.ts'
 import { partitions, type World } from './world.ts'
 
-/**
- * Broker properties with which the broker checks retention every half second. A scenario with
- * `outliveRetention` needs them.
- */
+/** Broker properties for frequent checks of the retention, which `outliveRetention` needs. */
 export const quickRetention = { 'log.retention.check.interval.ms': '500', 'log.initial.task.delay.ms': '500' } as const
 const short = { 'retention.ms': '2000', 'segment.ms': '1000' } as const
 const patienceMs = 60_000
 
 /**
  * Stops all processes, and sets the retention to two seconds until Kafka has deleted unread records
- * of each partition. Then restores the retention and starts all processes again.
+ * of each partition. Then restores the retention and starts the processes again.
  */
 export const outliveRetention: Fault = {
   name: 'retention',
@@ -45,8 +42,7 @@ export const outliveRetention: Fault = {
     } finally {
       await admin.close()
     }
-    // Wait before the processes start, because the broker may still delete a segment that has
-    // already expired.
+    // The broker may still delete a segment that has already expired.
     await delay(2_000)
     const from = now()
     await started(fleet, count)
@@ -72,7 +68,6 @@ function usualConfig(events: string): Readonly<Record<string, string>> {
   return topicConfig(spec)
 }
 
-/** Reads the reported losses from the logs of these processes, some of which may have ended. */
 export async function reportedLosses(
   { directory, installation }: World,
   processes: readonly string[],

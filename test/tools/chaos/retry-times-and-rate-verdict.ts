@@ -2,7 +2,6 @@ import { type CheckResult, quantile, some } from './check-result.ts'
 import { type Call, isSuccess, statusOf } from './message-ledger.ts'
 
 export interface AttemptLimits {
-  /** Maximum delay of an attempt after its due time, in milliseconds. */
   readonly maxDelayMs: number
   /** Maximum number of concurrent requests to the endpoint, from all processes together. */
   readonly maxConcurrent: number
@@ -14,24 +13,23 @@ export interface AttemptLimits {
 
 export interface AttemptEvidence {
   readonly destination: string
-  /** Requests to all destinations, in the order in which they arrived. */
+  /** In order of arrival. */
   readonly calls: readonly Call[]
-  /** Waits before the second, third and further attempts, in milliseconds. */
+  /** Waits before the second, third and further attempts, in ms. */
   readonly schedule: readonly number[]
   readonly limits: AttemptLimits
-  /** Factor by which every time limit and tolerance is multiplied, for a busy machine. */
+  /** Multiplies every time limit and tolerance, for a busy machine. */
   readonly patience: number
 }
 
 /**
- * Tolerance for all times, in ms. The process and the endpoint read their clocks in whole
- * milliseconds, and each one sees the end of a request at a slightly different time.
+ * Tolerance in ms. Clocks are read in whole ms, and each side sees the end of a request at another
+ * time.
  */
 const seenLateMs = 50
 
 /**
- * Judges whether each attempt began when it was due, and whether the numbers of requests stayed
- * within the limits.
+ * Judges whether each attempt began when it was due, and whether the limits of requests were kept.
  */
 export function judgeAttempts({ destination, calls, schedule, limits, patience }: AttemptEvidence): CheckResult {
   const own = calls.filter(call => call.destination === destination)
@@ -74,15 +72,13 @@ interface Retry {
 }
 
 /**
- * Maximum time after a reset in which Hookline repeats the request on a new connection, in ms.
  * Hookline repeats a request once, immediately, if a reused connection is reset before any part of
- * a response.
+ * a response. A request within this time, in ms, is a repetition.
  */
 const repeatWithinMs = 250
 
 /**
- * Returns the last request of each attempt. An attempt has two requests if Hookline repeated the
- * first one on a new connection.
+ * Returns the last request of each attempt. An attempt has two if Hookline repeated the first one.
  */
 function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
   const attempts: Call[] = []
@@ -98,7 +94,7 @@ function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
 
 /**
  * Returns the attempts after the first one, with their delays. Requests after a success are
- * excluded, because the verdict on duplicates judges them.
+ * duplicates, so they do not count.
  */
 function retriesIn(tries: readonly Call[], schedule: readonly number[]): readonly Retry[] {
   return tries.slice(1).flatMap((call, index) => {
@@ -116,10 +112,10 @@ const inWords = ({ id, number, late }: Retry): string =>
 const seconds = (ms: number): string => (Math.round(ms / 10) / 100 + 0).toFixed(2)
 
 /**
- * Returns the maximum number of concurrent requests. The end of two kinds of requests is special:
+ * Returns the maximum number of concurrent requests.
  * - A request whose end was not seen counts as in progress until the end of the run.
- * - A request without a response counts as if it had ended `lateMs` earlier. After a timeout,
- *   Hookline may begin the next request before the endpoint sees the end of the first one.
+ * - A request without a response ends `lateMs` earlier: after a timeout, Hookline may begin the
+ *   next request before the endpoint sees the end of the first one.
  */
 function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   const steps = calls
@@ -127,7 +123,7 @@ function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
       { at, by: 1 },
       { at: statusOf(answer) === undefined ? endedAt - lateMs : endedAt, by: -1 },
     ])
-    // If a request ends at the moment at which another one begins, the end counts first.
+    // At the same moment, the end of a request counts before the start of another one.
     .toSorted((a, b) => a.at - b.at || a.by - b.by)
   let underWay = 0
   let max = 0
@@ -138,7 +134,6 @@ function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   return max
 }
 
-/** Returns the maximum number of requests that began within one second. */
 function maxPerSecondOf(calls: readonly Call[]): number {
   let first = 0
   let max = 0

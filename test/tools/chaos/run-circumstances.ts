@@ -13,7 +13,7 @@ const code = [
   ...['test/tools/chaos', 'test/tools/cluster', 'test/support', 'package-lock.json'],
 ]
 
-/** Returns the circumstances of a run that begins now. `root` is the checkout. */
+/** `root` is the checkout. */
 export async function circumstances(root: string, patience: number): Promise<Circumstances> {
   const [load = 0] = loadavg()
   return {

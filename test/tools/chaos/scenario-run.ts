@@ -13,7 +13,7 @@ import { openWorld, partitions, type World, writeKey } from './world.ts'
 
 export interface RunOptions {
   readonly seed: number
-  /** Factor by which every time limit is multiplied, for a busy machine. Default: 1. */
+  /** Multiplies every time limit, for a busy machine. Default: 1. */
   readonly patience?: number
   /** Reports progress. */
   readonly say?: (line: string) => void
@@ -29,30 +29,24 @@ export interface Row extends Findings {
   readonly shows: string
   readonly brokers: number
   readonly processes: number
-  /** Number of collector processes. */
   readonly collectors: number
   readonly perSecond: number
-  /** Descriptions of the faults, in their order. */
   readonly faults: readonly string[]
-  /** Number of requests that arrived at the endpoints, including those without a success. */
+  /** Including requests without a success. */
   readonly calls: number
   readonly seconds: number
-  /** Additional figures of this row, as texts. */
   readonly measured?: readonly string[]
 }
 
-/** Range of the wait before a fault, in ms. The seed decides the length of each wait. */
+/** Range of the wait before a fault, in ms. */
 const usualCalmMs = { from: 1_000, to: 3_000 }
 const warmUpMs = 60_000
-/**
- * Time limit in ms for a recovery, and for the remaining deliveries at the end. Deliveries that
- * have not arrived within this limit count as missing.
- */
+/** Time limit for a recovery, and for the remaining deliveries at the end, in ms. */
 export const giveUpMs = 180_000
 
 /**
- * Runs a scenario with its own brokers, processes and receivers, and judges it. @throws when the
- * set-up itself fails
+ * Runs a scenario with its own brokers, processes and receivers, and judges it.
+ * @throws when the set-up itself fails
  */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
@@ -102,10 +96,6 @@ export function rejection(signal: AbortSignal | undefined): Promise<never> {
   })
 }
 
-/**
- * Runs the load and injects the faults, waits for the remaining deliveries, and stops the
- * processes.
- */
 async function expose(world: World, scenario: Scenario, say: (line: string) => void) {
   const { installation, fleet, collectors, ledger, view, patience } = world
   const { dispatcherGroup, events } = installation.topics
@@ -134,7 +124,6 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
   return { injected, problems, seen, probes }
 }
 
-/** Starts `count` processes concurrently. */
 export const started = (fleet: Fleet, count: number): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, () => fleet.start()))
 

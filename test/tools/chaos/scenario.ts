@@ -7,10 +7,7 @@ import type { AwaitedDeliveries } from './message-ledger.ts'
 import type { Inspection, Script } from './receiver.ts'
 import type { World } from './world.ts'
 
-/**
- * A scenario, which is one row of the results table: a set-up, a load, the faults that are injected
- * one after another, and the limits.
- */
+/** A set-up, a load, consecutive faults, and limits. It is one row of the results table. */
 export interface Scenario {
   readonly name: string
   /** What the scenario does, for the reader of the table. */
@@ -24,39 +21,28 @@ export interface Scenario {
   readonly behindProxy?: boolean
   readonly processes: number
   /**
-   * Whether the `processes` run only the dispatcher. With `intake`, they always do. Default: they
-   * run all services.
+   * Whether the `processes` run only the dispatcher. With `intake`, they always do. Default: false.
    */
   readonly dispatchersOnly?: boolean
   /**
-   * The load lasts until all faults are over, and at least `seconds`. Each message has
-   * `fillerBytes` additional bytes.
+   * The load lasts until all faults are over, and at least `seconds`. `fillerBytes` is per message.
    */
   readonly load: { readonly perSecond: number; readonly seconds: number; readonly fillerBytes?: number }
   /**
-   * Number of collectors that receive the load over HTTP, and their limits. The `processes` then
-   * only deliver. Absent: the load is written to Kafka.
+   * The load goes over HTTP to this number of collectors. Absent: it is written directly to Kafka.
    */
   readonly intake?: { readonly collectors: number; readonly limits: IntakeLimits }
-  /** Destinations. Each one gets every event. Without a script every request gets a 200. */
+  /** Each destination gets every event. Without a script every request gets a 200. */
   readonly destinations: readonly Endpoint[]
-  /** The `delivery` settings of the configuration. */
   readonly delivery: { readonly schedule: readonly string[]; readonly perHost?: number; readonly perWebhook?: number }
   readonly faults: readonly Fault[]
   readonly limits: Limits
   /** Writes the load to Kafka. Default: events of many users at an even rate. */
   readonly writeLoad?: (options: LoadOptions) => Load
-  /**
-   * Returns additional keys of the configuration, which override the default ones. The
-   * configuration file is written once, before the processes start.
-   */
+  /** Returns additional keys of the configuration file, which override the default ones. */
   readonly configuration?: (of: ConfigurationOf) => Readonly<Record<string, unknown>>
-  /** Additional server properties of each broker. */
   readonly brokerProperties?: Readonly<Record<string, string>>
-  /**
-   * Size in MB of a separate disk for each broker, which a fault can fill. Absent: no separate
-   * disks.
-   */
+  /** Size in MB of a separate disk for each broker, which a fault can fill. */
   readonly diskMb?: number
   /** Whether a fault can set the wall clock of the processes. */
   readonly ownClock?: boolean
@@ -64,12 +50,11 @@ export interface Scenario {
   readonly calmMs?: { readonly from: number; readonly to: number }
   /** Maximum wait after the load until everything is delivered, in ms. Default: three minutes. */
   readonly settleMs?: number
-  /** Additional checks after the load, the faults and the stop of the processes. */
+  /** Additional checks, after the processes have stopped. */
   readonly examine?: (world: World, injected: readonly Injected[]) => Promise<CheckResult>
 }
 
 export interface ConfigurationOf {
-  /** Destinations of the default configuration. */
   readonly destinations: readonly Readonly<Record<string, unknown>>[]
   /** Directory for files that the configuration names. */
   readonly directory: string
@@ -80,9 +65,9 @@ export interface Endpoint {
   readonly script?: Script
   /** Response time in milliseconds. Default: 10. */
   readonly latencyMs?: number
-  /** Number of webhooks of the destination. All of them follow `script`. Default: 1. */
+  /** Number of webhooks of the destination. All follow `script`. Default: 1. */
   readonly webhooks?: number
-  /** Inspects each request. The result is stored with the request in the `Ledger` of the run. */
+  /** The `Ledger` of the run stores its result with each request. */
   readonly inspection?: Inspection
 }
 
@@ -96,11 +81,10 @@ export interface SoakScenario extends Omit<Scenario, 'faults' | 'load'> {
   }
 }
 
-/** A scenario in which replays and resends run again and again during its faults. */
+/** A scenario with continual replays and resends during its faults. */
 export interface JobsScenario extends Scenario {
   readonly intake: NonNullable<Scenario['intake']>
   readonly jobs: {
-    /** Number of processes with the operator service. */
     readonly operators: number
     /** Destination whose dead letters are replayed. It accepts every request after the load. */
     readonly replayed: string
@@ -113,30 +97,22 @@ export interface JobsScenario extends Scenario {
 
 /**
  * A scenario in which destinations change through the operator API during its faults. These
- * destinations get the events of a separate source (`changed-destinations.ts`).
+ * destinations get the events of a separate source.
  */
 export interface ChangesScenario extends Scenario {
   readonly changes: {
-    /** Number of processes with the operator service. */
     readonly operators: number
-    /** Number of destinations that change. */
     readonly destinations: number
     /** Number of changes that begin concurrently before each fault. */
     readonly perFault: number
     /** Range of the wait from the start of the changes to the fault, in ms. */
     readonly faultAfterMs: { readonly from: number; readonly to: number }
-    /**
-     * Number of events per second for the destinations that change. Each destination gets every
-     * event.
-     */
+    /** Number of events per second for the destinations that change. Each gets every event. */
     readonly eventsPerSecond: number
   }
 }
 
-/**
- * A scenario that syncs an audience (a list of users) instead of sending messages. It has one
- * broker, and faults during the syncs.
- */
+/** A scenario that syncs an audience (a list of users) instead of sending messages. */
 export interface AudienceScenario {
   readonly name: string
   readonly shows: string
@@ -144,16 +120,13 @@ export interface AudienceScenario {
    * Number of processes with the `audiences` service. The same number of other processes deliver.
    */
   readonly processes: number
-  /**
-   * Number of users in the first list, and the percentage of them that the second list replaces
-   * with other users.
-   */
+  /** Number of users in the first list, and percentage of them that the second list replaces. */
   readonly lists: { readonly members: number; readonly changedPercent: number }
   /** Maximum number of membership updates per second and process. */
   readonly emitPerSecond: number
   /**
-   * Destinations of the audience. `failingPercent` is the percentage of the requests to which the
-   * endpoint responds with 503. `latencyMs` is the response time of the endpoint.
+   * `failingPercent` is the percentage of requests that get a 503. `latencyMs` is the response
+   * time.
    */
   readonly destinations: readonly {
     readonly id: string
@@ -165,14 +138,11 @@ export interface AudienceScenario {
   readonly faults: readonly [readonly AudienceFault[], readonly AudienceFault[]]
   readonly limits: {
     /**
-     * Maximum time until all destinations have the list. It begins at the end of the last fault or
-     * of the upload, whichever is later.
+     * Maximum time until all destinations have the list, from the end of the last fault or of the
+     * upload, whichever is later.
      */
     readonly settledMs: number
-    /**
-     * Maximum time from the write of a membership update to its first delivery. If a repeated write
-     * has created copies of its record, the first record counts.
-     */
+    /** Maximum time from the first write of a membership update to its first delivery. */
     readonly latestMs: number
     /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
     readonly unreadyMs?: number
@@ -182,8 +152,8 @@ export interface AudienceScenario {
 /**
  * A fault of an audience scenario.
  * - `kill`: SIGKILL of any process; another one starts.
- * - `link`: impairs the link between Kafka and the audiences process behind the proxy. The fault
- *   lasts longer than the session timeout, so the process loses its session.
+ * - `link`: impairs the link of the audiences process behind the proxy, for longer than the session
+ *   timeout.
  * - `restart`: SIGTERM to every audiences process; the new processes restore the memberships from
  *   the topic.
  */
@@ -193,28 +163,23 @@ export type AudienceFault =
 
 export interface Fault {
   readonly name: string
-  /** Injects the fault. The seed chooses the victim. */
+  /** The seed chooses the victim. */
   inject(world: World): Promise<Hit>
 }
 
-/**
- * An injected fault: when it began, which process or broker it affected, and what must be observed
- * before it counts as recovered.
- */
+/** An injected fault, and what must be observed before it counts as recovered. */
 export interface Hit {
-  /** Name of the victim or details of the fault, for example `p3`, `broker 2` or `for 20 s`. */
+  /** Victim or details of the fault, for example `p3`, `broker 2` or `for 20 s`. */
   readonly what: string
-  /** When the fault began. */
   readonly at: number
   /**
    * The recovery ends when each of `keys` has occurred among the deliveries since `from`. `keyOf`
    * returns the key of a delivery, for example its partition.
    */
   readonly recovery: AwaitedDeliveries & { readonly keys: ReadonlySet<string> }
-  /** Names of processes that were killed or frozen, so that they could not commit their work. */
+  /** Names of the processes that were killed or frozen. */
   readonly victims?: readonly string[]
   /** Reverts the fault. Resolves with the problems that occurred. */
   heal?(): Promise<readonly string[]>
-  /** Problems during the fault. */
   readonly problems?: readonly string[]
 }

@@ -17,10 +17,7 @@ import { topicScenarios } from './unwritable-topic-scenarios.ts'
 
 export type AnyScenario = Scenario | AudienceScenario | ChangesScenario | JobsScenario | SoakScenario
 
-/**
- * All scenarios, in the order of the results table (docs/reliability/README.md). The environment
- * variable `ONLY` selects some of them by name.
- */
+/** All scenarios, in the order of the results table (docs/reliability/README.md). */
 export const scenarios: readonly AnyScenario[] = [
   ...processScenarios,
   ...brokerScenarios,

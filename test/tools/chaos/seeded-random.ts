@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
 
-/** Random numbers that are the same for the same seed. */
 export interface Chance {
-  /** Returns a random whole number from `low` to `high`, both included. */
+  /** Both limits are included. */
   between(low: number, high: number): number
-  /** Picks a random item. @throws RangeError when there are no items */
+  /** @throws RangeError when there are no items */
   pick<T>(items: readonly T[]): T
 }
 
 /**
- * Makes the random numbers of the scenario `name`. The numbers depend only on the seed and the
- * name. So a scenario gets the same faults when it runs alone and when all scenarios run.
+ * The numbers depend only on the seed and the name. So a scenario gets the same faults when it runs
+ * alone and when all scenarios run.
  */
 export function createChance(seed: number, name: string): Chance {
   let state = createHash('sha256').update(`${seed} ${name}`).digest().readUInt32LE()

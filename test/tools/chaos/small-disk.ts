@@ -5,18 +5,15 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A separate disk that is small enough to be filled. */
 export interface Disk {
-  /** Fills the free space. */
   fill(): Promise<void>
-  /** Frees the space that `fill` has filled. */
   free(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Mounts a disk in memory at `mounted`. Makes `place` a link to it, so that files below `place` are
- * on the disk. @throws when mounting fails: it needs root on Linux
+ * Mounts a disk in memory at `mounted`, and links `place` to it. @throws when mounting fails: it
+ * needs root on Linux
  */
 export async function mountDisk(mounted: string, place: string, megabytes: number): Promise<Disk> {
   await mkdir(mounted, { recursive: true })

@@ -12,20 +12,11 @@ import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from
 import { createChance } from './seeded-random.ts'
 import { openWorld, partitions, type World } from './world.ts'
 
-/**
- * Rate of the load that measures the capacity, in events per second. The load cannot reach this
- * rate, so it writes events as fast as possible.
- */
+/** Events per second. The load cannot reach this rate, so it writes as fast as possible. */
 const unlimitedPerSecond = 100_000
-/**
- * Numbers of events in two loads. The first load warms up the processes and its rate is not used.
- * The second one measures the capacity.
- */
+/** Numbers of events in two loads: one to warm up the processes, one to measure the capacity. */
 const bursts = [5_000, 20_000] as const
-/**
- * Difference between the first event numbers of two loads. It is so large that two loads never
- * write the same message.
- */
+/** Difference between the first event numbers of two loads, so that their messages differ. */
 const numbersEach = 10_000_000
 const settleInMs = 10_000
 const lookEveryMs = 5_000
@@ -39,8 +30,8 @@ interface Seen {
 }
 
 /**
- * Runs a soak for `minutes` with its own broker, processes and receivers, and judges it. @throws
- * when the set-up itself fails
+ * Runs a soak for `minutes` with its own broker, processes and receivers, and judges it.
+ * @throws when the set-up itself fails
  */
 export async function runSoak(scenario: SoakScenario, minutes: number, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
@@ -76,7 +67,6 @@ export async function runSoak(scenario: SoakScenario, minutes: number, options: 
   }
 }
 
-/** Runs the whole load, then stops the processes. */
 async function expose(
   world: World,
   scenario: SoakScenario,
@@ -124,10 +114,7 @@ function loadFrom({ cluster, installation, ledger }: World, first: number, perSe
   return startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger, first })
 }
 
-/**
- * Measures how many events per second the processes deliver to all destinations. During the
- * measurement, the load is higher than the processes can deliver.
- */
+/** Measures the events per second that the processes deliver to all destinations under overload. */
 async function capacityOf(world: World, destinations: readonly string[]): Promise<number> {
   const { ledger, patience } = world
   let perSecond = 0
@@ -143,8 +130,8 @@ async function capacityOf(world: World, destinations: readonly string[]): Promis
 }
 
 /**
- * Adds events, so that the load is multiplied by `times` for `seconds`. The recovery ends when
- * every partition delivers an event that was written after the spike.
+ * Multiplies the load. The recovery ends when every partition delivers an event that was written
+ * after the spike.
  */
 async function loadSpike(world: World, spike: SoakScenario['soak']['spike'], perSecond: number): Promise<Injected> {
   const { ledger, patience } = world
@@ -164,7 +151,6 @@ async function loadSpike(world: World, spike: SoakScenario['soak']['spike'], per
   }
 }
 
-/** Samples each process periodically. */
 async function sampled({ fleet }: World, until: number): Promise<readonly Sample[]> {
   const samples: Sample[] = []
   while (performance.now() < until) {

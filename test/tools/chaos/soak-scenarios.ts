@@ -10,8 +10,8 @@ export const soakScenarios: readonly SoakScenario[] = [
     processes: 2,
     destinations: withRetries,
     soak: { share: 0.7, spike: { times: 10, seconds: 5 } },
-    // After the spike, the processes need 100 s to deliver the backlog: at full capacity they would
-    // need 30 s, but 70 % of the capacity is used by the normal load.
+    // The backlog of the spike needs 30 s of the full capacity. Only 30 % are free, so it takes 100
+    // s.
     limits: { duplicates: 0, recoveryMs: 180_000, latestMs: 180_000 },
   },
 ]

@@ -20,8 +20,8 @@ const allBut = (partition: number): ReadonlySet<number> =>
   new Set(Array.from({ length: partitions }, (_, index) => index).filter(each => each !== partition))
 
 /**
- * Judges the latencies in each set of partitions in `parts` during the first fault. This fault is
- * `noFault`, which only lets time pass, so nothing except the load affects the latencies.
+ * Judges the latencies in each set of partitions during the first fault, which is `noFault`. So
+ * only the load affects them.
  */
 function moving(
   { ledger, patience }: World,
@@ -40,8 +40,7 @@ function moving(
 type Part = Pick<Watched, 'what' | 'partitions'>
 
 /**
- * Load in which one record in 20 is invalid. Half of the invalid records come one at a time, the
- * others several in a row, as from a broken producer.
+ * One record in 20 is invalid. Half of the invalid records come one at a time, the others in a row.
  */
 const poisoned = recordLoad(number => {
   const turn = number % 400
@@ -52,28 +51,24 @@ const poisoned = recordLoad(number => {
 const hotUser = 'user-hot'
 const hotPartition = partitionFor(Buffer.from(hotUser), partitions)
 /**
- * Load in which one user has 40 % of all events: 100 events per second. Hookline sends the events
- * of one user to a destination one after another, so it cannot deliver these events as fast as they
- * arrive.
+ * One user has 40 % of all events, 100 per second. Hookline sends the events of one user in
+ * sequence, so it cannot deliver them as fast as they arrive.
  */
 const hotKey = recordLoad(number => ({ userId: number % 5 < 2 ? hotUser : userIdOf(number) }))
 const hotPerSecond = 250
 
-/** Users by the partition of their events. */
 const users = Map.groupBy(
   Array.from({ length: 5_000 }, (_, index) => userIdOf(index)),
   user => partitionFor(Buffer.from(user), partitions),
 )
 const heavy = { partition: 5, times: 100 } as const
 /**
- * Number of records in a round. In a round, the heavy partition gets 100 records, and each other
- * partition gets one.
+ * In a round, the heavy partition gets `heavy.times` records, and each other partition gets one.
  */
 const roundLength = heavy.times + partitions - 1
 const skewed = recordLoad(number => {
   const [round, place] = [Math.floor(number / roundLength), number % roundLength]
   const others = [...allBut(heavy.partition)]
-  // Spread the records of other partitions evenly over the round.
   const step = Math.floor(roundLength / others.length)
   const other = place % step === 0 ? others[place / step] : undefined
   const own = users.get(other ?? heavy.partition) as readonly string[]
@@ -109,15 +104,13 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     destinations: [crm, { id: 'slow', latencyMs: 200 }],
     load: { perSecond: hotPerSecond, seconds: 10 },
     faults: [noFault(watchedSeconds, allBut(hotPartition))],
-    // `latestMs` is long, because waiting events of the user `user-hot` are deferred several times
-    // for the slow destination, each time for longer.
+    // Waiting events of `user-hot` are deferred several times, each time for longer.
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 180_000, orderedShare: 0.4 },
     examine: async (world, injected) =>
       combineResults([
         moving(world, injected, prompt, [{ what: 'the other partitions', partitions: allBut(hotPartition) }]),
-        // The events of the user `user-hot` wait. In the same partition, the records of other users
-        // that follow these events wait too. So the check has no limit for the latency of this
-        // partition (`share: 0`), but the partition must keep delivering.
+        // Records of other users wait behind those of `user-hot` in this partition. So the latency
+        // has no limit (`share: 0`), but the partition must keep delivering.
         moving(world, injected, { ...prompt, share: 0 }, [
           { what: "the hot user's partition", partitions: new Set([hotPartition]) },
         ]),

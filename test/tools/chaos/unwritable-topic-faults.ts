@@ -6,7 +6,6 @@ import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** A fault that makes a topic reject records. */
 interface TopicFault {
   readonly name: string
   /** Resolves with the function that repairs the topic. */
@@ -23,8 +22,8 @@ export const missing: TopicFault = {
 }
 
 /**
- * Adds an ACL that denies all clients the right to write to the topic. The broker needs an
- * authorizer that allows everything on topics without an ACL.
+ * Denies all clients the right to write to the topic. The broker needs an authorizer that allows
+ * everything on topics without an ACL.
  */
 export const forbidden: TopicFault = {
   name: 'not authorised',
@@ -49,28 +48,23 @@ export const forbidden: TopicFault = {
   },
 }
 
-/**
- * A topic to which Hookline writes records of failed deliveries. When the endpoint responds with
- * `status`, deliveries fail and need this topic.
- */
+/** A topic that Hookline needs for deliveries to which the endpoint responds with `status`. */
 export interface OverflowTopic {
   readonly topicOf: (world: World) => string
   readonly status: number
 }
 
 /**
- * Id of the destination whose endpoint fails. If a message has no successful request to this
- * destination, the check assumes that the message waits for the topic that rejects records. So
- * requests to this destination must not fail for any other reason.
+ * The destination whose endpoint fails. A message without a successful request to it counts as
+ * waiting for the topic, so requests to it must not fail for another reason.
  */
 const failing = 'moody'
 const metricTimeoutMs = 30_000
 
 /**
- * Makes a topic reject records. One message in twenty fails at its first attempt, so Hookline must
- * write it to the topic. For `seconds`, no partition may be committed beyond a record that waits
- * for the topic. The metric `hookline_unwritable_topics` must report the topic, and return to 0
- * after the repair.
+ * Makes a topic reject records for `seconds`, while one message in twenty needs this topic. No
+ * partition may be committed beyond a record that waits for the topic. The metric
+ * `hookline_unwritable_topics` must report the topic, and return to 0 after the repair.
  */
 export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTopic, seconds: number): Fault => ({
   name: `topic ${obstacle.name}`,
@@ -100,10 +94,7 @@ export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTo
   },
 })
 
-/**
- * Polls `hookline_unwritable_topics` of all processes until `isSo` is true. Resolves with false
- * after the time limit.
- */
+/** Resolves with false after the time limit. */
 async function untilMetric(world: World, isSo: (numbers: readonly number[]) => boolean): Promise<boolean> {
   const { fleet, patience } = world
   const deadline = now() + metricTimeoutMs * patience
@@ -116,10 +107,6 @@ async function untilMetric(world: World, isSo: (numbers: readonly number[]) => b
   return false
 }
 
-/**
- * Finds records that were committed although they waited for the topic that rejects records.
- * Resolves with a description of the problem, or with an empty list.
- */
 async function committedWithoutTopic({ ledger, installation, view }: World, since: number): Promise<string[]> {
   const { events, dispatcherGroup } = installation.topics
   const calls = ledger.calls.filter(({ destination, at }) => destination === failing && at >= since)

@@ -3,7 +3,6 @@ import type { Scenario } from './scenario.ts'
 import { crm, standardSetup } from './setups.ts'
 import { forbidden, missing, type OverflowTopic, unwritable } from './unwritable-topic-faults.ts'
 
-/** The retry topic for the first wait of the schedule. */
 const retryTopic: OverflowTopic = {
   topicOf: ({ installation }) => installation.topics.retry(durationMs(2_000)),
   status: 503,
@@ -19,8 +18,7 @@ const withRules = {
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'allow.everyone.if.no.acl.found': 'true',
   },
-  // If the topic rejects a record, Hookline writes the record again after at most ten seconds. The
-  // limits of 30 s include this wait.
+  // Hookline repeats a rejected write after at most ten seconds.
   limits: { duplicates: 0, recoveryMs: 30_000, latestMs: 30_000, unreadyMs: 60_000 },
 } as const
 const inTurn = (refuge: OverflowTopic) => [missing, forbidden].map(obstacle => unwritable(obstacle, refuge, 5))

@@ -13,55 +13,44 @@ import type { Scenario } from './scenario.ts'
 import type { Chance } from './seeded-random.ts'
 import { type Disk, mountDisk } from './small-disk.ts'
 
-/** The parts of an installation under load. Faults change them, and checks read them. */
+/** An installation under load. Faults change it, and checks read it. */
 export interface World {
   readonly chance: Chance
   readonly cluster: Cluster
-  /**
-   * Proxies between the processes of Hookline and each broker. Empty if the scenario does not use
-   * them.
-   */
+  /** One per broker, or empty. */
   readonly proxies: readonly TcpProxy[]
-  /** One disk for the data of each broker. Empty if no fault fills a disk. */
+  /** One disk for the data of each broker, or empty. */
   readonly disks: readonly Disk[]
   readonly installation: TestInstallation
-  /**
-   * Processes that deliver. They run only the dispatcher if messages arrive over HTTP, or if the
-   * scenario says so.
-   */
+  /** Processes that deliver: only dispatchers, or processes with all services. */
   readonly fleet: Fleet
-  /** Processes that accept messages. Empty if the load is written to Kafka. */
+  /** Empty if the load is written to Kafka. */
   readonly collectors: Fleet
-  /** Processes of the operator API. Empty if the scenario does not use it. */
+  /** Empty if the scenario does not use the operator API. */
   readonly operators: Fleet
   readonly receiver: Receiver
   readonly ledger: Ledger
   readonly view: KafkaView
   /** Directory of this run, deleted at the end. */
   readonly directory: string
-  /** Configuration with which the processes were started. */
   readonly configuration: Readonly<Record<string, unknown>>
-  /** Factor by which every time limit is multiplied, for a busy machine. */
+  /** Multiplies every time limit, for a busy machine. */
   readonly patience: number
-  /** Stops everything and deletes its files. */
   close(): Promise<void>
 }
 
-/** Write key of the source of all messages, which `startInstallation` configures. */
 export const writeKey = webKey
-/** Number of partitions of every topic. */
 export const partitions = 12
 
 /** Value of the header `processHeader` in the configuration of a webhook. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
 export const ownName = '${CHAOS_PROCESS:-none}'
 
-/** The fields of a scenario that the set-up needs. */
 type SetUp = Omit<Scenario, 'faults' | 'load'>
 
 /**
- * Starts brokers and receivers, and creates topics and schemas, but starts no process. Uses the
- * schema registry of SCHEMA_REGISTRY_URL.
+ * Creates topics and schemas, but starts no process. Uses the schema registry of
+ * SCHEMA_REGISTRY_URL.
  */
 export async function openWorld(scenario: SetUp, chance: Chance, patience: number): Promise<World> {
   const { brokers: size, behindProxy = false, destinations, intake, brokerProperties = {}, diskMb } = scenario
@@ -98,9 +87,8 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     const configuration = configurationOf(scenario, receiver, directory)
     const installation = opened(await startInstallation(configuration, cluster.proxiedBrokers.join(',')))
     const env = scenario.ownClock ? await ownClock(directory) : undefined
-    // A starting process waits until it reaches a broker. If a proxy breaks the connection after
-    // that, and the process is not ready yet, the process exits with an error. Then the fleet
-    // starts it again.
+    // A starting process exits if a proxy breaks its connection to a broker. The fleet then
+    // restarts it.
     const triesForMs = behindProxy ? 60_000 : 0
     const ofAll = { configFile: installation.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
     const service = intake !== undefined || scenario.dispatchersOnly ? 'dispatcher' : undefined
@@ -132,8 +120,7 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
 }
 
 /**
- * Copies the logs of the processes and brokers of a scenario to the directory that LOGS names, if
- * LOGS is set.
+ * Copies the logs of the processes and brokers to the directory that LOGS names, if LOGS is set.
  */
 async function keepLogs(directory: string, scenario: string, kept = process.env['LOGS'] ?? ''): Promise<void> {
   if (kept === '') return

@@ -3,10 +3,8 @@ import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts
 
 /*
  * Program that writes compressed batches to the events topic, and sends their offsets to its parent
- * process. It is a separate process, because it blocks its event loop for seconds while it encodes
- * hundreds of MB. The endpoints of the scenario run in the parent process, and must respond during
- * this time. The priority of the program is low, because a real producer does not take CPU time
- * from Hookline.
+ * process. It is a separate process, because the encoding blocks the event loop for seconds, but
+ * the endpoints in the parent process must respond.
  */
 
 /** Command line argument, as JSON. */

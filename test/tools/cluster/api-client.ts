@@ -1,11 +1,10 @@
 import { Agent, request } from 'undici'
 import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 
-/** A client of the Kubernetes API. */
 export interface ApiClient {
-  /** Whether the API server responds that it is ready. False if it is unreachable. */
+  /** False if the API server is unreachable. */
   isReady(): Promise<boolean>
-  /** Sends a request with a JSON body. Resolves with the answer of any status. */
+  /** Resolves with the answer of any status. */
   ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer>
   /**
    * Applies an object (server-side apply). Unknown and repeated fields are errors. With `dryRun`,
@@ -28,7 +27,6 @@ export interface Answer {
   readonly warnings: readonly string[]
 }
 
-/** A kind of objects as the API server describes it. */
 interface Resource {
   readonly name: string
   readonly kind: string
@@ -68,15 +66,14 @@ export function createApiClient({
   }
 
   /**
-   * Returns the resource of an object's kind. If the kind is not known, reads the resources of its
-   * API group again.
+   * Returns the resource of an object's kind. If the kind is not known, reads its API group again.
    */
   async function resourceOf({ apiVersion, kind }: Manifest): Promise<Resource> {
     const find = (): Resource | undefined => resources.get(apiVersion)?.find(each => each.kind === kind)
     if (find() === undefined) {
       const { body } = await send('GET', prefixOf(apiVersion), 'application/json')
       const listed = (body['resources'] ?? []) as readonly Resource[]
-      // Names with a slash are parts of objects, such as `deployments/status`.
+      // Names with a slash are parts of objects, for example `deployments/status`.
       resources.set(
         apiVersion,
         listed.filter(({ name }) => !name.includes('/')),

@@ -12,15 +12,11 @@ const sources = join(import.meta.dirname, 'go')
 /** Time limit of a build, in ms. The build of Kubernetes needs 10 minutes on two idle cores. */
 const buildTimeoutMs = 60 * 60_000
 
-/**
- * The programs that are built with Go, each from its directory in `go`. `autoscalers` is a
- * directory with the programs that its `go.mod` lists as tools.
- */
+/** Programs that Go builds from their directories in `go`. */
 export type Program = 'autoscalers' | 'kube-router' | 'kubernetes' | 'pause' | 'traefik'
 
 /**
- * Returns the path of a program. The first time, builds the program with Go and keeps it in the
- * user's cache.
+ * Returns the path of a program. The first time, builds it and keeps it in the user's cache.
  * @throws with the end of Go's output
  */
 export async function program(
@@ -43,7 +39,7 @@ export async function cachedProgram(name: Program, env: NodeJS.ProcessEnv = proc
 const placeOf = async (name: Program, env: NodeJS.ProcessEnv): Promise<string> =>
   join(cacheDirectory(env), `${name}-${await digestOf(join(sources, name))}`)
 
-/** A digest of all files of a directory, so that a change of a file causes a new build. */
+/** A change of a file changes the digest, which causes a new build. */
 async function digestOf(directory: string): Promise<string> {
   const hash = createHash('sha256')
   for (const name of (await readdir(directory)).toSorted())
@@ -51,10 +47,7 @@ async function digestOf(directory: string): Promise<string> {
   return hash.digest('hex').slice(0, 8)
 }
 
-/**
- * Builds the program from a copy of its directory. Go changes `go.mod` and writes `go.sum`, which
- * must not happen in the repository.
- */
+/** Builds a copy of the directory, because Go changes `go.mod` and writes `go.sum`. */
 async function build(directory: string, file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), 'hookline-go-'))
   try {
@@ -78,10 +71,8 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
 }
 
 /**
- * Returns the arguments of `go build` that select the programs and their output path:
- * - If `goMod` has a list of tools, Go writes all of them to the directory `path`.
- * - If it has one tool, Go writes this tool to the file `path`.
- * - If it has no tool, Go writes the package in the directory of `goMod` to the file `path`.
+ * Returns the arguments of `go build`. Several tools in `goMod` are written to the directory
+ * `path`. One tool, or otherwise the package of `goMod`, is written to the file `path`.
  */
 export function targetOf(goMod: string, path: string): readonly string[] {
   if (/^tool \(/m.test(goMod)) return ['-o', `${path}/`, 'tool']
@@ -89,7 +80,7 @@ export function targetOf(goMod: string, path: string): readonly string[] {
 }
 
 /**
- * Linker flags that set the version of Kubernetes which a `go.mod` requires. Without them, the API
+ * Linker flags with the version of Kubernetes that a `go.mod` requires. Without them, the API
  * server calls itself v0.0.0, and Helm refuses the chart. Empty if `goMod` requires no Kubernetes.
  */
 export function versionSettings(goMod: string): string {

@@ -2,21 +2,16 @@ import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 import { isWorkload, type Workload } from '../../support/deploy/manifests/workloads.ts'
 import type { Answer, ApiClient } from './api-client.ts'
 
-/** The namespace of the release, which `render` passes to Helm. */
 const namespace = 'hookline'
-/**
- * Objects to which some renderings of the chart refer: a namespace for topics of Strimzi, and a
- * priority class.
- */
+/** Objects to which some renderings of the chart refer. */
 const others: readonly Manifest[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kafka' } },
   { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'high' }, value: 1_000 },
 ]
 
 /**
- * Creates the namespace of the release, and the objects `others`. In this namespace, the API server
- * rejects pods that violate the restricted Pod Security Standard, and warns of workloads whose pods
- * would violate it.
+ * Creates the namespace of the release, in which the API server enforces the restricted Pod
+ * Security Standard, and the objects `others`.
  */
 export async function createRestrictedNamespace(api: ApiClient): Promise<void> {
   const labels = Object.fromEntries(
@@ -30,9 +25,9 @@ export async function createRestrictedNamespace(api: ApiClient): Promise<void> {
 }
 
 /**
- * Submits the manifests of a chart and the pods of its workloads to the API server. Returns the
- * errors and warnings of the server, each with the name of its object. The server stores only the
- * service accounts, because it admits no pod without them.
+ * Submits the manifests of a chart and the pods of its workloads. Returns the errors and warnings
+ * of the API server, each with the name of its object. The server stores only the service accounts,
+ * because it admits no pod without them.
  */
 export async function problemsOnServer(api: ApiClient, manifests: readonly Manifest[]): Promise<readonly string[]> {
   const problems: string[] = []
@@ -47,7 +42,6 @@ export async function problemsOnServer(api: ApiClient, manifests: readonly Manif
   return problems
 }
 
-/** The pod that a controller would create for a workload. */
 const podOf = ({ metadata, spec: { template } }: Workload): Manifest => ({
   apiVersion: 'v1',
   kind: 'Pod',

@@ -12,7 +12,6 @@ import { machineAddress } from './node-addresses-and-files.ts'
 export interface Cluster {
   readonly plane: ControlPlane
   readonly node: Node
-  /** The kubeconfig of an administrator. */
   readonly kubeconfig: string
   /** The path of the binary that contains kubectl. */
   readonly kubernetes: string
@@ -42,7 +41,7 @@ async function undoAll(cleanup: Cleanup): Promise<void> {
 }
 
 /**
- * Starts the cluster. Adds to `cleanup` what `stopCluster` must undo, also after an error.
+ * Adds to `cleanup` what `stopCluster` must undo, also after an error.
  * @throws with the log of the part that did not start
  */
 export async function startCluster(cleanup: Cleanup): Promise<Cluster> {

@@ -2,11 +2,7 @@ import { startBrowser } from '../../support/browser/browser.ts'
 import { operatorKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { nodeAddress } from './node-addresses-and-files.ts'
 
-/**
- * Signs in to the console at `url` with a browser, pauses and resumes a destination, and signs out.
- * The browser resolves every host name to the node, and does not check the certificate. Clients in
- * ingress-scenario.ts check it.
- */
+/** The browser resolves every host name to the node, and does not check the certificate. */
 export async function useConsole(url: string, destination: string) {
   const browser = await startBrowser([
     `--host-resolver-rules=MAP * ${nodeAddress}`,

@@ -6,8 +6,8 @@ import type { ApiClient } from './api-client.ts'
 import { keda, moduleDirectory } from './download-go-module.ts'
 
 /**
- * Files of the operators' Go modules that define the custom resources of the chart. Strimzi is not
- * among them, because it is not a Go module.
+ * Files that define the custom resources of the chart. Strimzi is not a Go module, so it is
+ * missing.
  */
 const sources: readonly { readonly module: string; readonly files: readonly string[] }[] = [
   {
@@ -25,8 +25,7 @@ const sources: readonly { readonly module: string; readonly files: readonly stri
 
 /**
  * Creates the custom resource definitions of the Prometheus operator, KEDA and the external-secrets
- * operator. Go downloads them the first time. Resolves with the kinds when the API server serves
- * them.
+ * operator. Resolves with the kinds when the API server serves them.
  */
 export async function createCustomResources(api: ApiClient): Promise<readonly string[]> {
   const definitions = (await Promise.all(sources.map(definitionsOf))).flat()

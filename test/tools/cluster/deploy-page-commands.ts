@@ -1,25 +1,20 @@
 /** The commands and values of docs/how-to/deploy-on-kubernetes.md, in the order of the page. */
 export interface DeployPage {
-  /** Commands that create the namespace and the Secret. */
   readonly secrets: string
-  /** The text of values.yaml. */
   readonly values: string
   readonly install: string
   /** Commands that install without Helm: they render the manifests and apply them. */
   readonly apply: string
-  /** Commands that check the installation and send a message. */
   readonly check: string
-  /** Values that create network policies. */
   readonly networkPolicy: string
-  /** The text of ingress.yaml, an Ingress in front of the collector. */
   readonly ingress: string
-  /** Commands that create the Ingress, and the Secret with the certificate of the Ingress. */
+  /** Commands that create the Ingress, and the Secret with its certificate. */
   readonly createIngress: string
-  /** Command that makes the console available on this machine until the command ends. */
+  /** Makes the console available on this machine until the command ends. */
   readonly portForward: string
 }
 
-/** Extracts the commands and values from the text of the page. @throws when a block is missing */
+/** @throws when a block is missing */
 export function readDeployPage(text: string): DeployPage {
   const block = (section: string, pattern: RegExp): string => blockOf(text, section, pattern)
   return {
@@ -35,10 +30,7 @@ export function readDeployPage(text: string): DeployPage {
   }
 }
 
-/**
- * Extracts the Ingress in front of the console from the text of docs/how-to/use-the-console.md.
- * @throws when it is missing
- */
+/** @throws when the Ingress is missing from docs/how-to/use-the-console.md */
 export const readConsoleIngress = (text: string): string =>
   blockOf(text, 'Make it available to a team', /^kind: Ingress$/m)
 
@@ -48,7 +40,6 @@ function blockOf(text: string, section: string, pattern: RegExp): string {
   return found
 }
 
-/** The code blocks of a section, without the blocks of its neighbours. */
 function blocksOf(text: string, section: string): readonly string[] {
   const [, content = ''] = text.split(`\n## ${section}\n`)
   const [own = ''] = content.split('\n## ')

@@ -3,14 +3,13 @@ import type { Done, Scenario } from './run-scenario.ts'
 import { latestMs, podsOf, seconds, until } from './scenario-steps.ts'
 
 const namespace = 'greedy'
-/** Writes to its volume until 95 % of the disk is used. The kubelet's limit is 90 %. */
+/** Writes until 95 % of the disk is used. The kubelet's limit is 90 %. */
 const program = [
   `const fs = require('node:fs'), chunk = Buffer.alloc(4 << 20, 1)`,
   `const isFull = ({ bavail, blocks }) => bavail < 0.05 * blocks`,
   `setInterval(() => isFull(fs.statfsSync('/data')) || fs.appendFileSync('/data/file', chunk), 100)`,
 ].join('; ')
 
-/** A pod of another application, which fills the disk of the node. */
 const greedyPod = (image: string): object => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -28,9 +27,9 @@ const greedyPod = (image: string): object => ({
 })
 
 /**
- * Lets a pod of another application fill the disk that has the volumes of all pods. The kubelet
- * then reports DiskPressure, and evicts pods until the disk has space again. It must not evict a
- * pod of Hookline.
+ * Lets a pod of another application fill the disk of all pod volumes. The kubelet reports
+ * DiskPressure, and evicts pods until the disk has space again. It must not evict a pod of
+ * Hookline.
  */
 async function fillDisk(on: Installation): Promise<Done> {
   const { shell } = on

@@ -3,21 +3,17 @@ export interface Query {
   readonly name: string
   /** Whether the query is for IPv4 addresses (type A). */
   readonly isForAddress: boolean
-  /** Position of the first byte of the message after the question. */
   readonly end: number
 }
 
-/**
- * The result of a query. `no data`: the name has no address of the queried type. `no name`: the
- * name does not exist.
- */
+/** `no data`: the name has no address of the queried type. `no name`: the name does not exist. */
 export type Result = { readonly address: string } | 'no data' | 'no name'
 
 const headerBytes = 12
 const typeA = 1
 const classIn = 1
 const ttlSeconds = 5
-/** Header flags: the message is a response, and the server is authoritative. */
+/** The message is a response, and the server is authoritative. */
 const responseFlags = 0x8400
 const recursionDesired = 0x0100
 const nameError = 3
@@ -40,7 +36,7 @@ export function readQuery(message: Buffer): Query | undefined {
   return { name: labels.join('.'), isForAddress: message.readUInt16BE(at) === typeA, end }
 }
 
-/** Writes the response to a query: its question, and at most one address. */
+/** The response has the question and at most one address. */
 export function writeResponse(message: Buffer, { end }: Query, result: Result): Buffer {
   const response = Buffer.from(message.subarray(0, end))
   const code = result === 'no name' ? nameError : 0

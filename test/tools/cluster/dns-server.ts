@@ -6,8 +6,8 @@ import { type Query, type Result, readQuery, writeResponse } from './dns-message
 const domain = '.svc.cluster.local'
 
 /**
- * Starts a DNS server for the pods of the cluster. It knows only the Services, which it reads from
- * the API server for each query. Resolves with a function that stops it.
+ * Starts a DNS server for the pods. It knows only the Services, which it reads from the API server
+ * for each query. Resolves with a function that stops it.
  */
 export async function startDns(api: ApiClient, address: string, port = 53): Promise<() => Promise<void>> {
   const socket = createSocket('udp4')
@@ -43,8 +43,8 @@ async function resultOf(api: ApiClient, { name, isForAddress }: Query): Promise<
 }
 
 /**
- * Returns the API path of the Service with the DNS name `name.namespace.svc.cluster.local`.
- * Undefined for any other name.
+ * Returns the API path of the Service `name.namespace.svc.cluster.local`. Undefined for other
+ * names.
  */
 export function servicePath(name: string): string | undefined {
   const labels = name.endsWith(domain) ? name.slice(0, -domain.length).split('.') : []

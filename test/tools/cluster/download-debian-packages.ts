@@ -9,10 +9,7 @@ import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/make-once-
 const run = promisify(execFile)
 const downloadTimeoutMs = 5 * 60_000
 
-/**
- * Packages with the programs of the node, and with the libraries of these programs. The programs of
- * Kubernetes are not among them.
- */
+/** Packages with the programs of the node, except Kubernetes, and with their libraries. */
 const names: readonly string[] = [
   ...['containerd', 'runc', 'containernetworking-plugins', 'nftables'],
   ...['libnftables1', 'libnftnl11', 'libmnl0', 'libjansson4', 'libedit2', 'libbsd0', 'libseccomp2'],
@@ -22,7 +19,7 @@ const names: readonly string[] = [
 
 /**
  * Returns a directory with the unpacked packages of Debian. The first time, downloads them with
- * apt-get to the user's cache. They are not installed.
+ * apt-get to the user's cache, without an installation.
  * @throws with the output of apt-get
  */
 export async function debianPackages(
@@ -36,8 +33,7 @@ export async function debianPackages(
     try {
       const options = { cwd, env, timeout: downloadTimeoutMs }
       await run('apt-get', ['download', '--quiet', ...names], options).catch(async () => {
-        // The package lists of the machine may be missing or out of date. So they are updated, and
-        // the download is tried again.
+        // The package lists of the machine may be missing or out of date.
         await run('apt-get', ['update', '--quiet'], options)
         await run('apt-get', ['download', '--quiet', ...names], options)
       })

@@ -5,14 +5,13 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const downloadTimeoutMs = 10 * 60_000
 
-/* Go modules whose manifests the tests use. `go/autoscalers/go.mod` builds the same versions. */
+/* `go/autoscalers/go.mod` builds the same versions of these Go modules. */
 export const keda = 'github.com/kedacore/keda/v2@v2.21.0'
 export const metricsServer = 'sigs.k8s.io/metrics-server@v0.9.0'
 
-/** Returns the directory with the files of a Go module. Go downloads the module the first time. */
+/** Go downloads the module the first time. */
 export async function moduleDirectory(module: string): Promise<string> {
-  // Run Go in a directory without a go.mod, so that no go.mod affects the download. The directory
-  // of this process may have one.
+  // Run Go in a directory without a go.mod, so that no go.mod affects the download.
   const { stdout } = await run('go', ['mod', 'download', '-json', module], {
     cwd: tmpdir(),
     timeout: downloadTimeoutMs,

@@ -2,10 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Installation } from './installation.ts'
 import type { Done } from './run-scenario.ts'
 
-/**
- * Drains the only node of the pods of `services`, and then uncordons it. Each service has two pods.
- * Fails if a service had no ready pod, or if no eviction was refused.
- */
+/** Fails if a service had no ready pod, or if no eviction was refused. */
 export async function drain(on: Installation, services: readonly string[]): Promise<Done> {
   const fewest = new Map<string, number>()
   let isOver = false
@@ -20,8 +17,8 @@ export async function drain(on: Installation, services: readonly string[]): Prom
     }
   })()
   watch.catch(() => undefined)
-  // The cluster has only this node, so an evicted pod gets no replacement. The disruption budget
-  // must therefore refuse the eviction of the second pod of each service.
+  // An evicted pod gets no replacement, because the cluster has only this node. So the disruption
+  // budget must refuse the eviction of the second pod of each service.
   const selector = `--pod-selector 'app.kubernetes.io/component in (${services.join()})'`
   const evicted = await on
     .shell(`kubectl drain node ${selector} --delete-emptydir-data --timeout=60s 2>&1 || true`)

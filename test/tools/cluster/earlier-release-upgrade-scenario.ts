@@ -6,16 +6,10 @@ import type { Done, Scenario } from './run-scenario.ts'
 import { latestMs, until } from './scenario-steps.ts'
 import { repository } from './shell.ts'
 
-/**
- * The last commit whose changes CHANGELOG.md lists under 0.1.0, the only version so far. No image
- * of it was published, so the scenario builds one.
- */
+/** The last commit of version 0.1.0. It has no published image, so the scenario builds one. */
 const commit = 'd8def41f'
 
-/**
- * Uninstalls Hookline, and installs the earlier release with its own chart and image. The prefix of
- * the topics differs, so that the earlier release creates all of its topics.
- */
+/** The earlier release has another prefix of topics, so it creates all of its topics. */
 async function installEarlier(on: Installation): Promise<void> {
   const { shell, node, directory } = on
   const checkout = join(directory, 'earlier')
@@ -31,7 +25,6 @@ async function installEarlier(on: Installation): Promise<void> {
   await on.rolledOut()
 }
 
-/** Returns the values for the earlier release: without those that its chart does not know. */
 export function earlierValues(values: Values): Values {
   const { operator, ...config } = values.config
   const { operator: _, ...services } = (values['services'] ?? {}) as Record<string, object>
@@ -40,7 +33,6 @@ export function earlierValues(values: Values): Values {
   return { ...values, image, services, config: { ...config, topics } }
 }
 
-/** Upgrades to the current chart and image, rolls back, and upgrades again. */
 async function upgrade(on: Installation): Promise<Done> {
   const toCurrent = (values: Values): Values => {
     const { tag, ...image } = values['image'] as Record<string, string>

@@ -9,16 +9,13 @@ import { type ApiClient, createApiClient } from './api-client.ts'
 /** Time limit for the start of the API server, in ms. It needs 3 s on an idle machine. */
 const startTimeoutMs = 120_000
 export const serviceAddresses = '10.96.0.0/16'
-/**
- * The address of the Service `kubernetes`. The API server creates this Service with the first
- * address of `serviceAddresses`.
- */
+/** The first address of `serviceAddresses`. The API server uses it for the Service `kubernetes`. */
 const apiServiceAddress = '10.96.0.1'
 
 /** The name with which the API server calls other API servers, for example that of KEDA. */
 const aggregatorName = 'aggregator'
 
-/** The users of the API server, each with its groups. Each one gets a random token. */
+/** The users of the API server, each with its groups. */
 const users = {
   admin: ['system:masters'],
   'system:kube-controller-manager': [],
@@ -30,13 +27,12 @@ export type User = keyof typeof users
 
 export interface ControlPlane {
   readonly api: ApiClient
-  /** Writes a kubeconfig for a user to a file. */
   writeKubeconfig(file: string, user: User): Promise<void>
   stop(): Promise<void>
 }
 
 export interface ControlPlaneOptions {
-  /** The binary of `built-programs.ts` with all programs of Kubernetes. */
+  /** The binary with all programs of Kubernetes. */
   readonly kubernetes: string
   /** An existing directory for data, certificates and logs. */
   readonly directory: string
@@ -47,8 +43,7 @@ export interface ControlPlaneOptions {
 }
 
 /**
- * Starts etcd and a Kubernetes API server as processes of this machine, and resolves when the API
- * server is ready.
+ * Starts etcd and a Kubernetes API server as processes, and resolves when the API server is ready.
  * @throws with the end of the log of the server that did not start
  */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
@@ -95,7 +90,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 
 const logOf = (directory: string, name: string): string => join(directory, `${name}.log`)
 
-/** Writes the certificates, the keys and the tokens. Returns the CA certificate and the tokens. */
+/** Returns the CA certificate and the tokens. */
 async function writeFiles(directory: string, address: string) {
   await mkdir(directory, { recursive: true })
   const authority = createAuthority('hookline test cluster')

@@ -10,18 +10,14 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 export interface ImageContent {
-  /** Name and tag: `hookline.test/pause:1`. */
   readonly name: string
-  /**
-   * Path of the directory that becomes the root file system of the image. In the image, all files
-   * belong to the user root.
-   */
+  /** Directory that becomes the root file system of the image. In it, all files belong to root. */
   readonly root: string
-  /** Fields of the image configuration (OCI), such as `Entrypoint` and `User`. */
+  /** Fields of the image configuration (OCI), for example `Entrypoint` and `User`. */
   readonly config: Readonly<Record<string, unknown>>
 }
 
-/** Writes an image as `docker save` does, with one layer. containerd imports it. */
+/** Writes an image with one layer, as `docker save` does. containerd imports it. */
 export async function writeImageArchive(file: string, { name, root, config }: ImageContent): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-archive-'))
   try {
@@ -40,7 +36,6 @@ export async function writeImageArchive(file: string, { name, root, config }: Im
   }
 }
 
-/** The name of this machine's architecture in images. */
 const architecture = (): string => (process.arch === 'x64' ? 'amd64' : process.arch)
 
 async function digestOf(file: string): Promise<string> {

@@ -10,9 +10,7 @@ import { pauseImage } from './node-addresses-and-files.ts'
 /** The repository of Hookline's image in the node. The tag is the version of the chart. */
 export const hooklineRepository = 'hookline.test/hookline'
 
-/**
- * Imports the images that the cluster needs, and Hookline's image of this version. Pulls no image.
- */
+/** Pulls no image. */
 export async function importImages(node: Node, pause: string, version: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-images-'))
   try {
@@ -28,10 +26,7 @@ export async function importImages(node: Node, pause: string, version: string): 
   await importHookline(node, version)
 }
 
-/**
- * Builds Hookline's image from the Dockerfile of a checkout, by default this repository, and
- * imports it.
- */
+/** Builds Hookline's image from a checkout, by default this repository, and imports it. */
 export async function importHookline(node: Node, version: string, checkout?: string): Promise<void> {
   const image = await buildImage({ VERSION: version }, checkout)
   try {

@@ -7,10 +7,7 @@ const name = 'traefik'
 const metadata = { name, namespace: ingressNamespace }
 const labels = { app: name }
 
-/**
- * The settings of Traefik. They are the same as in the Helm chart of Traefik, except that clients
- * can reach Traefik only through the port for TLS.
- */
+/** The settings of the Helm chart of Traefik, except that only the port for TLS is reachable. */
 const args = [
   '--entryPoints.websecure.address=:8443',
   '--entryPoints.websecure.http.tls=true',
@@ -22,7 +19,6 @@ const args = [
   '--global.sendanonymoususage=false',
 ]
 
-/** What Traefik reads through the Kubernetes API. */
 const rules = [
   { apiGroups: [''], resources: ['services', 'secrets', 'nodes'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
@@ -39,10 +35,9 @@ const container = {
 }
 
 /**
- * The manifests of Traefik, which is the controller of the Ingress classes `classes`. `program` is
- * the path of Traefik on this machine. Clients on this machine reach Traefik at port 443 of the
- * node. With `externalTrafficPolicy: Local`, kube-proxy keeps the address of the client, so Traefik
- * sees this address.
+ * The manifests of Traefik, for the Ingress classes `classes`. `program` is the path of Traefik on
+ * this machine. Clients on this machine reach Traefik at port 443 of the node. With
+ * `externalTrafficPolicy: Local`, Traefik sees the address of the client.
  */
 export function traefikManifests(program: string, classes: readonly string[]): readonly Manifest[] {
   const volumes = [{ name: 'program', hostPath: { path: program, type: 'File' } }]

@@ -27,19 +27,14 @@ const collectorHost = 'events.example.com'
 const operatorHost = 'hookline.internal.example'
 const classes = ['public', 'internal']
 const inIngress = `kubectl --namespace ${ingressNamespace}`
-/** The destination that operators change through the Ingress. */
 const destination = 'shop'
 const path = `/v1/destinations/${destination}`
-/** Time between two changes of the destination, in ms. */
 const changeEveryMs = 200
-/**
- * Requests in progress that a collector permits for one client address. The load needs only a few.
- */
+/** Requests in progress that a collector permits for one client address. */
 const perAddress = 100
 
 type Result = Required<Pick<Done, 'measured' | 'failures'>>
 
-/** Adds the operator service, an Ingress controller, and the Ingresses of the two how-to guides. */
 async function addIngresses(on: Installation): Promise<void> {
   const authority = createAuthority()
   const { cert, key } = authority.issue({ names: [collectorHost, operatorHost] })
@@ -69,10 +64,6 @@ async function addIngresses(on: Installation): Promise<void> {
   })
 }
 
-/**
- * Replaces the pods of the collector and operator service while senders and operators use them
- * through the Ingress. Then a client tries to hide its address, and a browser uses the console.
- */
 async function replaceBehindIngress(on: Installation): Promise<Done> {
   const operator = await createIngressClient(on, operatorHost, machineAddress)
   const created = await operator.ask('PUT', path, { body: { sources: ['web'], ...webhooks(on, 0) } })
@@ -85,8 +76,8 @@ async function replaceBehindIngress(on: Installation): Promise<Done> {
   const held = await holdRequests(on)
   const console = await useConsole(`https://${operatorHost}`, destination)
   const log = `${inIngress} logs deployment/traefik --tail=-1`
-  // Traefik also logs a 502 for each unfinished request of `holdRequests`. Those requests come from
-  // `clientAddress`, so the pattern selects only requests from `machineAddress`.
+  // Traefik also logs a 502 for each unfinished request of `holdRequests` from `clientAddress`, so
+  // only requests from `machineAddress` count.
   const gateway = (await on.shell(`${log} | grep -E '^${machineAddress} .*HTTP/[0-9.]+" 50[24] ' || true`))
     .split('\n')
     .filter(line => line !== '')
@@ -114,9 +105,8 @@ const webhooks = ({ receiver }: Installation, mark: number) => ({
 })
 
 /**
- * Reads and changes the destination again and again until `work` is over. Each change has the ETag
- * of the previous read. Then tries a last change with an ETag that is out of date, which must get a
- * 412.
+ * Reads and changes the destination until `work` is over. Each change has the ETag of the previous
+ * read. A last change with an old ETag must get a 412.
  */
 async function changeWhile(on: Installation, { ask }: IngressClient, work: () => Promise<void>) {
   const counts = new Map<string, number>()
@@ -136,7 +126,7 @@ async function changeWhile(on: Installation, { ask }: IngressClient, work: () =>
     isOver = true
   })
   const last = await changes
-  // A pod may show an earlier version for a moment, so a change may get a 412.
+  // A pod may show an earlier version for a moment, so a PATCH may get a 412.
   const expected = ['GET 200', 'PATCH 200', 'PATCH 412']
   const listed = [...counts].map(([name, count]) => `${count} × ${name}`)
   return {
@@ -149,9 +139,8 @@ async function changeWhile(on: Installation, { ask }: IngressClient, work: () =>
 }
 
 /**
- * Sends wrong operator keys from `clientAddress`, each with a different false X-Forwarded-For. The
- * service must reject requests from `clientAddress`, but not those of the client `operator`, which
- * has a different address.
+ * Sends wrong operator keys from `clientAddress`, each with another false X-Forwarded-For. The
+ * service must reject requests from this address, but not those of the client `operator`.
  */
 async function guessKeys(on: Installation, operator: IngressClient): Promise<Result> {
   const { ask } = await createIngressClient(on, operatorHost, clientAddress)
@@ -160,7 +149,7 @@ async function guessKeys(on: Installation, operator: IngressClient): Promise<Res
   while (!isRejected() && answers.length < 60)
     answers.push(await ask('GET', path, { headers: { ...forged(answers.length), authorization: 'Bearer wrong' } }))
   const own = await Promise.all([1, 2, 3, 4].map(() => operator.ask('GET', path)))
-  // The path has a slash that is encoded. A controller might change or reject it.
+  // A controller might change or reject a path with an encoded slash.
   const odd = await operator.ask('GET', '/v1/messages/a%2Fb%20c')
   const count = answers.filter(({ status }) => status === 401).length
   return {
@@ -176,11 +165,10 @@ async function guessKeys(on: Installation, operator: IngressClient): Promise<Res
 const forged = (number: number) => ({ 'x-forwarded-for': `198.51.100.${number}` })
 
 /**
- * Begins requests from `clientAddress` and does not finish them. Each request has a different false
- * X-Forwarded-For. The requests are more than both collectors together permit for one address, so
- * the collectors must refuse some of them. Traefik logs the response of a collector, but sends it
- * to the client only after the end of the request body. So this function counts the responses in
- * the log.
+ * Begins requests from `clientAddress`, each with another false X-Forwarded-For, and does not
+ * finish them. Both collectors together permit fewer requests from one address, so they must refuse
+ * some. Traefik logs the response of a collector, but sends it to the client only after the end of
+ * the request body. So the responses are counted in the log.
  */
 async function holdRequests(on: Installation): Promise<Result> {
   const agent = await ingressAgent(on, clientAddress)

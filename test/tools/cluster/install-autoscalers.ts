@@ -11,8 +11,8 @@ import { withLogs } from './scenario-steps.ts'
 export type Removal = () => Promise<void>
 
 /**
- * Installs the operator and the metrics server of KEDA with the manifests of its Go module.
- * Resolves when the API server has the API for external metrics. Removes them after an error.
+ * Installs the operator and the metrics server of KEDA from its Go module. Resolves when the API
+ * server has the API for external metrics. Removes them after an error.
  */
 export async function installKeda({ shell, directory }: Installation): Promise<Removal> {
   const place = join(directory, 'keda')
@@ -39,9 +39,8 @@ export async function installKeda({ shell, directory }: Installation): Promise<R
 }
 
 /**
- * Installs the metrics server of Kubernetes with the manifests of its Go module. Resolves when the
- * API server serves `metrics.k8s.io`, the API for the CPU time and memory that pods use. After an
- * error, removes the metrics server again.
+ * Installs the metrics server of Kubernetes from its Go module. Resolves when the API server serves
+ * `metrics.k8s.io`, the API for the use of CPU and memory. Removes it after an error.
  */
 export async function installMetricsServer({ shell, directory }: Installation): Promise<Removal> {
   const place = join(directory, 'metrics-server')
@@ -67,18 +66,16 @@ export async function installMetricsServer({ shell, directory }: Installation): 
 }
 
 interface Overlay {
-  /** The namespace of the programs. */
   readonly namespace: string
-  /** The manifests: objects, and names of directories with manifests next to the overlay. */
+  /** Objects, and names of directories with manifests next to the overlay. */
   readonly resources: readonly (string | object)[]
   readonly patches: readonly object[]
-  /** Commands that wait until the programs are ready. */
   readonly waits: readonly string[]
 }
 
 /**
- * Applies a directory of manifests with kustomize, which kubectl contains, and waits until the
- * programs are ready. After an error, removes the manifests that it has applied.
+ * Applies a directory of manifests with kustomize, and waits until the programs are ready. After an
+ * error, removes the manifests again.
  */
 export async function apply(
   shell: Installation['shell'],
@@ -106,15 +103,13 @@ export async function apply(
 
 interface Runs {
   readonly namespace: string
-  /** The name of the Deployment and of its container. */
   readonly name: string
-  /** The directory of this machine with the programs. */
   readonly programs: string
   readonly program: string
   readonly args: readonly string[]
 }
 
-/** A patch of a Deployment, whose container then runs a program of this machine. */
+/** Lets the container of a Deployment run a program of this machine. */
 export const runs = ({ namespace, name, programs, program: file, args }: Runs): object => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -143,7 +138,7 @@ const apiService = (name: string, spec: object): object => ({
   spec,
 })
 
-/** The Secret that both programs of KEDA use for mutual TLS, and the CA of its certificate. */
+/** The Secret of both programs of KEDA for mutual TLS, and the CA of its certificate. */
 function kedaCertificates() {
   const authority = createAuthority('keda')
   const names = ['keda-operator.keda.svc.cluster.local', 'keda-metrics-apiserver.keda.svc']

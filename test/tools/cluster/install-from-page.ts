@@ -5,7 +5,6 @@ import type { Row } from './run-scenario.ts'
 
 const deliveryPatienceMs = 120_000
 
-/** The steps of docs/how-to/deploy-on-kubernetes.md that run, and the changes to them, as text. */
 const shows = [
   'steps 2 to 4 of the page about deployment, from the Secret to the first delivery',
   'The test builds the image from the Dockerfile of step 1, because `make image` needs Docker',
@@ -14,8 +13,8 @@ const shows = [
 ].join('. ')
 
 /**
- * Follows steps 2 to 4 of docs/how-to/deploy-on-kubernetes.md, up to the delivery of the message
- * that the page sends. The namespace enforces the restricted Pod Security Standard.
+ * Follows steps 2 to 4 of docs/how-to/deploy-on-kubernetes.md, up to the first delivery. The
+ * namespace enforces the restricted Pod Security Standard.
  */
 export async function install(installation: Installation, say: (line: string) => void): Promise<Row> {
   const { shell, ledger, page } = installation
@@ -51,7 +50,7 @@ export async function install(installation: Installation, say: (line: string) =>
   }
 }
 
-/** Resolves when each destination has got a request. @throws after two minutes */
+/** @throws when a destination has got no request after two minutes */
 async function delivered(ledger: Ledger): Promise<void> {
   const isDelivered = (): boolean =>
     destinations.every(destination => ledger.calls.some(call => call.destination === destination))

@@ -16,16 +16,11 @@ import { machineAddress } from './node-addresses-and-files.ts'
 import { type JavaFiles, versionsOf } from './read-program-versions.ts'
 import { openShell, repository, type Shell } from './shell.ts'
 
-/**
- * The destinations of the installation. The endpoint of `warehouse` responds after
- * `slowLatencyMs`.
- */
 export const destinations = ['crm', 'warehouse'] as const
 const slowLatencyMs = 300
 /** The path of the chart in the Helm command of docs/how-to/deploy-on-kubernetes.md. */
 const chart = 'deploy/helm/hookline'
 
-/** The values of the chart. */
 export interface Values {
   readonly config: { readonly [key: string]: unknown; readonly destinations: readonly object[] }
   readonly [key: string]: unknown
@@ -34,31 +29,26 @@ export interface Values {
 /** A release of the chart on the cluster, with an endpoint on this machine. */
 export interface Installation {
   readonly shell: Shell
-  /** The working directory of the shell. */
   readonly directory: string
   readonly node: Node
-  /** Returns the versions of the programs of the cluster, as text. */
   versions(): Promise<string>
   /** The commands and values of docs/how-to/deploy-on-kubernetes.md. */
   readonly page: DeployPage
   readonly ledger: Ledger
   readonly receiver: Receiver
-  /** Number of partitions of the events topic. */
   readonly partitions: number
-  /** The URL of the collector's Service, which this machine reaches. */
+  /** A URL that this machine reaches. */
   collectorUrl(): Promise<string>
   writeKey(): Promise<string>
   /**
-   * Runs the `helm upgrade --install` of `page` with changed values. Later upgrades keep the
-   * change. Resolves with the previous values. `chart` is the path of the chart, by default the one
-   * of the repository.
+   * Runs the `helm upgrade --install` of `page` with changed values, which later upgrades keep.
+   * Resolves with the previous values. `chart` is a path, by default in the repository.
    */
   upgrade(change: (values: Values) => Values, chart?: string): Promise<Values>
-  /** Runs `helm rollback`. The values from before the last upgrade then apply again. */
+  /** The values from before the last upgrade then apply again. */
   rollBack(): Promise<void>
   /** The pods of the services, without those that are being deleted. */
   pods(): Promise<readonly Pod[]>
-  /** Resolves when all pods of the Deployments are current and available. */
   rolledOut(): Promise<void>
 }
 
@@ -68,8 +58,8 @@ export interface Opened {
 }
 
 /**
- * Prepares an installation in an existing directory: images, Kafka and the registry as pods, the
- * endpoint, and the values of docs/how-to/deploy-on-kubernetes.md. Does not install the chart yet.
+ * Prepares an installation in an existing directory, without the chart: images, Kafka and the
+ * registry as pods, the endpoint, and the values of docs/how-to/deploy-on-kubernetes.md.
  */
 export async function openInstallation(cluster: Cluster, directory: string): Promise<Opened> {
   const ledger = new Ledger()
@@ -137,19 +127,11 @@ async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promi
   return { kafka: jars.directory, registry: registry.home }
 }
 
-/**
- * The webhook of a destination of the test. A header of each request has the name of the pod that
- * sends the request.
- */
+/** The webhook of a destination. A header of each request has the name of the sending pod. */
 export const webhooksOf = (receiver: Pick<Receiver, 'url'>, destination: string): readonly object[] => [
   { id: 'main', url: receiver.url(destination), headers: { [processHeader]: `\${HOSTNAME}` } },
 ]
 
-/**
- * Returns the values of docs/how-to/deploy-on-kubernetes.md, changed for this cluster: the image in
- * the node, one broker, the path of the schema registry's API, and endpoints on this machine. A
- * header of each request to an endpoint has the name of the pod that sends the request.
- */
 function valuesFor(values: PageValues, receiver: Receiver): Values {
   const { config } = values
   const [destination] = config.destinations

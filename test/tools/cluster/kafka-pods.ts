@@ -7,21 +7,19 @@ import { metaProperties, newId, serverProperties } from '../../../deploy/tools/l
 /** An image without files. The programs of a pod are in mounted directories of this machine. */
 export const emptyImage = 'hookline.test/empty:1'
 const namespace = 'kafka'
-/** Directories of this machine with Java and its libraries. */
 const systemDirectories = ['/usr', '/etc', '/bin', '/lib', '/lib64'] as const
 
 export interface JavaPods {
   readonly java: Java
   readonly jars: KafkaJars
-  /** The directory and the jar of the registry. */
   readonly registry: { readonly home: string; readonly jar: string }
   /** The directory of this machine for the data of Kafka. The data stays when its pod ends. */
   readonly data: string
 }
 
 /**
- * The manifests of Kafka and a schema registry as pods with Services. The names of the Services are
- * those in the example values of docs/how-to/deploy-on-kubernetes.md.
+ * Kafka and a schema registry as pods with Services. The names of the Services are those in the
+ * example values of docs/how-to/deploy-on-kubernetes.md.
  */
 export function kafkaManifests({ java, jars, registry, data }: JavaPods): readonly Manifest[] {
   const properties = serverProperties({
@@ -56,15 +54,11 @@ export function kafkaManifests({ java, jars, registry, data }: JavaPods): readon
 }
 
 interface ServicePod {
-  /** Directories of this machine that the program reads. */
   readonly directories: readonly string[]
-  /** The CPU request of the pod. */
   readonly cpu: string
-  /** The volume for the files that the program writes. */
   readonly data: object
 }
 
-/** A Deployment with one pod, and its Service. */
 function service(
   name: string,
   port: number,

@@ -21,8 +21,8 @@ async function kill(on: Installation): Promise<Done> {
 }
 
 /**
- * Lets other processes in the pod use all of its memory. Each of them uses less than Hookline and
- * has a lower `oom_score_adj`. So the kernel kills Hookline, which ends the container.
+ * Lets other processes in the pod use all of its memory. Each uses less than Hookline and has a
+ * lower `oom_score_adj`, so the kernel kills Hookline, which ends the container.
  */
 async function exceedMemory(on: Installation): Promise<Done> {
   const [{ name }] = await podsOf(on, 'dispatcher')
@@ -64,10 +64,7 @@ async function stopKafka(on: Installation): Promise<Done> {
   }
 }
 
-/**
- * Leaves the Service of the registry without a pod for a minute, and replaces a dispatcher in this
- * minute.
- */
+/** Leaves the registry without a pod for a minute, and replaces a dispatcher in this minute. */
 async function stopRegistry(on: Installation): Promise<Done> {
   const select = (app: string): Promise<string> =>
     on.shell(`${inKafka} patch service schema-registry --patch '{"spec":{"selector":{"app":"${app}"}}}'`)

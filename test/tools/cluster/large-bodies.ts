@@ -4,12 +4,12 @@ import { userIdOf } from '../chaos/event-load.ts'
 import type { Sent } from '../chaos/message-ledger.ts'
 import { basic, post, type Target } from './message-load.ts'
 
-/** 128 messages of almost 32 KiB each, the maximum of a message. The body has almost 4 MiB. */
+/** Each message has almost 32 KiB, the maximum. The body has almost 4 MiB. */
 const messages = 128
 const messageBytes = 32_700
 const pauseMs = 8_000
 
-/** Posts bodies of almost 4 MiB, one after the other. Resolves with their number. */
+/** Each body has almost 4 MiB. Resolves with the number of bodies. */
 export async function sendLargeBodies(target: Target & Required<Pick<Target, 'agent'>>, count: number) {
   const { ledger, partitions, agent } = target
   const url = `${await target.collectorUrl()}/v1/batch`

@@ -1,18 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { Shell } from './shell.ts'
 
-/** A pod of a service of Hookline. */
 export interface Pod {
   readonly name: string
   /** `collector`, `dispatcher`, `audiences` or `operator`. */
   readonly service: string
   readonly isReady: boolean
-  /** How often the kubelet has restarted its container. */
   readonly restarts: number
   /**
-   * How the container ended before its last restart. `reason` is the cause, for example
-   * `OOMKilled`, and `at` is the time in ms since 1970. Undefined if the container was not
-   * restarted.
+   * How the container ended before its last restart: the cause, for example `OOMKilled`, and the
+   * time in ms since 1970. Undefined without a restart.
    */
   readonly lastEnd: { readonly reason: string; readonly at: number } | undefined
 }
@@ -25,7 +22,6 @@ export async function podsIn(shell: Shell): Promise<readonly Pod[]> {
   return parsePods(text)
 }
 
-/** Parses the output of `kubectl get pods --output json`. */
 export function parsePods(text: string): readonly Pod[] {
   const { items } = JSON.parse(text) as { readonly items: readonly Item[] }
   return items
@@ -64,15 +60,14 @@ interface Item {
   }
 }
 
-/** How often containers were restarted between two lists of the pods. */
 export function restartsBetween(before: readonly Pod[], after: readonly Pod[]): number {
   const known = new Map(before.map(({ name, restarts }) => [name, restarts]))
   return after.reduce((sum, { name, restarts }) => sum + restarts - (known.get(name) ?? 0), 0)
 }
 
 /**
- * Finds the process of a pod's container on this machine: the process of Hookline whose environment
- * has the name of the pod. @throws when this machine has no matching process
+ * Finds the process of Hookline on this machine whose environment has the name of the pod.
+ * @throws when this machine has no matching process
  */
 export async function processOf(pod: string): Promise<number> {
   for (const id of await readdir('/proc')) {

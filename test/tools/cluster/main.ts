@@ -15,10 +15,7 @@ import { repository } from './shell.ts'
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/**
- * Returns the scenarios in the environment variable `ONLY`, or all if it is not set. @throws when
- * `ONLY` contains an unknown scenario
- */
+/** Returns the scenarios in `ONLY`, or all if it is not set. @throws for an unknown scenario */
 function chosen(only = process.env['ONLY'] ?? ''): readonly Scenario[] {
   if (only === '') return scenarios
   return only.split(',').map(name => {
@@ -28,7 +25,6 @@ function chosen(only = process.env['ONLY'] ?? ''): readonly Scenario[] {
   })
 }
 
-/** Installs the chart, and runs the scenarios one after another on this installation. */
 async function runAll(
   cluster: Cluster,
   directory: string,

@@ -8,19 +8,19 @@ import { type Load, messageIdOf, userIdOf } from '../chaos/event-load.ts'
 import type { Posted, Sent } from '../chaos/message-ledger.ts'
 import type { Installation } from './installation.ts'
 
-/** Time limit for a request, in ms. A request that reaches it counts as unanswered. */
+/** Time limit for a request, in ms. */
 const giveUpMs = 30_000
 let next = 0
 
-/** The collector to which messages are sent, and the `Ledger` that records the messages. */
+/** The collector to which messages are sent, and the `Ledger` that records them. */
 export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'collectorUrl' | 'writeKey'> {
-  /** Creates the connections. Default: an agent without TLS that reuses them. */
+  /** Default: an agent without TLS that reuses connections. */
   readonly agent?: Agent
 }
 
 /**
- * Posts one message per request to the collector, at an even rate. Sends a request again only if
- * its reused connection closed before any response (`wasClosedBefore`).
+ * Posts one message per request at an even rate. Repeats a request only if its reused connection
+ * closed before any response.
  */
 export async function startMessageLoad(target: Target, perSecond: number): Promise<Load> {
   const { ledger, partitions, agent = new Agent({ keepAlive: true }) } = target
@@ -60,28 +60,25 @@ export async function startMessageLoad(target: Target, perSecond: number): Promi
 }
 
 /**
- * Whether a reused connection closed before any response. Usually, the server closed the connection
- * because it was idle, and the client began a request in the same moment. HTTP/1.1 cannot avoid
- * this, so HTTP clients and SDKs send the request again. A server that dies while it handles the
- * request looks the same.
+ * Whether a reused connection closed before any response. Usually, the server closed an idle
+ * connection in the moment in which the client began a request. HTTP/1.1 cannot avoid this, so
+ * clients send the request again. A server that dies during the request looks the same.
  */
 const wasClosedBefore = ({ reusedSocket }: ClientRequest, { code = '' }: NodeJS.ErrnoException): boolean =>
   reusedSocket && ['ECONNRESET', 'EPIPE'].includes(code)
 
-/** The value of the header Authorization with a write key. */
 export const basic = (key: string): string => `Basic ${Buffer.from(`${key}:`).toString('base64')}`
 
 interface Post {
   readonly agent: Agent
   readonly headers: OutgoingHttpHeaders
   readonly body: string
-  /** Ids of the messages in the body. */
   readonly ids: readonly string[]
 }
 
 /**
- * Sends a POST. Resolves with the status, or with `broken` if there was no response in time. Sends
- * the request again if its idle connection was closed (see `wasClosedBefore`).
+ * Resolves with the status, or with `broken` if there was no response in time. Sends the request
+ * again if its idle connection was closed.
  */
 export async function post(url: string, options: Post): Promise<Pick<Posted, 'answer' | 'retryAfter' | 'sentAgain'>> {
   const { agent, headers, body, ids } = options

@@ -14,19 +14,15 @@ const opsPort = 9_464
 const applyPatienceMs = 30_000
 const operatorPort = 8_090
 /**
- * Namespaces that are not the namespace of Hookline. Each one has a pod that tries connections. The
- * network policy values permit the connections that `monitoring` and `ingress` need, and none from
- * `other`.
+ * Namespaces other than Hookline's, each with a pod that tries connections. The network policies
+ * permit the connections that `monitoring` and `ingress` need, and none from `other`.
  */
 const outside = ['monitoring', 'ingress', 'other'] as const
-/** Services that send webhook requests. */
 const webhookSenders = ['dispatcher', 'operator']
 const kafka = 'kafka-bootstrap.kafka:9092'
 const registry = 'schema-registry.kafka:8081'
 
-/**
- * A connection to try. `policy`: whether it opens while the network policies of the chart exist.
- */
+/** `policy`: whether the connection opens while the network policies of the chart exist. */
 export interface Expectation {
   /** A namespace of `outside`, or a service of Hookline. */
   readonly from: string
@@ -34,10 +30,7 @@ export interface Expectation {
   readonly policy: 'open' | 'closed'
 }
 
-/**
- * What each probe found: `open`, or the code of the error. A key has the fields `from` and `target`
- * of its expectation, separated by a space.
- */
+/** The result of each connection, by `<from> <target>`: `open`, or the code of the error. */
 export type Found = ReadonlyMap<string, string>
 
 interface PolicyValues {
@@ -47,7 +40,7 @@ interface PolicyValues {
 
 /**
  * Returns the network policy values of docs/how-to/deploy-on-kubernetes.md, with additional rules
- * for this machine. The load, the DNS server of the cluster and the endpoints run on this machine.
+ * for this machine, where the load, the DNS server and the endpoints run.
  */
 export function policyValues({ networkPolicy }: DeployPage, receiverPort: number): PolicyValues {
   const values = parse(networkPolicy).networkPolicy as PolicyValues
@@ -59,7 +52,6 @@ export function policyValues({ networkPolicy }: DeployPage, receiverPort: number
   }
 }
 
-/** One pod of a service of Hookline. */
 interface Peer {
   readonly service: string
   readonly pod: string
@@ -69,12 +61,11 @@ interface Peer {
 interface Place {
   readonly peers: readonly Peer[]
   readonly receiverPort: number
-  /** Ports at the private and the public address of this machine. */
   readonly privatePort: number
   readonly publicPort: number
 }
 
-/** The connections that the scenario tries. Without policies, all of them open. */
+/** Without policies, all of these connections open. */
 function expectations({ peers, receiverPort, privatePort, publicPort }: Place): readonly Expectation[] {
   const [collector, operator] = ['hookline-collector.hookline:80', `hookline-operator.hookline:${operatorPort}`]
   const rows: (readonly [from: string, target: string, policy: Expectation['policy']])[] = [
@@ -109,7 +100,6 @@ const probe = `Promise.all(process.argv.slice(1).map(target => new Promise(resol
   socket.once("connect", () => end("open")).once("timeout", () => end("timeout")).once("error", error => end(error.code))
 }))).then(results => console.log(JSON.stringify(results)))`
 
-/** Tries all connections from their pods. */
 async function tryConnections({ shell }: Installation, { peers }: Place, all: readonly Expectation[]): Promise<Found> {
   const found = new Map<string, string>()
   for (const [from, tried] of Map.groupBy(all, each => each.from)) {
@@ -122,7 +112,6 @@ async function tryConnections({ shell }: Installation, { peers }: Place, all: re
   return found
 }
 
-/** Compares the connections with the expectations. Returns the differences, as texts. */
 export function differences(all: readonly Expectation[], found: Found, hasPolicy: boolean): readonly string[] {
   const isClosed = (result: string | undefined): boolean => result === 'timeout' || result === 'ECONNREFUSED'
   return all.flatMap(({ from, target, policy }) => {
@@ -156,7 +145,7 @@ async function listen(address: string): Promise<{ readonly server: Server; reado
   return { server, port: (server.address() as { port: number }).port }
 }
 
-/** Opens a connection to the ops port of a pod from this machine. @throws after three seconds */
+/** @throws after three seconds */
 async function openConnection(host: string): Promise<Socket> {
   const socket = connect({ host, port: opsPort })
   // Without `resume`, the socket would buffer responses until the next call that reads them.
@@ -170,7 +159,6 @@ async function openConnection(host: string): Promise<Socket> {
   }
 }
 
-/** Whether a new connection from this machine to the ops port of a pod opens. */
 const opens = (host: string): Promise<boolean> =>
   openConnection(host).then(
     socket => Boolean(socket.destroy()),
@@ -179,7 +167,6 @@ const opens = (host: string): Promise<boolean> =>
 
 const request = 'GET /livez HTTP/1.1\r\nHost: hookline\r\n\r\n'
 
-/** Whether the pod responds to a request on an open connection within five seconds. */
 async function responds(socket: Socket): Promise<boolean> {
   socket.write(request)
   return once(socket, 'data', { signal: AbortSignal.timeout(5_000) }).then(
@@ -242,8 +229,8 @@ async function tryPolicies(on: Installation, ports: Omit<Place, 'peers'>): Promi
 }
 
 /**
- * Creates the policies while a connection to the ops port of a dispatcher is open. Returns the time
- * in ms until new connections are refused, and whether the open connection still works after that.
+ * Creates the policies while a connection to a dispatcher is open. Returns the time in ms until new
+ * connections are refused, and whether the open connection still works after that.
  */
 async function arriveUnderConnection(on: Installation, receiverPort: number) {
   const [{ name }] = await podsOf(on, 'dispatcher')

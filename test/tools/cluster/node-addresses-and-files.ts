@@ -1,35 +1,26 @@
 import { join } from 'node:path'
 
-/* The configuration files of the programs on the node. */
-
 /** The addresses of both ends of the cable (a veth pair) between this machine and the node. */
 export const machineAddress = '10.90.0.2'
 export const nodeAddress = '10.90.0.1'
 /**
- * Another address of this machine. It is in no private block, so a network policy treats it as a
- * public address. It is reserved for documentation (RFC 5737), so no other machine has it.
+ * An address of this machine that network policies treat as public. It is reserved for
+ * documentation (RFC 5737), so no other machine has it.
  */
 export const publicAddress = '203.0.113.1'
 /** An address of this machine for clients that must not share `machineAddress` with the load. */
 export const clientAddress = '10.90.0.3'
 export const podAddresses = '10.244.0.0/16'
-/**
- * Name of the pause image. The node and its pods pull no image, so this name exists only in the
- * node's store of images.
- */
+/** This image exists only in the node's store of images. The node and its pods pull no image. */
 export const pauseImage = 'hookline.test/pause:1'
 
 export interface NodePlace {
-  /** An existing directory, in which all files of the node are. */
+  /** An existing directory for all files of the node. */
   readonly directory: string
-  /** The root of the unpacked Debian packages. */
   readonly packages: string
 }
 
-/**
- * Returns the content of each configuration file, by name. The YAML files have JSON, which is valid
- * YAML.
- */
+/** Returns the content of each configuration file, by name. JSON is valid YAML. */
 export function nodeFiles({ directory, packages }: NodePlace): ReadonlyMap<string, string> {
   const file = (name: string): string => join(directory, name)
   return new Map([
@@ -80,13 +71,12 @@ const kubeletConfiguration = (directory: string): object => ({
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
   kind: 'KubeletConfiguration',
   address: nodeAddress,
-  // The kubelet needs no authentication: only this machine and the pods reach the address of the
-  // node.
+  // Only this machine and the pods reach the node, so the kubelet needs no authentication.
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
   cgroupDriver: 'cgroupfs',
-  // The kubelet must also start with cgroup v1, because this machine may have it. The tests then do
-  // not show how the chart behaves with cgroup v2.
+  // This machine may have cgroup v1. The tests then do not show how the chart behaves with cgroup
+  // v2.
   failCgroupV1: false,
   failSwapOn: false,
   clusterDomain: 'cluster.local',
@@ -94,8 +84,7 @@ const kubeletConfiguration = (directory: string): object => ({
   resolvConf: join(directory, 'resolv.conf'),
   containerRuntimeEndpoint: `unix://${directory}/containerd.sock`,
   volumePluginDir: join(directory, 'plugins'),
-  // The limit for the disk of the volumes (`nodefs`) is the default. The limit for the disk of the
-  // images is lower, because the images are on a disk of this machine, which may be almost full.
+  // The images (`imagefs`) are on a disk of this machine, which may be almost full.
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '1%' },
   // How long the kubelet reports DiskPressure after the disk has space again, by default five
   // minutes. Kubernetes schedules no pod in this time.
@@ -113,7 +102,7 @@ const proxyConfiguration = (kubeconfig: string): object => ({
   bindAddress: nodeAddress,
   metricsBindAddress: '127.0.0.1:10249',
   healthzBindAddress: '127.0.0.1:10256',
-  // With 0, kube-proxy does not set these limits. It could not set them in the network namespace of
-  // the node.
+  // With 0, kube-proxy does not set these limits. In the network namespace of the node, it could
+  // not.
   conntrack: { maxPerCore: 0, tcpCloseWaitTimeout: '0s', tcpEstablishedTimeout: '0s' },
 })

@@ -25,11 +25,10 @@ const namespaces = '/run/netns'
 const cgroups = '/sys/fs/cgroup'
 
 export interface Node {
-  /** Imports an image archive into the node. */
   importImage(archive: string): Promise<void>
   /**
-   * Starts a network plugin that enforces network policies. Resolves with a function that stops it
-   * and removes its rules.
+   * Starts a plugin that enforces network policies. Resolves with a function that stops it and
+   * removes its rules.
    */
   startNetworkPlugin(): Promise<() => Promise<void>>
   stop(): Promise<void>
@@ -38,26 +37,22 @@ export interface Node {
 export interface NodeOptions {
   readonly plane: ControlPlane
   readonly kubernetes: string
-  /** The root of the unpacked Debian packages. */
   readonly packages: string
-  /** An existing directory for the node's files and logs. */
   readonly directory: string
 }
 
 /**
- * Size of the kubelet's file system, which has the volumes of the pods. It is small and in memory,
- * so that a scenario can fill it.
+ * Size of the file system of the pods' volumes. It is in memory, so that a scenario can fill it.
  */
 const kubeletDiskBytes = 2 * 1_024 * 1_048_576
 
 /**
- * The script of the first process of the node. The process has its own process and mount
- * namespaces, so all processes and mounts of the node end with it. The script hides directories of
- * the machine in which the programs would leave files.
+ * The first process of the node. It has its own process and mount namespaces, so all processes and
+ * mounts of the node end with it. It hides directories of the machine in which programs would leave
+ * files.
  *
  * The kubelet sets some kernel parameters, which would apply to the whole machine. So the script
- * mounts another file over the file of each of these parameters in /proc/sys. The mounted file
- * already has the value that the kubelet wants, so the kubelet changes nothing.
+ * mounts, over each parameter's file in /proc/sys, a file that already has the kubelet's value.
  */
 const script = `
 set -e
@@ -99,9 +94,8 @@ export async function createNetwork(): Promise<void> {
     ['link', 'set', cable, 'up'],
     ['-n', namespace, 'address', 'add', `${nodeAddress}/24`, 'dev', 'eth0'],
     ['-n', namespace, 'link', 'set', 'eth0', 'up'],
-    // When a pod sends a packet to a Service, the system first looks up a route for the address of
-    // the Service. Only then do the rules of kube-proxy replace this address by that of a pod.
-    // Without a route, the system would not send the packet.
+    // The system looks up a route for the address of a Service before the rules of kube-proxy
+    // replace this address. Without a route, the system would not send the packet.
     ['-n', namespace, 'route', 'add', serviceAddresses, 'via', machineAddress],
     ['-n', namespace, 'route', 'add', publicAddress, 'via', machineAddress],
     ...[serviceAddresses, podAddresses].map(block => ['route', 'add', block, 'via', nodeAddress]),
@@ -109,10 +103,7 @@ export async function createNetwork(): Promise<void> {
   for (const words of commands) await run('ip', words)
 }
 
-/**
- * Removes the network of this run, or of an earlier run that was killed. The deletion of the cable
- * also deletes the routes.
- */
+/** Removes the network of this run, or of a killed run. Without the cable, the routes end too. */
 export async function removeNetwork(): Promise<void> {
   for (const words of [
     ['link', 'delete', cable],
@@ -127,7 +118,7 @@ export async function removeNetwork(): Promise<void> {
 }
 
 /**
- * Starts the node. Resolves when the API server reports the node as ready.
+ * Resolves when the API server reports the node as ready.
  * @throws with the logs
  */
 export async function startNode(options: NodeOptions): Promise<Node> {
@@ -185,8 +176,7 @@ async function isReady({ api }: ControlPlane): Promise<boolean> {
 /** Removes the control groups that the kubelet created, children first. */
 async function removeCgroups(): Promise<void> {
   const roots = [cgroups, ...(await readdir(cgroups)).map(name => join(cgroups, name))]
-  // Several names may be links to the same hierarchy of control groups. For example, `cpu` and
-  // `cpuacct` may lead to `cpu,cpuacct`.
+  // Several names may link to one hierarchy, for example `cpu` and `cpuacct` to `cpu,cpuacct`.
   const groups = roots.map(root => join(root, 'kubepods')).filter(existsSync)
   for (const pods of new Set(groups.map(path => realpathSync(path)))) {
     const inside = await readdir(pods, { recursive: true, withFileTypes: true })
@@ -195,7 +185,7 @@ async function removeCgroups(): Promise<void> {
   }
 }
 
-/** Removes a control group. The system refuses this until the killed processes in it are gone. */
+/** The system refuses to remove a control group until the killed processes in it are gone. */
 async function removeCgroup(path: string): Promise<void> {
   const deadline = performance.now() + stopTimeoutMs
   for (;;) {

@@ -18,16 +18,12 @@ import type { Done, Scenario } from './run-scenario.ts'
 import { configOf, inHookline, latestMs, podsOf, until } from './scenario-steps.ts'
 import { judge } from './verdict.ts'
 
-/** Number of destinations that change. */
 const count = 10
-/** Messages a second for the changed destinations. Each message goes to all of them. */
+/** Messages per second. Each goes to all changed destinations. */
 const perSecond = 6
 const changePatienceMs = 60_000
 /** Time in ms from the creation of a destination until every process certainly uses it. */
 const inForceMs = 2_000
-/**
- * The files that the scenarios add to the Secret `hookline`: the content of each file by its name.
- */
 const secrets = {
   'operator-key': operatorKey,
   'encryption-key': '0123456789abcdef'.repeat(4),
@@ -35,7 +31,7 @@ const secrets = {
 }
 const limits = { restarts: 2, refused: 0, latestMs }
 
-/** Adds the operator service, with one operator key. `change` changes further configuration. */
+/** `change` changes further configuration. */
 export async function addOperator(on: Installation, change: Parameters<typeof configOf>[0]): Promise<void> {
   await on.shell(`${inHookline} patch secret hookline --patch '${JSON.stringify({ stringData: secrets })}'`)
   const operator = {
@@ -46,10 +42,7 @@ export async function addOperator(on: Installation, change: Parameters<typeof co
   await on.rolledOut()
 }
 
-/**
- * Adds the operator service, and opens the console with the `port-forward` command of
- * docs/how-to/deploy-on-kubernetes.md.
- */
+/** Adds the operator service, and opens the console as in docs/how-to/deploy-on-kubernetes.md. */
 export async function enableOperator(on: Installation): Promise<void> {
   const source = { id: changedSource, writeKeyFile: '../secrets/changed-write-key' }
   await addOperator(on, config => ({ ...config, sources: [...(config['sources'] as readonly object[]), source] }))
@@ -73,9 +66,9 @@ interface Changing {
 }
 
 /**
- * Changes destinations through the Service of the operator API while its pods are replaced, drained
- * and killed. Compares the responses with the config topic, with what each pod shows, and with the
- * requests to the changed destinations.
+ * Changes destinations while the pods of the operator API are replaced, drained and killed.
+ * Compares the responses with the config topic, with what each pod shows, and with the requests to
+ * the changed destinations.
  */
 async function changeThroughFaults(on: Installation): Promise<Done> {
   const address = await on.shell(`${inHookline} get service hookline-operator --output jsonpath='{.spec.clusterIP}'`)
@@ -122,7 +115,6 @@ async function injectFaults(on: Installation, changing: Changing) {
   return { measured, failures }
 }
 
-/** Begins two changes every half second until the fault is over. */
 async function whileChanging(changing: Changing, fault: () => Promise<Done>): Promise<Done> {
   let isOver = false
   const changes = (async () => {
@@ -150,7 +142,6 @@ async function replacePods(on: Installation): Promise<Done> {
   return {}
 }
 
-/** Kills one process after the other, each during concurrent changes. */
 async function killPods(on: Installation, changing: Changing): Promise<Done> {
   for (const { name, restarts } of await podsOf(on, 'operator')) {
     const id = await processOf(name)

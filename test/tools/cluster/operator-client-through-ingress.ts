@@ -15,7 +15,6 @@ export interface IngressAnswer {
 }
 
 export interface IngressClient {
-  /** Sends a request with the operator key, and a body as JSON. */
   ask(method: 'GET' | 'PUT' | 'PATCH', path: string, options?: IngressRequest): Promise<IngressAnswer>
 }
 
@@ -24,18 +23,15 @@ interface IngressRequest {
   readonly body?: object
 }
 
-/** Resolves every host name to the address of the node. */
 const lookup: LookupFunction = (_, { all }, callback) =>
   all ? callback(null, [{ address: nodeAddress, family: 4 }]) : callback(null, nodeAddress, 4)
 
-/** The certificate authority, in the working directory of the installation. */
 const authorityOf = ({ directory }: Installation): Promise<string> => readFile(join(directory, 'ca.crt'), 'utf8')
 
-/** Connections to the Ingress controller from an address of this machine. */
+/** All connections begin at `localAddress`. */
 export const ingressAgent = async (on: Installation, localAddress: string): Promise<Agent> =>
   new Agent({ keepAlive: true, ca: await authorityOf(on), lookup, localAddress })
 
-/** Creates a client of the operator API through the Ingress controller. */
 export async function createIngressClient(
   on: Installation,
   host: string,

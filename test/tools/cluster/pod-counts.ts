@@ -1,9 +1,8 @@
 import type { Installation } from './installation.ts'
 import { seconds, until } from './scenario-steps.ts'
 
-/** Follows the number of ready pods of a service. */
 export interface PodCounts {
-  /** Waits until this number of pods is ready. Resolves with the time in ms that it took. */
+  /** Resolves with the time in ms that it took. */
   reach(count: number): Promise<number>
   /** Each change of the number, with the time since `followPods`, as text. */
   text(): string

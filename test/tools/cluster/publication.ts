@@ -7,7 +7,7 @@ import type { Row } from './run-scenario.ts'
 
 /** A row of `cluster.json`. */
 export interface PublishedRow extends Row, Circumstances {
-  /** Versions of the programs of the cluster, as text. The first published rows do not have it. */
+  /** Absent in the first published rows. */
   readonly versions?: string
 }
 
@@ -28,18 +28,16 @@ export function summary({ name, failures, measured, ...figures }: Row): string {
   ].join('\n  ')
 }
 
-/** The name and the description of each scenario. */
 type Runnable = readonly Pick<Row, 'name' | 'shows'>[]
 
-/** Replaces the published rows of the same names, and the table that shows them. */
 export async function publish(root: string, fresh: readonly PublishedRow[], scenarios: Runnable): Promise<void> {
   for (const [path, text] of await publishedFiles(root, scenarios, fresh)) await writeFile(join(root, path), text)
 }
 
 /**
- * Returns the new texts of `cluster.json` and of the page with its table, by path. The rows in
- * `fresh` replace the published rows of the same names. `texts` has the new texts of pages that
- * another generator has already changed. This function uses these texts instead of the files.
+ * Returns the new texts of `cluster.json` and of the page with its table, by path. `fresh` replaces
+ * the published rows of the same names. `texts` has texts of pages that another generator has
+ * changed. These texts are used instead of the files.
  */
 export async function publishedFiles(
   root: string,
@@ -57,8 +55,8 @@ export async function publishedFiles(
 }
 
 /**
- * The table with a line for each scenario, and the lists of failures, of additional figures, of
- * versions, and of scenarios without a row.
+ * Returns the table of the scenarios, and lists of the failures, the additional figures, the
+ * versions, and the scenarios without a row.
  */
 export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
   if (rows.length === 0) return 'Nothing has been published yet.'

@@ -15,8 +15,8 @@ export interface JavaFiles {
 }
 
 /**
- * Returns the versions of the programs of a cluster on which Hookline is installed, as text:
- * `Kubernetes v1.34.2, containerd 1.6.20, …`.
+ * Returns the versions of the programs of a cluster, as text: `Kubernetes v1.34.2, containerd
+ * 1.6.20, …`.
  */
 export async function versionsOf(shell: Shell, { kafka, registry }: JavaFiles): Promise<string> {
   const { serverVersion } = JSON.parse(await shell('kubectl version --output json'))
@@ -37,10 +37,9 @@ export async function versionsOf(shell: Shell, { kafka, registry }: JavaFiles): 
   ].join(', ')
 }
 
-/** Reads the version from Helm's path if possible, because a Helm built here prints only `v4.2`. */
+/** Prefers the version in Helm's path, because a Helm built here prints only `v4.2`. */
 async function helmVersion(shell: Shell): Promise<string> {
   return versionIn(await findOrBuildHelm()) ?? (await shell(`helm version --template '{{.Version}}'`))
 }
 
-/** Returns the first version number in a path. */
 const versionIn = (path: string): string | undefined => /-v?(\d+\.\d+\.\d+)/.exec(path)?.[1]

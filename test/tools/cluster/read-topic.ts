@@ -3,10 +3,9 @@ import type { Installation } from './installation.ts'
 import { inHookline } from './scenario-steps.ts'
 
 /**
- * Script that reads a topic with the Kafka client of the image, and prints each record as a line of
- * JSON. It runs in a pod, because Kafka advertises a name that only pods can resolve. It calls
- * `process.exit` only after all output is written, because `process.exit` discards lines that wait
- * for a slow reader.
+ * Script that prints each record of a topic as a line of JSON. It runs in a pod, because Kafka
+ * advertises a name that only pods can resolve. `process.exit` discards pending output, so the
+ * script calls it only after all output is written.
  */
 const program = (topic: string): string => `
 const { Kafka, logLevel } = require('/app/node_modules/kafkajs')
@@ -44,7 +43,6 @@ interface Line {
   readonly headers: LogRecord['headers']
 }
 
-/** Reads all records of a topic, in the order of the offsets of each partition. */
 export async function readTopic({ shell }: Installation, topic: string) {
   const node = `${inHookline} exec --stdin deploy/hookline-operator -- /nodejs/bin/node -`
   const lines = await shell(`${node} <<'END'\n${program(topic)}\nEND`)

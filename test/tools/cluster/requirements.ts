@@ -3,10 +3,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/**
- * Programs that the cluster needs on this machine. A call of a program with the arguments `words`
- * succeeds if the program is installed. `why` says what the program is for.
- */
+/** Programs that must be installed: each runs with the arguments `words`. `why` is its purpose. */
 const programs: readonly (readonly [name: string, words: readonly string[], why: string])[] = [
   ['go', ['version'], 'Go 1.26 or newer, which builds Kubernetes'],
   ['apt-get', ['--version'], 'apt-get, which downloads containerd, runc, nftables and iptables'],
@@ -18,7 +15,6 @@ const programs: readonly (readonly [name: string, words: readonly string[], why:
   ['openssl', ['version'], 'openssl, which makes the secrets of the deployment page'],
 ]
 
-/** Returns everything that this machine lacks for a cluster, as texts. */
 export async function lackingForCluster(
   { platform, uid }: { readonly platform: string; readonly uid: number | undefined } = {
     platform: process.platform,

@@ -8,29 +8,20 @@ import { type Figures, judge, type Limits } from './verdict.ts'
 
 /** What a scenario reports about its fault. */
 export interface Done {
-  /** Names of pods whose process was killed, or could not commit its deliveries. */
   readonly victims?: readonly string[]
-  /**
-   * When the fault began, on the scale of `performance.now()`. Default: the time of the call of
-   * `inject`.
-   */
+  /** When the fault began, in ms of `performance.now()`. Default: the call of `inject`. */
   readonly at?: number
-  /** Additional figures, as text. */
   readonly measured?: readonly string[]
-  /** Reasons why the scenario fails. */
   readonly failures?: readonly string[]
 }
 
 export interface Scenario {
   readonly name: string
-  /** What happens, for the results table. */
   readonly shows: string
   readonly limits: Limits
-  /** Changes the installation before the load begins. */
   prepare?(installation: Installation): Promise<void>
   /** How the messages reach the collector. Default: through its Service. */
   entry?(installation: Installation): Promise<Partial<Target>>
-  /** Injects the fault or the change under load. Resolves when it is over. */
   inject(installation: Installation): Promise<Done>
   /** Removes what `prepare` has installed outside Hookline. It runs also after an error. */
   cleanUp?(): Promise<void>
@@ -43,7 +34,6 @@ export interface Row extends Omit<Figures, 'failures'> {
   readonly failures: readonly string[]
 }
 
-/** How many requests got each response other than 200, as text. */
 function refusalsIn(posted: readonly Posted[]): readonly string[] {
   const refused = Map.groupBy(
     posted.filter(({ answer }) => answer !== 200),
@@ -52,7 +42,6 @@ function refusalsIn(posted: readonly Posted[]): readonly string[] {
   return [...refused].map(([how, { length }]) => `${length} requests ${how}`)
 }
 
-/** How many requests were sent again, as text. */
 function sentAgainIn(posted: readonly Posted[]): readonly string[] {
   const { length } = posted.filter(({ sentAgain }) => sentAgain !== undefined)
   return length > 0 ? [`${length} requests sent again after a closed connection`] : []
@@ -61,15 +50,12 @@ function sentAgainIn(posted: readonly Posted[]): readonly string[] {
 /** When the collector received the message of a request to an endpoint. */
 const receivedAt = ({ body }: Received): string => String(JSON.parse(body).receivedAt)
 
-/** Messages a second. Only the deliveries to `destinations` are judged. */
+/** Messages per second. Only the deliveries to `destinations` are judged. */
 const perSecond = 60
 const steadyMs = 5_000
 const settleMs = 120_000
 
-/**
- * Runs a scenario under load. Resolves when all accepted messages are delivered, or after two
- * minutes.
- */
+/** Resolves when all accepted messages are delivered, or after two minutes. */
 export async function runScenario(scenario: Scenario, on: Installation): Promise<Row> {
   try {
     return await runUnderLoad(scenario, on)
@@ -96,7 +82,7 @@ async function runUnderLoad(scenario: Scenario, on: Installation): Promise<Row> 
     await load.stop()
   }
   await ledger.settled(destinations, settleMs)
-  // The wait is needed to count duplicates that arrive late.
+  // Wait for duplicates that arrive late.
   await delay(steadyMs)
   const posted = ledger.posted.filter(({ at }) => at >= begun)
   const figures = judge({

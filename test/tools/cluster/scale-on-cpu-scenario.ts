@@ -14,14 +14,13 @@ const writeKey = '0a1b2c3d4e5f6789'.repeat(2)
 const perSecond = 500
 const maxReplicas = 3
 /**
- * CPU use above which the autoscaler adds a collector, as a share of the CPU request of the pod. It
- * is the default of the chart.
+ * CPU use above which the autoscaler adds a collector, as a share of the pod's CPU request. It is
+ * the default of the chart.
  */
 const targetShare = 0.7
 /**
- * The autoscaler adds a second collector when the CPU use exceeds the usual use multiplied by this
- * factor. The scenario measures the usual use of all collectors before it adds load, and sets the
- * CPU request of the pods accordingly.
+ * The autoscaler adds a collector above the usual CPU use, multiplied by this factor. The CPU
+ * request of the pods is set accordingly, after the usual use was measured.
  */
 const useOfOne = 1.2
 /** Shortens the wait before a pod is removed, which is five minutes by default. */
@@ -53,15 +52,14 @@ async function scaleOnCpu(on: Installation): Promise<Done> {
 }
 
 /**
- * Adds load until three collectors are ready. Then stops the additional load, and waits until one
- * collector is left. Resolves with the figures, as texts. `ledger` records the additional messages.
+ * Adds load until three collectors are ready, and then waits until one is left. `ledger` records
+ * the additional messages.
  */
 async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonly string[]> {
   const measured: string[] = []
   const counts = followPods(on, 'collector')
   await counts.reach(1)
-  // A Service distributes connections, not requests. So a reused connection would stay at its pod,
-  // and the additional pods would get no load.
+  // A Service distributes connections, not requests. So the load must not reuse connections.
   const load = await startMessageLoad({ ...on, ledger, writeKey: async () => writeKey, agent: new Agent() }, perSecond)
   try {
     const up = await counts.reach(maxReplicas)
@@ -75,7 +73,7 @@ async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonl
   return [...measured, `ready collectors: ${counts.text()}`]
 }
 
-/** Resolves with the CPU use of all collectors since `from`, in thousandths of a CPU. */
+/** Resolves with thousandths of a CPU. */
 async function useOfCollectors(on: Installation, from: number): Promise<number> {
   const path = '/apis/metrics.k8s.io/v1beta1/namespaces/hookline/pods'
   const selector = encodeURIComponent('app.kubernetes.io/component=collector')
@@ -100,7 +98,7 @@ interface PodMetrics {
 
 const begunAt = ({ timestamp, window }: PodMetrics): number => Date.parse(timestamp) - Number.parseFloat(window) * 1_000
 
-/** Enables the autoscaler of the collector. Resolves with the previous values of the chart. */
+/** Resolves with the previous values of the chart. */
 async function enableAutoscaling(on: Installation, request: number): Promise<Values> {
   const before = await on.upgrade(values => {
     const { config } = values

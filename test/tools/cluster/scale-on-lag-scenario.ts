@@ -9,31 +9,28 @@ import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './scenar
 /** A third destination, whose slow responses cause the lag. */
 const slow = 'slow'
 /**
- * Response time, in ms, of `slow` during the lag. With 60 messages a second, about 210 deliveries
- * wait for a response, and their records are not committed. Commits are 250 ms apart, so up to 15
- * further records count as lag.
+ * Response time of `slow` during the lag, in ms. With 60 messages per second, about 210 records
+ * wait for a response, and up to 15 further ones for the next commit (every 250 ms). All count as
+ * lag.
  */
 const slowLatencyMs = 3_500
 const fastLatencyMs = 10
 /**
- * Number of records of lag per dispatcher that KEDA permits. It is more than the usual lag, and
- * less than half of the lag with slow responses. So KEDA adds two pods.
+ * Records of lag per dispatcher that KEDA permits. It is more than the usual lag, and less than
+ * half of the lag with slow responses. So KEDA adds two pods.
  */
 const lagThreshold = 80
 const maxReplicas = 3
 /** Concurrent requests of a process. One dispatcher must be able to wait for all slow responses. */
 const concurrency = 1_024
-/**
- * Waits before the removal of a pod. With the chart's settings, KEDA would wait five minutes, and
- * remove a pod every two minutes.
- */
+/** With the chart's settings, KEDA would wait five minutes, and remove a pod every two minutes. */
 const scaleDown = {
   stabilizationWindowSeconds: 30,
   policies: [{ type: 'Pods', value: 1, periodSeconds: 30 }],
 }
 const object = 'scaledobject/hookline-dispatcher'
 
-/** Enables KEDA. Resolves with the previous values of the chart. Restores them after an error. */
+/** Resolves with the previous values of the chart. Restores them after an error. */
 export async function enableKeda(on: Installation): Promise<Values> {
   on.receiver.slow(slow, fastLatencyMs)
   const before = await on.upgrade(values => {
@@ -78,10 +75,7 @@ async function scaleOnLag(on: Installation, before: Values): Promise<Done> {
   return { measured, failures: length > 0 ? [`duplicates to ${slow}: ${length}`] : [] }
 }
 
-/**
- * Makes responses slow until three dispatchers deliver. Then makes responses fast, and waits until
- * one dispatcher is left. Resolves with the figures, as texts.
- */
+/** Makes responses slow until three dispatchers deliver, and then fast until one is left. */
 async function scaleUpAndDown(on: Installation): Promise<readonly string[]> {
   const { receiver, ledger } = on
   const counts = followPods(on, 'dispatcher')
@@ -102,7 +96,7 @@ async function scaleUpAndDown(on: Installation): Promise<readonly string[]> {
   return [...measured, `ready dispatchers: ${counts.text()}`]
 }
 
-/** Returns a function that reads the lag from the API of KEDA, as Kubernetes does. */
+/** Reads the lag from the API of KEDA, as Kubernetes does. */
 async function lagOf({ shell }: Installation): Promise<() => Promise<number>> {
   const name = await shell(`${inHookline} get ${object} --output jsonpath='{.status.externalMetricNames[0]}'`)
   const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/hookline/${name}`
@@ -113,7 +107,6 @@ async function lagOf({ shell }: Installation): Promise<() => Promise<number>> {
   }
 }
 
-/** Messages since `from` that the slow destination accepted more than once. */
 function duplicatesIn(ledger: Ledger, from: number): readonly string[] {
   const accepted = ledger.deliveries.filter(({ destination, sent }) => destination === slow && sent.at >= from)
   const times = Map.groupBy(accepted, ({ sent }) => sent.id)

@@ -2,7 +2,6 @@ import type { Installation, Values } from './installation.ts'
 import type { Done, Scenario } from './run-scenario.ts'
 import { inHookline, latestMs, podsOf, seconds, until } from './scenario-steps.ts'
 
-/** Scales each service with `kubectl scale`, up and down, and then upgrades with Helm. */
 async function scale(on: Installation): Promise<Done> {
   const { shell, ledger } = on
   const to = async (service: string, replicas: number): Promise<void> => {
@@ -26,9 +25,9 @@ async function scale(on: Installation): Promise<Done> {
 }
 
 /**
- * Upgrades with Helm after `kubectl scale`. The upgrade must restore the numbers of pods that the
- * values have. Helm 4 refuses the upgrade without `--force-conflicts`, because kubectl has changed
- * these numbers. Helm 3 needs no option.
+ * Upgrades with Helm after `kubectl scale`, which must restore the numbers of pods in the values.
+ * Because kubectl has changed these numbers, Helm 4 needs `--force-conflicts`. Helm 3 needs no
+ * option.
  */
 export async function upgradeAfterScaling(
   on: Pick<Installation, 'shell' | 'page'> & { upgrade(change: (values: Values) => Values): Promise<unknown> },

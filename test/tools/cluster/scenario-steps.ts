@@ -2,13 +2,10 @@ import { reached } from '../chaos/poll-until-reached.ts'
 import type { Installation, Values } from './installation.ts'
 import type { Pod } from './list-pods-and-find-process.ts'
 
-/* Steps and values that several scenarios use. */
-
 export const inHookline = 'kubectl --namespace hookline'
 const podPatienceMs = 120_000
 /**
- * Maximum time from the acknowledgement of a message to its delivery, in all scenarios except an
- * outage of Kafka.
+ * Maximum time from the acknowledgement of a message to its delivery, except in an outage of Kafka.
  */
 export const latestMs = 20_000
 
@@ -28,14 +25,13 @@ export async function until(
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 
-/** The pods of a service. @throws when there is none */
+/** The pods of a service. @throws when the service has no pod */
 export async function podsOf({ pods }: Installation, service: string): Promise<readonly [Pod, ...Pod[]]> {
   const [first, ...others] = (await pods()).filter(pod => pod.service === service)
   if (first === undefined) throw new Error(`${service} has no pod`)
   return [first, ...others]
 }
 
-/** The address of a pod. */
 export const addressOf = ({ shell }: Installation, pod: string): Promise<string> =>
   shell(`${inHookline} get pod ${pod} --output jsonpath='{.status.podIP}'`)
 
@@ -51,8 +47,8 @@ export const configOf =
 export const services = ['collector', 'dispatcher', 'audiences']
 
 /**
- * Runs a step of a scenario with an autoscaler. If the step fails, adds two details to the error:
- * the state of the autoscalers, and the end of the logs of the programs in `namespace`.
+ * Runs a step with an autoscaler. If the step fails, adds the state of the autoscalers, and the end
+ * of the logs of the programs in `namespace`, to the error.
  */
 export async function withLogs<T>(
   { shell }: Pick<Installation, 'shell'>,

@@ -21,7 +21,6 @@ import {
   wrongConfigurationScenario,
 } from './update-and-configuration-scenarios.ts'
 
-/** The scenarios, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
   smallerRequestsScenario,
   updateAndRollbackScenario,

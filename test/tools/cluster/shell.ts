@@ -13,8 +13,8 @@ const scriptTimeoutMs = 300_000
 export type Shell = (script: string) => Promise<string>
 
 /**
- * Opens a shell with kubectl and helm on its PATH. Its working directory is `directory`, in which
- * `deploy` is a link to the folder of this name in the repository.
+ * Opens a shell with kubectl and helm on its PATH. It works in `directory`, in which `deploy` is a
+ * link to the folder of this name in the repository.
  */
 export async function openShell(directory: string, { kubeconfig, kubernetes }: Cluster): Promise<Shell> {
   const programs = join(directory, 'bin')

@@ -14,17 +14,14 @@ const healthPort = 20_244
 
 export interface PluginOptions {
   readonly plane: ControlPlane
-  /** The root of the unpacked Debian packages. */
   readonly packages: string
-  /** An existing directory for the plugin's files and log. */
   readonly directory: string
-  /** The file of the node's network namespace. */
   readonly networkNamespace: string
 }
 
 /**
- * Starts kube-router on the node. Only its part that enforces network policies is active. Resolves
- * when kube-router is ready. The result is a function that stops kube-router and removes its rules.
+ * Starts only the part of kube-router that enforces network policies. Resolves, when it is ready,
+ * with a function that stops it and removes its rules.
  * @throws with the end of the log of kube-router
  */
 export async function startNetworkPlugin(options: PluginOptions): Promise<() => Promise<void>> {
@@ -59,7 +56,7 @@ export async function startNetworkPlugin(options: PluginOptions): Promise<() => 
   }
   return async () => {
     await started.stop()
-    // The chains are deleted before the sets, because chains of kube-router refer to its sets.
+    // Chains refer to sets, so the chains are deleted first.
     for (const words of [
       ['iptables', '--flush'],
       ['iptables', '--delete-chain'],
@@ -70,11 +67,8 @@ export async function startNetworkPlugin(options: PluginOptions): Promise<() => 
 }
 
 /**
- * The environment in which kube-router finds the programs of the packages. The package of iptables
- * has only the program `xtables-nft-multi`. Under the names `iptables`, `iptables-save` and
- * `iptables-restore`, this program does the work of these commands. Debian creates links with these
- * names when it installs the package. This package is only unpacked, so this function creates the
- * links, in the directory `links`.
+ * Links `xtables-nft-multi` under the names of the three iptables programs, as the installation of
+ * the package would. The packages are only unpacked.
  */
 async function environment(packages: string, links: string): Promise<NodeJS.ProcessEnv> {
   await mkdir(links, { recursive: true })

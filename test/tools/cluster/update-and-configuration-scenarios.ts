@@ -3,12 +3,9 @@ import { type Installation, webhooksOf } from './installation.ts'
 import type { Done, Scenario } from './run-scenario.ts'
 import { configOf, inHookline, latestMs, seconds, services, settingOf, until } from './scenario-steps.ts'
 
-/** Time limit, in ms, for the update of a mounted ConfigMap or Secret. It takes about a minute. */
+/** Time limit for the update of a mounted ConfigMap or Secret, in ms. It takes about a minute. */
 const mountPatienceMs = 180_000
-/**
- * A lower CPU request for each pod, so that an update can start additional pods on a node with two
- * CPUs.
- */
+/** Low CPU requests, so that an update can start additional pods on a node with two CPUs. */
 const smallRequests = Object.fromEntries(
   [...services, 'operator'].map(name => [name, { resources: { requests: { cpu: '50m' } } }]),
 )
@@ -21,7 +18,6 @@ async function updateAndRollBack(on: Installation): Promise<Done> {
   return {}
 }
 
-/** Adds a destination in the ConfigMap, and replaces the shared secret in the Secret. */
 async function changeLive(on: Installation): Promise<Done> {
   const { receiver, ledger, shell, upgrade } = on
   const secret = 'a'.repeat(64)
@@ -49,8 +45,8 @@ async function changeLive(on: Installation): Promise<Done> {
 }
 
 /**
- * Makes a mistake in the values of the chart, which Helm must refuse, and then one in the ConfigMap
- * itself. Helm does not see the second mistake, so the processes must refuse the file.
+ * Makes a mistake in the values, which Helm must refuse, and then one in the ConfigMap, which only
+ * the processes can refuse.
  */
 async function makeMistakes(on: Installation): Promise<Done> {
   const failures: string[] = []
@@ -66,8 +62,7 @@ async function makeMistakes(on: Installation): Promise<Done> {
   const good = data['hookline.yaml']
   const put = async (text: string): Promise<void> => {
     const changed = { ...configMap, metadata: { name, labels, annotations }, data: { ...data, 'hookline.yaml': text } }
-    // With `--field-manager=helm`, Helm stays the only manager of the fields. After a
-    // `kubectl patch`, a later change of the field by Helm would be a conflict.
+    // With `--field-manager=helm`, a later change of the field by Helm does not conflict.
     const command = `${inHookline} apply --server-side --force-conflicts --field-manager=helm --filename -`
     await on.shell(`${command} <<'END'\n${JSON.stringify(changed)}\nEND`)
   }

@@ -4,16 +4,14 @@ import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/messag
 
 /**
  * Maximum number of repeated deliveries for each pod that was killed or lost its connection to
- * Kafka. A dispatcher makes 60 judged deliveries per second, and commits every 250 ms. The limit is
- * the number of deliveries in 1.25 s: the additional second is tolerance for deliveries in progress
- * and a slow machine.
+ * Kafka. A dispatcher makes 60 judged deliveries per second, and commits every 250 ms. One more
+ * second is tolerance.
  */
 const inProgressOfOne = 75
 
 /**
- * Share of requests that may be sent again. A request rarely begins within the millisecond in which
- * its idle connection is closed. If a collector closes connections in use, far more requests are
- * sent again.
+ * Share of requests that may be sent again. A request rarely begins in the moment in which its idle
+ * connection closes. If a collector closed connections in use, the share would be far higher.
  */
 const sentAgainShare = 0.001
 
@@ -23,8 +21,8 @@ export interface Limits {
   /** Maximum number of requests to the collector without a 200. Absent: not judged. */
   readonly refused?: number
   /**
-   * Maximum time between two consecutive deliveries of a partition to the first destination.
-   * Absent: not judged.
+   * Maximum time between two deliveries of a partition to the first destination. Absent: not
+   * judged.
    */
   readonly pauseMs?: number
   /**
@@ -36,14 +34,12 @@ export interface Limits {
 export interface Evidence {
   readonly limits: Limits
   readonly destinations: readonly string[]
-  /** The messages and requests of the run. */
   readonly sent: readonly Sent[]
   readonly posted: readonly Posted[]
-  /** Successful deliveries of the run, in the order in which they arrived. See `copiesOf`. */
+  /** Successful deliveries of the run, in order of arrival. */
   readonly deliveries: readonly Delivery[]
-  /** When the fault began, in ms on the scale of `performance.now()`. */
+  /** When the fault began, in ms of `performance.now()`. */
   readonly at: number
-  /** Pods whose process was killed, or could not commit its deliveries. */
   readonly victims: readonly string[]
   readonly restarts: number
 }
@@ -54,10 +50,9 @@ export interface Figures {
   readonly delivered: number
   readonly lost: number
   readonly duplicates: { readonly inProgress: number; readonly ours: number }
-  /** Requests to the collector without a 200. */
   readonly refused: number
   readonly restarts: number
-  /** Times in ms. They are null if the scenario ran without load. */
+  /** Times in ms, or null if the scenario ran without load. */
   readonly p50Ms: number | null
   readonly p99Ms: number | null
   readonly latestMs: number | null
@@ -65,9 +60,6 @@ export interface Figures {
   readonly failures: readonly string[]
 }
 
-/**
- * Judges a scenario by the responses that the sender got and the requests that the endpoints got.
- */
 export function judge(evidence: Evidence): Figures {
   const { limits, destinations, deliveries, at, victims, restarts } = evidence
   const acknowledged = evidence.sent.filter(({ acknowledgedAt }) => acknowledgedAt !== undefined)
@@ -111,11 +103,10 @@ export function judge(evidence: Evidence): Figures {
 }
 
 /**
- * Returns how often the collector accepted each message that was sent again. Each request to an
- * endpoint has a mark. Usually, it is the time at which the collector received the message. So the
- * number of different marks of a message at one destination is the number of times that the
- * collector accepted the message. At some destinations, the mark is something else, so marks of
- * different destinations are not compared.
+ * Returns how often the collector accepted each message that was sent again: the number of
+ * different marks of its requests at one destination. Usually, the mark is the time at which the
+ * collector received the message. Some destinations have other marks, so destinations are not
+ * compared.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))

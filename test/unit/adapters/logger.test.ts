@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from '@jest/globals'
 
 const source = (file: string): string => new URL(`../../../src/${file}`, import.meta.url).href
 
-/** The lines on stderr of a process that logs one line at each level. */
 function linesAt(level: string): readonly Record<string, unknown>[] {
   return linesOf(
     `
@@ -15,14 +14,12 @@ function linesAt(level: string): readonly Record<string, unknown>[] {
   )
 }
 
-/** A script that creates `logger` and then runs the code in `doing`. */
 const scriptOf = (doing: string, level = 'info'): string => `
     import { createLogger } from '${source('adapters/logger.ts')}'
     import { Secret } from '${source('core/secret.ts')}'
     const logger = createLogger('${level}')
     ${doing}`
 
-/** The lines on stderr of a process that creates `logger` and then runs the code in `doing`. */
 function linesOf(doing: string, level = 'info'): readonly Record<string, unknown>[] {
   const script = scriptOf(doing, level)
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {

@@ -35,9 +35,8 @@ class FastClock extends ManualClock {
 }
 
 /**
- * Creates a replay through a server. The server handles the nth request with the nth function of
- * `responses`, and all further requests with the last function. `keys` are the idempotency keys of
- * the requests.
+ * The server handles the nth request with the nth of `responses`, and further requests with the
+ * last. `keys` are the idempotency keys of the requests.
  */
 async function createReplay(responses: readonly Respond[], signal?: AbortSignal, cancel?: string) {
   const keys: unknown[] = []

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 
 /*
- * Tests of the npm package of the service. The package is packed, unpacked to an empty folder, and
- * run there.
+ * Tests of the npm package of the service, which is packed, unpacked to an empty folder, and run
+ * there.
  */
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -26,8 +26,7 @@ it('contains only the needed files', () => {
     'dist/src/main.js',
     'dist/console/index.html',
     'deploy/local/hookline.yaml',
-    // The package must have all schemas. `schemas register` reads only some of them, and other
-    // programs read the rest.
+    // `schemas register` reads only some of the schemas. Programs of users read the rest.
     ...readdirSync(join(root, 'schemas')).map(name => `schemas/${name}`),
   ]
   expect(files).toEqual(expect.arrayContaining(needed))

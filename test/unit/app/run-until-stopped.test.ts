@@ -7,10 +7,7 @@ import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 const addresses: Addresses = { collector: undefined, operator: undefined, ops: 'http://127.0.0.1:9464' }
 const fatal = 'a fatal error stopped the process; see "fatal error" in the log'
 
-/**
- * Runs services whose `start` is `during`. In the result, `end` is `stopped`, or the message of the
- * error.
- */
+/** Runs services whose `start` is `during`. `end` is `stopped`, or the message of the error. */
 async function run(during: (context: StopContext) => Promise<Addresses>, signal = new AbortController().signal) {
   const logger = new RecordingLogger()
   const calls: string[] = []
@@ -32,7 +29,6 @@ async function run(during: (context: StopContext) => Promise<Addresses>, signal 
   return { end, calls, lines: logger.lines.map(({ line }) => line) }
 }
 
-/** The start of services that wait for something until the process must stop. */
 async function waiting({ stopAsked }: StopContext): Promise<Addresses> {
   if (!stopAsked.aborted) await once(stopAsked, 'abort')
   throw stopAsked.reason

@@ -4,10 +4,7 @@ import { handleStopSignals } from '../../../src/app/stop-signal.ts'
 
 class FakeProcess extends EventEmitter {
   readonly pid: number
-  /**
-   * How the process ended: an exit code, or the name of a signal. If the process has no listener
-   * for a signal, the signal ends the process.
-   */
+  /** How the process ended: an exit code, or the name of a signal for which it has no listener. */
   readonly ends: (number | string)[] = []
 
   constructor(pid: number) {

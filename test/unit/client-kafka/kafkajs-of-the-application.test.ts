@@ -6,8 +6,8 @@ import { describe, expect, it } from '@jest/globals'
 import { hostScript } from '../../support/client/kafkajs-unchanged-script.ts'
 
 /*
- * These tests check the modules in the cache of Node. They run in child processes, because jest
- * replaces this cache by a module registry of its own.
+ * The tests check the modules in the cache of Node. They run in child processes, because jest
+ * replaces this cache by its own.
  */
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -15,8 +15,7 @@ const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/load-kaf
 const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/private-api.ts')).href
 /**
  * Encodes a request twice. kafkajs loads the code of a request at its first use. Hookline's kafkajs
- * must then load its own instance of this code (not that of the application's kafkajs), and load it
- * only once.
+ * must load its own instance of this code, not the application's, and only once.
  */
 const use = `
   const { CompressionCodecs, CompressionTypes } = hookline.loadKafkajs()

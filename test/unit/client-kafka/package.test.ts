@@ -3,10 +3,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Consumer, installPacked, type Packed } from '../../support/client/packed-library.ts'
 
-/*
- * Tests of the content of the package. test/contract/kafka/client-kafka-package.test.ts uses the
- * package with a broker.
- */
+/* Tests of the content of the package. A contract test uses the package with a broker. */
 
 const name = '@hookline/client-kafka'
 const root = resolve(import.meta.dirname, '../../..')
@@ -37,8 +34,8 @@ describe('the package', () => {
       .map(([, specifier = '']) => specifier)
     const packages = new Set(imported.filter(each => !/^(\.|#|node:)/.test(each)))
     const service = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies as Record<string, string>
-    // `imported` does not have kafkajs, because src/adapters/kafka/kafkajs/private-api.ts loads it
-    // without an import statement.
+    // `imported` lacks kafkajs, because src/adapters/kafka/kafkajs/private-api.ts loads it without
+    // an import statement.
     const expected = [...packages, 'kafkajs'].map(each => [each, service[each]])
     expect(packed.manifest.dependencies).toEqual(Object.fromEntries(expected))
   })

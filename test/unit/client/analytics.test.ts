@@ -14,8 +14,7 @@ afterEach(() => {
 })
 
 /**
- * Responds to the nth request, on any connection, with the nth response. Later requests get the
- * last response.
+ * The nth request, on any connection, gets the nth response. Later requests get the last response.
  */
 function answering(...texts: readonly string[]): Script {
   let turn = 0

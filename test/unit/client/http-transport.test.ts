@@ -68,7 +68,7 @@ describe('the request', () => {
     })
     for (let count = 0; count < 20; count += 1) await send()
     // The next request may start before the connection is back in the pool. It then opens a second
-    // connection, but there is never a third one.
+    // connection, but never a third one.
     expect(receiver.connections()).toBeLessThanOrEqual(2)
     await transport.close?.()
     await Promise.all(ends)

@@ -11,8 +11,8 @@ import { createAuthority } from '../../support/network/certificates.ts'
 import { answer, answering, type Script, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
 /*
- * Tests of the npm package of the client. The package is packed, unpacked to an empty folder, and
- * used there.
+ * Tests of the npm package of the client, which is packed, unpacked to an empty folder, and used
+ * there.
  */
 
 let consumer: Consumer

@@ -174,9 +174,8 @@ describe('a listener that queues each failed message again', () => {
   const never: Respond = () => new Promise(() => {})
 
   /**
-   * A sender whose listener queues each failed message again. `thrown` are the errors that the
-   * listener's calls of `add` throw. At the 101st failure, the listener itself throws an error, so
-   * that the test ends.
+   * A sender whose listener queues each failed message again. `thrown` has the errors of these
+   * calls of `add`. The listener throws at the 101st failure, so that the test ends.
    */
   function requeueing(respond: Respond, settings: Partial<QueueSettings>) {
     const thrown: unknown[] = []

@@ -66,8 +66,7 @@ describe('a flush is due', () => {
     exact.add(6, 30_000)
     await settled()
     expect(exact.sizes()).toEqual([])
-    // The bytes that are left for the 16th and 17th message, after 15 messages of 30,000 bytes and
-    // 16 commas.
+    // The bytes that are left for the 16th and 17th message.
     const left = room - 15 * 30_000 - 16
     exact.add(1, 30_000)
     exact.add(1, left - 30_000)
@@ -140,9 +139,8 @@ describe('flush and close', () => {
     harness.add(3)
     await harness.sender.flush()
     expect(harness.sent.length).toBeGreaterThanOrEqual(4)
-    // The test must end the client, because the scripted endpoint adds a message at each request.
-    // After `close`, this call of `add` throws, so the request fails. The sender then retries the
-    // batch until the time limit of 1 s.
+    // The scripted endpoint adds a message at each request, so the test must end the client. After
+    // `close`, `add` throws, so the request fails. The sender retries until the time limit of 1 s.
     const closed = harness.sender.close(1_000)
     await harness.advance(1_000)
     await closed

@@ -30,7 +30,6 @@ const well: DispatcherVitals = {
 /** A record has been in progress for a day, and no request has ended in this time. */
 const dayLong = { oldestOpenMs: 86_400_000, sinceCallEndMs: 86_400_000 }
 
-/** The names of the failed checks. */
 const failing = ({ live, ready }: Health): { live: string[]; ready: string[] } => {
   const failed = (checks: Health['live']): string[] => checks.filter(check => !check.ok).map(check => check.name)
   return { live: failed(live), ready: failed(ready) }

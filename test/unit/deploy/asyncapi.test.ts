@@ -112,10 +112,7 @@ describe('topics of schemas/asyncapi.yaml', () => {
   })
 })
 
-/**
- * Compares the headers of records with those of a documented message. Every written header must be
- * documented, and every documented header must be written.
- */
+/** Every written header must be documented, and every documented header must be written. */
 function expectHeaders(name: string, records: readonly OutgoingRecord[]): void {
   const headers = messageOf(name)['headers'] as Json
   const validate = ajv.compile(headers)

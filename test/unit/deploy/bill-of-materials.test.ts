@@ -22,7 +22,7 @@ describe('the bill of materials of Hookline', () => {
     const { dependencies: direct } = json('package.json')
     const names = components.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(Object.keys(direct)))
-    // Only these development packages are checked, because some others are also used at runtime.
+    // Only these are checked, because other development packages are also used at runtime.
     expect(
       names.filter(name => ['jest', 'typescript', 'testcontainers', '@biomejs/biome', 'node'].includes(name)),
     ).toEqual([])

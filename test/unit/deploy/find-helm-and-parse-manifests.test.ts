@@ -14,9 +14,6 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/**
- * Writes a shell script that replaces a program, for example Helm or Go. Resolves with its path.
- */
 async function program(name: string, script: string): Promise<string> {
   const path = join(directory, name)
   await writeFile(path, `#!/bin/sh\n${script}\n`)

@@ -22,7 +22,6 @@ const manifest = await manifestOf('package.json')
 const packages = ['packages/client/package.json', 'packages/client-kafka/package.json']
 const published = [manifest.name, '@hookline/client', '@hookline/client-kafka']
 
-/** The problem of a changeset. Undefined if there is none. */
 function faultOf(text: string): string | undefined {
   try {
     const { releases, summary } = parseChangesetFile(text)
@@ -73,8 +72,7 @@ describe('a place with the version', () => {
 describe('npm run release', () => {
   let folder: string
   const places = ['package.json', 'CHANGELOG.md', ...packages, ...Object.keys(released)]
-  // Replaces the scripts that `npm run release` runs after it has written the version. Other tests
-  // check the results of the real scripts.
+  // Replaces the scripts that `npm run release` runs after it has written the version.
   const scripts = { ...manifest.scripts, generate: 'cp package.json generated' }
   const texts = () => Promise.all(places.map(path => read(path, folder)))
   const release = () => execute('npm', ['run', '--silent', 'release'], { cwd: folder })
@@ -84,7 +82,7 @@ describe('npm run release', () => {
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await cp(join(checkout, path), join(folder, path), { recursive: true })
     }
-    // The files have the version 9.8.7, because the test must not depend on the real version.
+    // The test must not depend on the real version.
     await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, scripts, version: '9.8.7' }))
     await writeFile(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## 9.8.7\n- Before.\n')
     await symlink(join(checkout, 'node_modules'), join(folder, 'node_modules'))

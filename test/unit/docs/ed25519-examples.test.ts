@@ -9,8 +9,8 @@ import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../sup
 
 /*
  * Runs the example receivers in the section `With a public key` of
- * docs/how-to/verify-standard-webhooks.md. Each one runs in its own language, and verifies requests
- * that Hookline's code has made.
+ * docs/how-to/verify-standard-webhooks.md in their languages, with requests that Hookline's code
+ * has made.
  */
 
 const page = pageAt('docs/how-to/verify-standard-webhooks.md')
@@ -25,7 +25,6 @@ const privateKey = (): string =>
 const publicOf = (key: string): string => publicKeyOf(parseSigningKey(key)!).standardWebhooks
 const [own, next, strange] = [privateKey(), privateKey(), privateKey()]
 
-/** The request of the dispatcher to a destination with `signing: ed25519`. */
 function requestOf(text: string, keys: readonly string[], secrets: readonly string[] = []): StandardWebhooksRequest {
   const given = {
     signingKeys: keys.map(key => new Secret(key)),

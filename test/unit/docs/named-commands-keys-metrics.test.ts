@@ -17,7 +17,6 @@ const read = (path: string): string => readFileSync(join(checkout, path), 'utf8'
 const pages = allPages()
 const cases = pages.map(page => ({ path: page.path, page }))
 
-/** The commands on a page, from shell examples and code spans. */
 const typedIn = (page: Page): readonly (readonly string[])[] => {
   const scripts = blocksOf(page).filter(({ language }) => ['', 'sh'].includes(language))
   return [
@@ -27,8 +26,8 @@ const typedIn = (page: Page): readonly (readonly string[])[] => {
 }
 
 /**
- * The words after the name of a program, if a command line runs the program. The name is then at
- * the beginning of the line, or after `npx`, `exec`, `--` or environment variables.
+ * The words after the name of a program, if a command line runs it. The name is then at the
+ * beginning of the line, or after `npx`, `exec`, `--` or environment variables.
  */
 function wordsAfter(program: string, words: readonly string[]): readonly string[] | undefined {
   const at = words.findIndex(
@@ -47,8 +46,7 @@ beforeAll(async () => {
 })
 
 /**
- * The error of `hookline` with these words, or undefined if there is none. The parser of Hookline
- * reads the options.
+ * The error of `hookline` with these words, or undefined. The parser of Hookline reads the options.
  */
 function faultOf(words: readonly string[]): string | undefined {
   const shown = `hookline ${words.join(' ')}`
@@ -76,8 +74,7 @@ const safely = (words: readonly string[]): string | undefined => {
   try {
     return faultOf(words)
   } catch (error) {
-    // A page may name an option without its value. So a missing value of the last option is not an
-    // error.
+    // A page may name an option without its value.
     if (words.at(-1)?.startsWith('--') && /argument missing/.test((error as Error).message)) return undefined
     return `hookline ${words.join(' ')}: ${(error as Error).message}`
   }
@@ -144,17 +141,13 @@ interface Node {
 }
 const schema = configurationJsonSchema() as Node
 
-/**
- * The schemas that apply to a value: the schema itself, its alternatives, and, for a list, the
- * schema of the entries.
- */
+/** The schema itself, its alternatives, and, for a list, the schema of the entries. */
 const schemasOf = (node: Node): readonly Node[] => [
   node,
   ...[node.items ?? [], node.anyOf ?? []].flat().flatMap(schemasOf),
 ]
 /**
- * Whether a key exists, for example `destinations[].webhooks[].url`. The brackets of a list can be
- * left out.
+ * Whether a key exists, for example `destinations[].webhooks[].url`. The brackets can be left out.
  */
 const isKey = (path: string): boolean =>
   path

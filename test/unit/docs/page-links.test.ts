@@ -24,7 +24,6 @@ function anchorsOf({ text }: Page): ReadonlySet<string> {
   )
 }
 
-/** The targets of links to files of the repository. */
 const linksOf = ({ text }: Page): readonly string[] =>
   [
     ...withoutFences(text)
@@ -34,7 +33,6 @@ const linksOf = ({ text }: Page): readonly string[] =>
     .map(([, target = '']) => target)
     .filter(target => !/^https?:/.test(target))
 
-/** The file of the repository to which a link leads. */
 const fileOf = (page: Page, link: string): string => {
   const [path = ''] = link.split('#')
   return path === '' ? page.path : normalize(join(dirname(page.path), path))

@@ -2,10 +2,7 @@ import { expect, it } from '@jest/globals'
 import { report, type Seen } from '../../../deploy/tools/local/demo-report.ts'
 import { pageAt } from '../../support/docs/pages.ts'
 
-/*
- * Checks the output of `make demo` that README.md shows. With these counts, the demo must print
- * exactly this output.
- */
+/* With these counts, `make demo` must print exactly the output in README.md. */
 
 const none: Seen = {
   ...{ delivered: 0, retried: 0, calls: 1_000, deadLettered: 0, reasons: [] },

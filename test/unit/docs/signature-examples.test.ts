@@ -19,8 +19,8 @@ import { blocksOf, pageAt } from '../../support/docs/pages.ts'
 import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
 
 /*
- * Runs every example of docs/how-to/verify-a-signature.md. Each one runs in its own language, and
- * verifies requests that Hookline's code has sent.
+ * Runs every example of docs/how-to/verify-a-signature.md in its language, with requests that
+ * Hookline's code has sent.
  */
 
 const page = pageAt('docs/how-to/verify-a-signature.md')
@@ -40,7 +40,7 @@ let sent: readonly Sent[]
 const other = 'another-secret'
 const rotated = new Secret('new s3cret')
 
-/** Sends a body as the dispatcher does. The first secret signs it. */
+/** The first secret signs the body. */
 async function post(url: string, body: string, secrets: readonly Secret[], messageId = 'm-1'): Promise<CallResult> {
   const payload = {
     userAgent: 'Hookline',
@@ -61,7 +61,6 @@ async function post(url: string, body: string, secrets: readonly Secret[], messa
   }
 }
 
-/** Records the requests of the golden messages, and one request after a rotation of the secret. */
 async function record(): Promise<readonly Sent[]> {
   const requests: Sent[] = []
   const server = createServer(async (request, response) => {

@@ -12,8 +12,8 @@ import { type Case as AnyCase, installExamples } from '../../support/docs/signat
 import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../support/docs/standard-webhooks-request.ts'
 
 /*
- * Runs every receiver of docs/how-to/verify-standard-webhooks.md. Each one runs in its own
- * language, and verifies requests that Hookline's code has made.
+ * Runs every receiver of docs/how-to/verify-standard-webhooks.md in its language, with requests
+ * that Hookline's code has made.
  */
 
 const page = pageAt('docs/how-to/verify-standard-webhooks.md')
@@ -32,7 +32,6 @@ const now = 1_773_000_000
 const plain = 'golden-secret-ü'
 const encoded = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-/** The request of the dispatcher to a destination with `policy: { standardWebhooks: true }`. */
 function requestOf(text: string, secrets: readonly string[], id = 'm-1', at = now): StandardWebhooksRequest {
   const given = { secrets: secrets.map(secret => new Secret(secret)), policy: { standardWebhooks: true } }
   return standardWebhooksRequest(text, given, { id, at })

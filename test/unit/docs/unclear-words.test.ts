@@ -15,7 +15,7 @@ const textAt = (path: string): string => readFileSync(join(checkout, path), 'utf
 /** Whether the strings of a file reach users. Those of `test/tools` are in published tables. */
 const isUserFacing = (path: string): boolean => /^(src|packages|deploy\/tools|test\/tools(?!.*\/test\/))\//.test(path)
 
-/** Folder of the YAML files whose values reach users: they are the texts of alerts. */
+/** YAML files with the texts of alerts. */
 const rules = 'deploy/helm/hookline/files/rules/'
 
 function proseAt(path: string): string {

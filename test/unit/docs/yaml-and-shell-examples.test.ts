@@ -12,8 +12,8 @@ import { commandsIn } from '../../support/docs/split-shell-script.ts'
 import { selfSigned } from '../../support/network/certificates.ts'
 
 /*
- * Reads each example of a configuration with the reader of the service. The keys that an example
- * leaves out are added first.
+ * Reads each example of a configuration with the reader of the service. Missing keys are added
+ * first.
  */
 
 const client = selfSigned()
@@ -27,10 +27,7 @@ const chartKeys = Object.keys(
 )
 const isOf = (keys: readonly string[], value: Mapping): boolean => Object.keys(value).every(key => keys.includes(key))
 
-/**
- * Returns the kind of an example. This test does not check examples with values of the chart.
- * test/integration/deploy checks them.
- */
+/** The values of the chart are checked in test/integration/deploy. */
 function kindOf(value: unknown): 'configuration' | 'destination' | 'chart' | 'kubernetes' | 'unknown' {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'unknown'
   const mapping = value as Mapping
@@ -66,7 +63,6 @@ function completed(example: Mapping): Mapping {
   }
 }
 
-/** The names of all files in the example. */
 function filesIn(value: unknown, key = ''): readonly string[] {
   if (typeof value === 'string') return /(^f|F)ile$/.test(key) ? [value] : []
   if (Array.isArray(value)) return value.flatMap(each => filesIn(each, key))
@@ -75,7 +71,6 @@ function filesIn(value: unknown, key = ''): readonly string[] {
     : []
 }
 
-/** A content that fits the name of a file. */
 function contentOf(name: string, index: number): string {
   if (name.endsWith('.pem')) return client.cert
   if (name.endsWith('.key')) return client.key
@@ -84,7 +79,6 @@ function contentOf(name: string, index: number): string {
   return name.endsWith('signing-key') ? `whsk_${Buffer.alloc(32).toString('base64')}` : `secret-${index}\n`
 }
 
-/** The problems that the reader reports. There are none if it accepts the example. */
 async function problemsOf(example: Mapping): Promise<readonly string[]> {
   const configuration = completed(example)
   const folder = join(await configFolder(), 'config')

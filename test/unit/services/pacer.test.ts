@@ -71,7 +71,6 @@ describe('createPacer', () => {
   })
 })
 
-/** Runs the generator on a manual clock. `seen` has the numbers that it has yielded. */
 function start(given: { count: number; perSecond: number | undefined }) {
   const clock = new ManualClock()
   const stopping = new AbortController()

@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../../../core/ports.ts'
 import { partitionKey } from '../../../core/topic-partition-key.ts'
 
-/** One member of the group, as the JoinGroup response describes it to the group leader. */
+/** A member of the group, as in the JoinGroup response to the group leader. */
 export interface Subscriber {
   readonly memberId: string
   readonly topics: readonly string[]
@@ -18,16 +18,15 @@ export interface SubscriberAssignment {
 }
 
 /**
- * Assigns each partition to a member that subscribes to the partition's topic. The assignment is
- * sticky and cooperative, as in KIP-429:
+ * Assigns each partition to a member that subscribes to its topic. The assignment is sticky and
+ * cooperative, as in KIP-429:
  * - A member keeps the partitions that it owns.
  * - A partition without an owner goes to the subscriber with the fewest partitions.
  * - A partition that must move stays with its owner and is listed in `excess`. The owner revokes
  *   it, and the next rebalance assigns it to another member.
  *
- * After the second rebalance the partition counts of members with the same topics differ by at most
- * one. The choice of partitions also reduces the differences within each topic. The result does not
- * depend on the order of the input.
+ * After the second rebalance, the partition counts of members with the same topics differ by at
+ * most one.
  */
 export function assignPartitions(
   subscribers: readonly Subscriber[],
@@ -40,8 +39,8 @@ export function assignPartitions(
   const partitions = [...all].sort(inOrder)
   const free = partitions.filter(partition => !ownerOf.has(partitionKey(partition)))
   for (const partition of partitions) ownerOf.get(partitionKey(partition))?.keep(partition)
-  // Partitions with the fewest possible owners are assigned first. Partitions with more possible
-  // owners come later, because they can still balance the counts of the members.
+  // Partitions with few possible owners are assigned first. The others can still balance the counts
+  // afterwards.
   const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
   for (const partition of free.toSorted((a, b) => choices(a) - choices(b)))
     smallestOf(members, partition)?.assign(partition)
@@ -54,17 +53,15 @@ export function assignPartitions(
   return members.map(member => member.assignment)
 }
 
-/** The assignment of one member while the assignor computes it. */
 class MemberTally {
   readonly memberId: string
   readonly topics: ReadonlySet<string>
   readonly owned: readonly TopicPartition[]
   readonly #partitions: TopicPartition[] = []
   readonly #excess = new Set<TopicPartition>()
-  /** The partitions that the member had before the rebalance and that are not marked as excess. */
   readonly movable = new Set<TopicPartition>()
   readonly #totalOfTopic = new Map<string, number>()
-  /** The number of partitions that the member has after all excess partitions have moved. */
+  /** The number of partitions after all excess partitions have moved. */
   total = 0
 
   constructor({ memberId, topics, owned }: Subscriber) {
@@ -106,8 +103,8 @@ class MemberTally {
 }
 
 /**
- * The owner of each owned partition. When two members claim the same partition, one of them missed
- * a rebalance, and the assignor cannot know which. The partition then has no owner in the result.
+ * The owner of each owned partition. If two members claim a partition, one of them missed a
+ * rebalance, and the assignor cannot know which. So the partition has no owner in the result.
  */
 function owners(members: readonly MemberTally[]): Map<string, MemberTally> {
   const ownerOf = new Map<string, MemberTally>()
@@ -124,8 +121,8 @@ function owners(members: readonly MemberTally[]): Map<string, MemberTally> {
 }
 
 /**
- * The subscriber with the fewest partitions in total. Among equals it is the one with the fewest
- * partitions of this topic, then the first by member id.
+ * The subscriber with the fewest partitions. Ties are decided by the partitions of this topic, then
+ * by the member id.
  */
 function smallestOf(members: readonly MemberTally[], { topic }: TopicPartition): MemberTally | undefined {
   let smallest: MemberTally | undefined
@@ -147,10 +144,10 @@ interface Move {
 }
 
 /**
- * Chooses the next move of one partition between two members whose totals differ by at least two.
- * Returns `undefined` when the members are balanced.
- * - The giver is the member with the most partitions, of those that can give one.
- * - The receiver has the fewest partitions of all members that subscribe to the partition's topic.
+ * Chooses the next move of one partition; `undefined` when the members are balanced.
+ * - The giver has the most partitions of all members that can give one.
+ * - The receiver has the fewest of all members that subscribe to the partition's topic, and at
+ *   least two fewer than the giver.
  * - The partition belongs to the topic in which the counts of giver and receiver differ most.
  */
 function nextMove(members: readonly MemberTally[]): Move | undefined {

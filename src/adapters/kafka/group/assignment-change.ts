@@ -18,10 +18,9 @@ export const memberGenerationOf = ({ memberId, generationId }: ConsumerGroup): M
 })
 
 /**
- * Whether this member owned its partitions without interruption between the joins `last` and `now`.
- * It did if its member id is unchanged, and the generation is the same or the next one. The
- * coordinator may answer a rejoin with the same generation. If the generation is higher by two or
- * more, the member missed a generation in which another member may have owned the partitions.
+ * Whether this member owned its partitions without interruption between two joins. A rejoin may
+ * have the same generation. If the generation is higher by two or more, another member may have
+ * owned the partitions.
  */
 export function isContinuous(last: MemberGeneration | undefined, now: MemberGeneration): boolean {
   if (last === undefined || now.memberId === null || last.memberId !== now.memberId) return false
@@ -29,9 +28,9 @@ export function isContinuous(last: MemberGeneration | undefined, now: MemberGene
 }
 
 /**
- * Joins the group. If kafkajs finds no coordinator for the group, for example during a restart of
- * the brokers, the join fails with an error that makes kafkajs stop the consumer. This function
- * replaces that error by one after which kafkajs joins again.
+ * Joins the group. If kafkajs finds no coordinator, for example during a restart of the brokers,
+ * kafkajs would stop the consumer. This function instead throws an error after which kafkajs joins
+ * again.
  */
 export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
   try {
@@ -43,8 +42,7 @@ export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
 
 /**
  * The difference between the assignments before and after a join. If the member has missed a
- * generation, another member may have owned its partitions during that generation. So all its
- * previous partitions are in `lost`, and all assigned partitions are in `gained`.
+ * generation, all its previous partitions are in `lost`, and all assigned ones in `gained`.
  */
 export interface AssignmentChange {
   readonly lost: readonly OwnedPartition[]
@@ -53,9 +51,9 @@ export interface AssignmentChange {
 
 /**
  * Compares the owned partitions with the new assignment, and fetches the committed offsets of the
- * gained ones. It does not check that the log still has these offsets; the first fetch does.
- * @throws an error, for example when the coordinator does not respond, or when a gained partition
- * has no committed offset and is missing in this member's metadata
+ * gained ones.
+ * @throws an error, for example when the coordinator does not respond, or a partition without a
+ *   committed offset is missing in this member's metadata
  */
 export async function assignmentChange(
   group: ConsumerGroup,
@@ -86,8 +84,7 @@ interface RetryDeps {
 }
 
 /**
- * Calls `assignmentChange` with up to four retries. It does not retry when `isEnded` returns true,
- * because the member has then reached the state ENDED (`group-membership.ts`).
+ * Calls `assignmentChange` with up to four retries, until `isEnded` returns true.
  * @throws an error that makes kafkajs join again, if the last try has failed
  */
 export async function assignmentChangeWithRetries(
@@ -111,10 +108,9 @@ export async function assignmentChangeWithRetries(
 }
 
 /**
- * Looks up the position of each partition: the committed offset, or the beginning of the log if no
- * offset is committed. While a partition has no available leader, its beginning is unknown. Its
- * position is then 0 until a fetch finds the beginning (`isBeginningUnknown`). So the member does
- * not have to wait for this partition, and can use the others.
+ * Looks up the position of each partition: the committed offset, or the beginning of the log. While
+ * a partition has no leader, its beginning is unknown. Its position is then 0 until a fetch finds
+ * the beginning, so that the member can already use its other partitions.
  */
 async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
   if (partitions.length === 0) return []
@@ -134,8 +130,8 @@ async function withPosition(
   { topic, partition, ...fetched }: FetchedOffset,
 ): Promise<OwnedPartition> {
   const offset = Number(fetched.offset)
-  // Kafka returns -1 when no offset is committed. A committed -2 counts as no offset too: kafkajs
-  // without Hookline's patches commits -2 for the beginning of the log.
+  // -1: no offset is committed. kafkajs without Hookline's patches commits -2 for the beginning of
+  // the log.
   if (offset >= 0) {
     const committed = { offset, metadata: fetched.metadata ?? '' }
     return { topic, partition, next: offset, paused: false, isRevoking: false, committed }

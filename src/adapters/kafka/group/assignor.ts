@@ -8,40 +8,35 @@ import { groupByTopic } from './owned-partitions.ts'
 
 /** The user data that a member sends with its subscription: its owned partitions (KIP-429). */
 export interface SubscriptionUserData {
-  /** The generation of the member's last join; -1 for a new member or after a missed generation. */
+  /** The generation of the last join; -1 for a new member or after a missed generation. */
   readonly generation: number
   readonly owned: readonly TopicPartition[]
 }
 
 export interface MemberState {
-  /** Returns the user data of the next JoinGroup request. Called once for each request. */
+  /** Returns the user data of the next JoinGroup request. */
   subscriptionUserData(): SubscriptionUserData
   /** The generation of the rebalance in progress. */
   generation(): number
 }
 
-/** The protocol name in JoinGroup. All members of a group must offer the same one. */
+/** The protocol name in JoinGroup. All members of a group must have the same one. */
 const name = 'hookline-cooperative'
 /**
- * The version number in Kafka's own encoding of subscriptions and assignments. Kafka's tools can
- * read this encoding.
+ * The version of Kafka's encoding of subscriptions and assignments, which Kafka's tools can read.
  */
 const version = 0
 const unreadable = { topics: [], userData: null }
 
 /**
  * An assignor for cooperative rebalancing, as in KIP-429. kafkajs supports only the eager protocol,
- * so the data of the cooperative protocol is in the user data:
- * - The user data of a subscription lists the owned partitions of the member.
- * - The user data of an assignment lists the excess partitions, which the member must revoke.
- *
- * `assignPartitions` computes the assignment.
+ * so the data is in the user data: a subscription lists the owned partitions of the member, and an
+ * assignment lists the partitions that it must revoke.
  */
 export function cooperativeAssignor(memberState: MemberState): (config: Parameters<PartitionAssigner>[0]) => Assigner {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol
   /**
-   * Decodes a subscription. If it cannot be read, returns an empty one, so that the rebalance does
-   * not fail.
+   * Decodes a subscription. An unreadable one counts as empty, so that the rebalance does not fail.
    */
   const read = (metadata: Buffer): { topics: readonly string[]; userData: Buffer | null } => {
     try {
@@ -75,7 +70,7 @@ export function cooperativeAssignor(memberState: MemberState): (config: Paramete
   })
 }
 
-/** The partitions that an assignment asks its member to revoke. */
+/** The partitions that the member with this assignment must revoke. */
 export function excessPartitionsIn(assignment: Buffer | undefined): readonly TopicPartition[] {
   if (assignment === undefined) return []
   const decoded = loadKafkajs().AssignerProtocol.MemberAssignment.decode(assignment)
@@ -83,9 +78,8 @@ export function excessPartitionsIn(assignment: Buffer | undefined): readonly Top
 }
 
 /**
- * Returns the owned partitions that a member may keep. If its user data is of the previous
- * generation, the member keeps all partitions in the user data. With any other generation the
- * member keeps none, because another member may have owned the partitions since.
+ * The owned partitions that a member may keep. If its user data is not of the previous generation,
+ * it keeps none, because another member may have owned the partitions since.
  */
 function ownedIn(userData: Buffer | null, generation: number): readonly TopicPartition[] {
   const data = parse(userData)
@@ -93,8 +87,8 @@ function ownedIn(userData: Buffer | null, generation: number): readonly TopicPar
 }
 
 /**
- * All partitions of all topics that any member subscribes to. During a rolling upgrade a newer
- * member may subscribe to topics that the group leader itself does not use.
+ * All partitions of all topics to which any member subscribes. During a rolling upgrade, these can
+ * be topics that the group leader does not use.
  */
 async function partitionsOf(
   subscribers: readonly Subscriber[],
@@ -102,7 +96,7 @@ async function partitionsOf(
 ): Promise<readonly TopicPartition[]> {
   const cluster = of as unknown as Cluster
   const topics = [...new Set(subscribers.flatMap(subscriber => subscriber.topics))]
-  // A missing topic has no partitions here. Its subscribers get the error when they subscribe.
+  // A missing topic has no partitions here.
   for (const topic of topics) await cluster.addTargetTopic(topic).catch(() => undefined)
   return topics.flatMap(topic =>
     cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ topic, partition: partitionId })),

@@ -21,10 +21,7 @@ export class BrokerContact {
     this.recordAttempt()
   }
 
-  /**
-   * Records an attempt at contact. Call it when a connection is opened, and when a request ends,
-   * even with an error.
-   */
+  /** Call it when a connection is opened, and when a request ends, even with an error. */
   recordAttempt(): void {
     this.#lastAttemptAt = this.#clock.monotonic()
   }

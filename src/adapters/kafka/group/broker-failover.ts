@@ -20,16 +20,16 @@ interface FailoverDeps {
 }
 
 /**
- * Keeps the group membership during a broker failover. kafkajs alone would retry for two seconds
- * and then join as a new member, which revokes all partitions.
+ * Keeps the group membership during a broker failover. kafkajs alone would join as a new member
+ * after two seconds, which revokes all partitions.
  *
  * Keeping the membership is safe. The new coordinator reads the members from `__consumer_offsets`
- * and restarts their session timeouts, and a new partition leader has the same records. The session
- * lease stops new work until a coordinator responds.
+ * and restarts their session timeouts. The session lease stops new work until a coordinator
+ * responds.
  */
 export class BrokerFailover {
   readonly #deps: FailoverDeps
-  /** The group whose coordinator is being looked up; `undefined` when there is no look-up. */
+  /** The group whose coordinator is being looked up. */
   #searching: ConsumerGroup | undefined
 
   constructor(deps: FailoverDeps) {
@@ -37,10 +37,10 @@ export class BrokerFailover {
   }
 
   /**
-   * Sends a heartbeat when one is due. If the coordinator is unavailable (`isBrokerUnavailable`),
-   * looks up the new coordinator and sends no heartbeat until the look-up ends.
-   * @throws an error response such as REBALANCE_IN_PROGRESS. The error of an unavailable broker is
-   * thrown only when the last confirmed heartbeat is more than 30 s old.
+   * Sends a heartbeat when one is due. If the coordinator is unavailable, looks up the new one and
+   * sends no heartbeat until the look-up ends.
+   * @throws an error response, for example REBALANCE_IN_PROGRESS; the error of an unavailable
+   *   broker only when the last confirmed heartbeat is more than 30 s old
    */
   async heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#searching === group && this.#deps.lease.ageMs < failoverLimitMs) return
@@ -53,11 +53,9 @@ export class BrokerFailover {
   }
 
   /**
-   * Refreshes the metadata if a fetch has failed because its broker is unavailable
-   * (`isBrokerUnavailable`). Fetches from other brokers continue.
-   * @throws `error` if the fetch failed for another reason. When the last confirmed heartbeat is
-   *   more than 30 s old, every error is thrown: kafkajs then restarts the consumer and connects to
-   *   the bootstrap brokers.
+   * Refreshes the metadata after a failed fetch if its broker is unavailable.
+   * @throws `error` if the fetch failed for another reason, or the last confirmed heartbeat is more
+   *   than 30 s old. kafkajs then restarts the consumer
    */
   async afterFetch(group: ConsumerGroup, error: unknown): Promise<void> {
     if (!this.#isTransient(error)) throw error
@@ -69,8 +67,8 @@ export class BrokerFailover {
   }
 
   /**
-   * Looks up the coordinator of the group. The result may be out of date. The next heartbeat then
-   * fails, which starts another look-up.
+   * Looks up the coordinator of the group. If the result is out of date, the next heartbeat fails
+   * and starts another look-up.
    */
   async #findCoordinator(group: ConsumerGroup, reason: unknown): Promise<void> {
     if (this.#searching === group) return
@@ -95,7 +93,7 @@ async function updateCoordinator(group: ConsumerGroup): Promise<void> {
   const before = group.coordinator
   await group.cluster.refreshMetadata()
   const found = await group.cluster.findGroupCoordinator({ groupId: group.groupId })
-  // If a join has set a newer coordinator during the look-up, keep that coordinator.
+  // A join has set a newer coordinator during the look-up.
   if (group.coordinator !== before) return
   group.coordinator = found
   group.offsetManager.coordinator = found

@@ -11,8 +11,7 @@ import {
 } from './owned-partitions.ts'
 
 /**
- * The interval of commits. After a crash, the next owner processes the records of about one
- * interval again.
+ * The interval of commits. After a crash, the records of about one interval are processed again.
  */
 const commitEvery = durationMs(250)
 
@@ -25,10 +24,7 @@ const metadataRefused =
 interface Deps {
   readonly owned: OwnedPartitions
   readonly positions: () => readonly Position[]
-  /**
-   * The group while this member may commit; `undefined` from the response to JoinGroup until the
-   * assignment is applied (`GroupMembership.committable`).
-   */
+  /** The group; `undefined` from the response to JoinGroup until the assignment is applied. */
   readonly group: () => ConsumerGroup | undefined
   /** Called after each OffsetCommit request, with its result. */
   readonly onCommit?: ((result: CommitResult) => void) | undefined
@@ -41,14 +37,11 @@ interface Deps {
  * position has changed. An offset moves backwards only after the log was truncated.
  */
 export interface Commits {
-  /** Starts the periodic commits. */
   start(): void
-  /** Stops the periodic commits. */
   stop(): void
   /**
-   * Waits for the commit in progress, and then commits all positions that have changed. Resolves
-   * with true when all of them are committed. Resolves with false when the request fails, when
-   * `limit` passes, or when the member may not commit to `group`.
+   * Waits for the commit in progress, and then commits all changed positions. Resolves with false
+   * when the request fails, when `limit` passes, or when the member may not commit to `group`.
    */
   flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
 }
@@ -57,9 +50,8 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
   let inProgress: Promise<boolean> = Promise.resolve(true)
   let isBusy = false
   /**
-   * The maximum number of characters in the metadata of a position. Longer metadata is not sent.
-   * After the broker has refused metadata, the number becomes smaller. It never increases, because
-   * the broker's own maximum is unknown.
+   * Maximum characters of metadata; longer metadata is not sent. The number becomes smaller after a
+   * broker has refused metadata, because the broker's maximum is unknown.
    */
   let maxMetadataLength = Number.POSITIVE_INFINITY
   let isLimitLogged = true
@@ -134,9 +126,8 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
 type DueCommit = Position & { readonly of: OwnedPartition }
 
 /**
- * Selects the positions to commit: those of owned partitions that have advanced, or whose metadata
- * has changed, since the last commit.
- * @throws RangeError for an invalid offset, such as a negative one, which Kafka would accept
+ * Selects the owned partitions whose position or metadata has changed since the last commit.
+ * @throws RangeError for an invalid offset. Kafka would accept a negative one
  */
 export function dueCommits(positions: readonly Position[], owned: Pick<OwnedPartitions, 'get'>): readonly DueCommit[] {
   return positions.flatMap(position => {

@@ -20,53 +20,49 @@ export interface ConsumerDeps {
   readonly topics: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
-  /** Called when the consumer has failed for good. The process must then exit. */
+  /** Called when the consumer has failed permanently. The process must then exit. */
   readonly onFatal: (error: KafkaError) => void
-  /** Called when the log no longer has the offset that the consumer has to fetch next. */
+  /** Called when the log no longer has the offset to fetch next. */
   readonly onPositionLost: (loss: LostPosition) => void
   /**
-   * Repeats the requests that `start` sends before it joins the group, until the brokers can answer
-   * them. Without this function, `start` rejects with the first error of these requests. A failed
-   * join is always repeated, with or without this function.
+   * Repeats the requests of `start` until the brokers can answer them. Without this function,
+   * `start` rejects with their first error. A failed join is always repeated.
    */
   readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
-  /** If this signal is aborted before the consumer has joined its group, `start` rejects. */
+  /** If this signal is aborted before the consumer has joined, `start` rejects. */
   readonly stopAsked?: AbortSignal
   /** Called after each OffsetCommit request, with its result. */
   readonly onCommit?: (result: CommitResult) => void
   /** Kafka's `metadata.max.age.ms`; 30 s by default. */
   readonly metadataMaxAgeMs?: number
   /**
-   * Kafka's `fetch.max.wait.ms`: how long a broker may hold a fetch for which it has no records. A
-   * shorter time costs more CPU, because each fetch names all partitions. With a longer time, the
-   * consumer notices a rebalance later, because it sends heartbeats between fetches.
+   * Kafka's `fetch.max.wait.ms`. A shorter time costs more CPU, because each fetch names all
+   * partitions. With a longer time, the consumer notices a rebalance later, because it sends
+   * heartbeats between fetches.
    */
   readonly maxWait: DurationMs
   /**
-   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. If a
-   * partition resumes during a fetch, this fetch does not include the partition, so the partition
-   * waits until the fetch ends. A shorter fetch shortens this wait. The default is `maxWait`.
+   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. A
+   * partition that resumes during a fetch must wait until this fetch ends. Defaults to `maxWait`.
    */
   readonly maxWaitWhilePaused?: DurationMs
-  /** The size limits of one fetch. The default is `defaultFetchSize`. */
+  /** Defaults to `defaultFetchSize`. */
   readonly fetch?: FetchSize
 }
 
 const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
-/** Time limit of the last commit, with its retries, before the consumer leaves the group. */
+/** Time limit of the last commit, before the consumer leaves the group. */
 const lastCommitLimitMs = 10_000
 const lastCommitRetryAfter = durationMs(50)
 
 /**
- * Creates a member of a consumer group. `group-membership.ts` describes its states.
- *
- * `start` rejects with a KafkaError (`TOPIC_MISSING`, `ECONNREFUSED`, …).
+ * Creates a member of a consumer group. `group-membership.ts` describes its states. `start` rejects
+ * with a KafkaError (`TOPIC_MISSING`, `ECONNREFUSED`, …).
  */
 export function createConsumer(deps: ConsumerDeps): LogConsumer {
   return new GroupConsumer(deps)
 }
 
-/** The objects that `start` creates. */
 interface Parts {
   readonly consumer: Consumer
   readonly membership: GroupMembership
@@ -79,7 +75,7 @@ class GroupConsumer implements LogConsumer {
   readonly #joined = Promise.withResolvers<void>()
   #parts: Parts | undefined
   #hasJoined = false
-  /** Whether the consumer has stopped delivering records, at a stop or after an error. */
+  /** Whether the consumer has stopped delivering records. */
   #isClosed = false
   #hasBug = false
   #stopped: Promise<void> | undefined
@@ -215,9 +211,8 @@ class GroupConsumer implements LogConsumer {
   }
 
   /**
-   * Delivers one batch. It never throws, because kafkajs would retry the batch forever. A handler
-   * throws only because of a bug in Hookline. This method then calls `onFatal`, and the process
-   * exits.
+   * Delivers one batch. It must not throw, because kafkajs would retry the batch forever. A handler
+   * throws only because of a bug; the process then exits.
    */
   async #deliver(batch: FetchedBatch, resolve: (offset: string) => void, handlers: LogConsumerHandlers): Promise<void> {
     const partition = this.#owned.get(batch)
@@ -275,7 +270,7 @@ function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, 
     retry: consumerRetry,
     partitionAssigners: [
       config => {
-        // The hooks are set here, because kafkajs passes the cluster client only to assigners.
+        // The hooks are set here because only an assignor gets the cluster client.
         setGroupHooks(config.cluster as unknown as Cluster, membership)
         return cooperativeAssignor(membership)(config)
       },
@@ -285,8 +280,7 @@ function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, 
 }
 
 /**
- * Subscribes to a topic. Partitions without a committed offset are read from the beginning, as with
- * `auto.offset.reset=earliest`.
+ * Subscribes to a topic. Partitions without a committed offset are read from the beginning.
  * @throws KafkaError `TOPIC_MISSING`
  */
 async function subscribe(consumer: Consumer, topic: string): Promise<void> {

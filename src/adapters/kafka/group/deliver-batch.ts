@@ -6,54 +6,44 @@ import type { FetchedBatch } from '../kafkajs/private-api.ts'
 import { toLogRecord } from '../log/to-log-record.ts'
 import type { OwnedPartition } from './owned-partitions.ts'
 
-/**
- * Size limits of one fetch, in bytes. kafkajs blocks the event loop while it decodes a fetch, and
- * larger fetches block it for longer.
- */
+/** Size limits of one fetch, in bytes. kafkajs blocks the event loop while it decodes a fetch. */
 export interface FetchSize {
   /**
-   * Maximum bytes of one partition (Kafka's `max.partition.fetch.bytes`). When a partition is
-   * paused during a fetch, the consumer discards up to this number of bytes and fetches them again
-   * later.
+   * Maximum bytes of one partition (Kafka's `max.partition.fetch.bytes`). A partition that is
+   * paused during a fetch has to fetch these bytes again later.
    */
   readonly perPartition: number
-  /** Maximum bytes of the whole fetch (Kafka's `fetch.max.bytes`). */
+  /** Kafka's `fetch.max.bytes`. */
   readonly total: number
 }
 
-/**
- * The fetch size for all topics except the retry topics. Smaller fetches cost more CPU per delivery
- * (`flowLimits.fetch`).
- */
+/** The fetch size for all topics except the retry topics. */
 export const defaultFetchSize: FetchSize = flowLimits.fetch.usual
 
 /**
- * The fetch size for retry topics: about 200 records per partition and 800 in total. A fetch of
- * this size blocks the event loop only briefly, so a backlog of due retries does not delay new
- * events for long.
+ * The fetch size for retry topics: about 200 records per partition and 800 in total. It is small,
+ * so that a backlog of due retries does not delay new events for long.
  */
 export const smallFetchSize: FetchSize = flowLimits.fetch.retries
 
 /**
- * The maximum number of records of a batch that are delivered in one iteration of the event loop. A
- * compressed batch may contain 50,000 records, which would otherwise block the event loop.
+ * Maximum records of a batch that are delivered in one iteration of the event loop. A compressed
+ * batch may contain 50,000 records, which would otherwise block the event loop.
  */
 const maxRecordsPerTurn = 1_000
 /**
- * The maximum bytes of a batch that are delivered in one iteration of the event loop: as many as an
- * uncompressed fetch returns for a partition. A compressed fetch may decompress to 64 MiB, and
- * delivered records stay in memory until they are processed. So a batch is delivered in parts, and
- * the service can pause the partition between two parts.
+ * Maximum bytes of a batch that are delivered in one iteration of the event loop. A compressed
+ * fetch may decompress to 64 MiB. Between two parts, the service can pause the partition.
  */
 const maxBytesPerTurn = defaultFetchSize.perPartition
 
 /**
- * Delivers the records of a fetched batch to `handlers` in parts, and advances the partition's
- * position. It skips the records below the position. It ignores a batch whose fetch began above the
- * position, because the records between the two offsets would be lost.
+ * Delivers the records of a batch to `handlers` in parts, and advances the position. Skips records
+ * below the position. Ignores a batch whose fetch began above the position, because records would
+ * be lost.
  *
- * It stops early when the service pauses or seeks the partition between two parts, or the partition
- * is revoked. The consumer fetches the remaining records again later.
+ * Stops early when the service pauses or seeks the partition, or the partition is revoked. The
+ * remaining records are fetched again later.
  */
 export async function deliverBatch(
   batch: FetchedBatch,

@@ -34,8 +34,8 @@ import { pauseUnreadable } from './unreadable-partitions.ts'
 
 /*
  * The membership of one consumer in its group is a state machine. kafkajs sends JoinGroup and
- * SyncGroup and runs the fetch loop. Hooks that `patch-consumer-group.ts` adds to kafkajs call this
- * class. "Excess partitions" are the assigned partitions that this member must revoke.
+ * SyncGroup, runs the fetch loop, and calls this class (see `patch-consumer-group.ts`). "Excess
+ * partitions" are the assigned partitions that this member must revoke.
  *
  *             join()               assignment applied, no excess
  *   OUTSIDE ──────────▶ JOINING ─────────────────────────────────▶ SETTLED
@@ -47,14 +47,14 @@ import { pauseUnreadable } from './unreadable-partitions.ts'
  *
  *   end() moves every state to ENDED, in which each join throws.
  *
- * OUTSIDE   The member owns no partitions. Other members may own its former ones.
+ * OUTSIDE   The member owns no partitions.
  *           Activity: no fetches, commits or heartbeats.
  *           Next: JOINING, when kafkajs joins the group.
  *
- * JOINING   A join runs (`#joining` is set); concurrent callers share it. Its steps are: the last
- *           commit of the old generation (up to 2 s), JoinGroup, SyncGroup, and the fetch of the
- *           committed offsets of gained partitions. The member keeps its owned partitions, unless
- *           another member may have owned them since the last join (`isContinuous`).
+ * JOINING   A join runs. Its steps are: the last commit of the old generation (up to 2 s),
+ *           JoinGroup, SyncGroup, and the fetch of the committed offsets of gained partitions. The
+ *           member keeps its owned partitions, unless another member may have owned them since the
+ *           last join (`isContinuous`).
  *           Activity: after 100 ms `RebalanceFetcher` fetches and delivers the owned partitions and
  *           sends heartbeats. Commits continue until the response to JoinGroup (`committable`).
  *           Next: SETTLED or REVOKING, when the assignment is applied. JOINING again, when no
@@ -62,7 +62,7 @@ import { pauseUnreadable } from './unreadable-partitions.ts'
  *           consumer crashes, the group no longer knows the member id, or the member has missed a
  *           generation.
  *
- * SETTLED   The assignment is applied (`settled` is set).
+ * SETTLED   The assignment is applied.
  *           Activity: a fetch from each leader, a heartbeat every 500 ms and a commit every 250 ms.
  *           Next: JOINING, when the response to a heartbeat reports a rebalance, or a fetch shows
  *           that the metadata is out of date.
@@ -70,8 +70,8 @@ import { pauseUnreadable } from './unreadable-partitions.ts'
  * REVOKING  The assignment is applied and names excess partitions. `IncrementalRevocation` pauses
  *           them, drains them (up to 8 s), commits their offsets and releases them.
  *           Activity: as in SETTLED, with the other partitions.
- *           Next: JOINING, when the excess partitions are released (the next heartbeat throws). Any
- *           other join also leads to JOINING and cancels the revocation.
+ *           Next: JOINING, when the excess partitions are released, or another join begins, which
+ *           cancels the revocation.
  *
  * Three conditions are independent of the state:
  * - Session lease (`SessionLease`): while the member does not hold it, the services start no work.
@@ -86,7 +86,6 @@ export interface GroupMembershipDeps {
   readonly handlers: LogConsumerHandlers
   /** Commits the changed offsets, at the end of a generation and in a revocation. */
   readonly flush: (group: ConsumerGroup, limit: DurationMs) => Promise<boolean>
-  /** Delivers a fetched batch to the handlers. */
   readonly deliver: (batch: FetchedBatch) => Promise<void>
   readonly onJoined: () => void
   readonly maxWait: DurationMs
@@ -97,8 +96,8 @@ export interface GroupMembershipDeps {
 }
 
 /**
- * Time limit of the last commit of a generation. It is below the session timeout of 6 s, because no
- * heartbeat is sent during this commit.
+ * Time limit of the last commit of a generation. No heartbeat is sent during this commit, so the
+ * limit is below the session timeout of 6 s.
  */
 const lastCommitLimit = durationMs(2_000)
 
@@ -109,16 +108,13 @@ export class GroupMembership implements GroupHooks, MemberState {
   readonly #revocation: IncrementalRevocation
   readonly #rebalanceFetcher: RebalanceFetcher
   readonly #overdueHeartbeats: OverdueHeartbeats
-  /** The group that this member is joining or has joined last. */
+  /** The group that this member is joining, or has joined last. */
   #group: ConsumerGroup | undefined
   #settled: ConsumerGroup | undefined
   #joining: Promise<void> | undefined
   #joins = 0
   #last: MemberGeneration | undefined
-  /**
-   * The generation in which the owned partitions were assigned. The member may commit only in this
-   * generation (`committable`).
-   */
+  /** The generation in which the owned partitions were assigned. */
   #assignedIn: MemberGeneration | undefined
   #isEnded = false
   #waiting: (() => void)[] = []
@@ -131,7 +127,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#revocation = new IncrementalRevocation({ owned, handlers, flush, clock })
     const groupIfOwning = (): ConsumerGroup | undefined => (owned.all().length > 0 ? this.#group : undefined)
     this.#overdueHeartbeats = new OverdueHeartbeats({ clock, lease: this.#lease, group: groupIfOwning })
-    // `RebalanceFetcher` sends a heartbeat only after a fetch, so the member has just fetched.
+    // `RebalanceFetcher` sends a heartbeat only after a fetch.
     const heartbeat = (group: ConsumerGroup): Promise<void> => {
       this.#overdueHeartbeats.noteFetch()
       return this.#lease.heartbeat(group)
@@ -139,25 +135,20 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#rebalanceFetcher = new RebalanceFetcher({ clock, owned, deliver, fetch: fetchWithoutHooks, heartbeat })
   }
 
-  /** Whether the session lease is held. If so, no other member can own this member's partitions. */
+  /** Whether no other member can own this member's partitions. */
   get holdsLease(): boolean {
     return this.#lease.isHeld
   }
 
-  /** The group in the states SETTLED and REVOKING; `undefined` in all others. */
+  /** The group in the states SETTLED and REVOKING. */
   get settled(): ConsumerGroup | undefined {
     return this.#settled
   }
 
   /**
-   * The group while this member may commit; otherwise `undefined`.
-   * - In SETTLED and REVOKING it may commit.
-   * - In JOINING it may commit until the response to JoinGroup. This response can take as long as
-   *   the session timeout, if another member has died. Commits continue in this time, so that the
-   *   next owner repeats little work if this process is killed.
-   * - After the response it may not commit until the assignment is applied. From SyncGroup on, a
-   *   commit would have the new generation, and the coordinator would accept it even for a
-   *   partition that now belongs to another member.
+   * The group while this member may commit: in SETTLED and REVOKING, and in JOINING until the
+   * response to JoinGroup. From SyncGroup until the assignment is applied, it must not commit: the
+   * coordinator would accept the commit even for a partition that now belongs to another member.
    */
   get committable(): ConsumerGroup | undefined {
     const group = this.#group
@@ -167,10 +158,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     return isAssigned ? group : undefined
   }
 
-  /**
-   * Resolves with the group when a join is complete (state SETTLED or REVOKING). Resolves with
-   * `undefined` when no join is complete after `limit`.
-   */
+  /** Resolves with the group when a join is complete; with `undefined` after `limit`. */
   async untilSettled(limit: DurationMs): Promise<ConsumerGroup | undefined> {
     if (this.#settled === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -182,7 +170,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     return this.#settled
   }
 
-  /** Moves to the state OUTSIDE and releases all partitions: other members may own them. */
+  /** Moves to the state OUTSIDE and releases all partitions. */
   forget(): void {
     const { owned, handlers } = this.#deps
     const lost = owned.all()
@@ -195,23 +183,20 @@ export class GroupMembership implements GroupHooks, MemberState {
 
   /**
    * Releases all partitions when kafkajs leaves the group after a crash of the consumer. Other
-   * members may get these partitions before kafkajs reports the crash. Does nothing after `end`,
-   * because a service ends its work before it stops its consumer.
+   * members may get these partitions before kafkajs reports the crash.
    */
   beforeLeave(): void {
     if (!this.#isEnded) this.forget()
   }
 
-  /** Moves to the state ENDED, in which each join throws. */
+  /** Moves to the state ENDED. */
   end(): void {
     this.#isEnded = true
     this.#revocation.cancel()
     this.#overdueHeartbeats.stop()
   }
 
-  /**
-   * Joins the group. Concurrent calls, for example after several failed fetches, share one join.
-   */
+  /** Joins the group. Concurrent calls share one join. */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
     this.#joining ??= this.#rejoin(group, join).finally(() => {
       this.#joining = undefined
@@ -220,8 +205,8 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * Returns the owned partitions, which the assignor lets this member keep. If another member may
-   * have owned them since the last join, this method first releases them and returns an empty list.
+   * Returns the owned partitions, for the assignor. If another member may have owned them since the
+   * last join, this method first releases them and returns none.
    */
   subscriptionUserData(): SubscriptionUserData {
     const now = this.#group === undefined ? undefined : memberGenerationOf(this.#group)
@@ -229,10 +214,8 @@ export class GroupMembership implements GroupHooks, MemberState {
       this.forget()
       return { generation: -1, owned: [] }
     }
-    // `now` is the generation of the last JoinGroup. It is stored even if SyncGroup has failed
-    // since. The group leader of this generation knew the partitions of this member, so it assigned
-    // them to no other member. So the next join is continuous with this generation
-    // (`isContinuous`).
+    // This generation counts even if SyncGroup has failed since: its group leader knew the
+    // partitions of this member, and assigned them to no other member.
     this.#last = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }
@@ -242,7 +225,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   async heartbeat(group: ConsumerGroup): Promise<void> {
-    // kafkajs calls this method only after a fetch or a batch, so the member has just fetched.
+    // kafkajs calls this method only after a fetch or a batch.
     this.#overdueHeartbeats.noteFetch()
     if (this.#joining !== undefined) return
     if (this.#revocation.needsRejoin) throw rejoinError()
@@ -262,17 +245,16 @@ export class GroupMembership implements GroupHooks, MemberState {
     try {
       return await fetch()
     } catch (error) {
-      // If the member rejoined during the fetch, the error is of the old generation: ignore it.
+      // After a rejoin during the fetch, the error is of the old generation.
       if (this.#joins === joins) await this.#failover.afterFetch(group, error)
       return []
     }
   }
 
   /**
-   * Moves the position of a partition whose log does not have the offset of a fetch. Does nothing
-   * for a partition that is being revoked: `#reassign` would let the service start new work, for
-   * which the revocation does not wait. The next owner, or this member if the revocation is
-   * cancelled, then finds the same offset out of range.
+   * Moves the position of a partition whose log does not have the fetched offset. Does nothing for
+   * a partition that is being revoked: `#reassign` would let the service start work for which the
+   * revocation does not wait.
    */
   async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
     const { owned, handlers, onPositionLost } = this.#deps
@@ -281,9 +263,8 @@ export class GroupMembership implements GroupHooks, MemberState {
     const from = at.next
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
-    // The log did not have the offset `from` at the time of the fetch. If `from` is not below the
-    // beginning, the log was truncated. New records may have been appended since, so `from` may be
-    // in the log again, but with another record.
+    // If `from` is not below the beginning, the log was truncated. `from` may be in the log again,
+    // but with another record.
     const to = from < beginning ? beginning : await positionAfterTruncation(cluster, at, { beginning, end })
     if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to
@@ -301,12 +282,10 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * Revokes a partition from the service and assigns it again at another position. The service then
-   * forgets what it knows about the partition. This is necessary in two cases:
-   * - The log was truncated below the position. Kafka gives the truncated offsets to new records,
-   *   so the offsets that the service tracks are no longer valid.
-   * - The beginning of the log was unknown (`isBeginningUnknown`). The service must not assume that
-   *   it has read the log from offset 0.
+   * Revokes a partition from the service and assigns it again at another position, so that the
+   * service forgets its state of the partition. Its tracked offsets are invalid after a truncation,
+   * because Kafka gives them to new records. If the beginning of the log was unknown, the service
+   * must not assume that it has read from offset 0.
    */
   #reassign(group: ConsumerGroup, partition: OwnedPartition, more: Partial<Position>): void {
     const { owned, handlers } = this.#deps
@@ -351,8 +330,8 @@ export class GroupMembership implements GroupHooks, MemberState {
     for (const partition of owned.all()) partition.isRevoking = false
     group.resume(groupByTopic(lost, ({ partition }) => partition))
     if (gained.length > 0) handlers.onAssigned(gained.map(toPosition))
-    // All owned partitions are passed, not only the gained ones, because kafkajs did not get the
-    // pauses and resumes of partitions during the join.
+    // kafkajs did not get the pauses and resumes during the join, so all owned partitions are
+    // passed.
     seekAndPause(group, owned.all())
     markPositionsKnown(group, owned.all())
   }

@@ -9,9 +9,8 @@ export interface LostPosition extends TopicPartition {
   /** The old position. */
   readonly from: number
   /**
-   * The new position. If it is above `from`, retention has deleted the records from `from` to `to`
-   * before this group could read them. If it is below `from`, the log was truncated
-   * (`positionAfterTruncation`).
+   * The new position. Above `from`: retention has deleted records that this group has not read.
+   * Below `from`: the log was truncated.
    */
   readonly to: number
 }
@@ -22,22 +21,19 @@ export function nearestOffset(position: number, beginning: number, end: number):
 }
 
 /**
- * By how many milliseconds the clock of a new leader may be behind the clock of the old leader.
- * After a truncation, the member continues this many milliseconds before the last record that it
- * has read, so a larger value makes it repeat more records.
+ * By how much the clock of a new leader may be behind that of the old leader, in milliseconds. With
+ * a larger value, more records are repeated after a truncation.
  */
 const maxClockDifferenceMs = 60_000
 
 /**
- * Returns the offset at which to continue in a log that was truncated below the position. Kafka
- * gives the truncated offsets to new records, so the old position may already be after some new
- * records. Therefore the result depends on timestamps: it is the offset of the first record that is
- * at most `maxClockDifferenceMs` older than the last record that this member has read.
+ * Returns the offset at which to continue after the log was truncated below the position. Kafka
+ * gives the truncated offsets to new records, so the old position may be after some of them. The
+ * result is therefore the first record that is at most `maxClockDifferenceMs` older than the last
+ * record that was read.
  *
- * - The result is at most the committed offset, because the work for the records after the
- *   committed offset may be unfinished.
- * - If this member has read no record, or knows no committed offset, the result is the beginning of
- *   the log. A repeated record is better than a lost one.
+ * - The result is at most the committed offset, because later work may be unfinished.
+ * - Without a read record or a committed offset, the result is the beginning of the log.
  * @throws an error when the leader of the partition does not respond
  */
 export async function positionAfterTruncation(
@@ -51,8 +47,5 @@ export async function positionAfterTruncation(
   return nearestOffset(Math.min(committed.offset, unread), beginning, end)
 }
 
-/**
- * How many offsets were skipped. For a truncated log the result is 1, because the number of lost
- * records is not known.
- */
+/** How many offsets were skipped. For a truncated log this is unknown, and the result is 1. */
 export const skippedOffsets = ({ from, to }: Pick<LostPosition, 'from' | 'to'>): number => Math.max(1, to - from)

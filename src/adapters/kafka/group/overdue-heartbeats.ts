@@ -4,11 +4,14 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import type { SessionLease } from './session-lease.ts'
 
 const checkEvery = durationMs(500)
-/** Age of the last confirmed heartbeat at which the next one is overdue. The interval is 500 ms. */
+/**
+ * Age of the last confirmed heartbeat at which the next one is overdue. Heartbeats are sent every
+ * 500 ms.
+ */
 const overdueAfterMs = 1_500
 /**
- * Maximum time since the last fetch for which overdue heartbeats are sent. It is three times the
- * request timeout. A member that has not fetched for longer sends none, so it loses its partitions.
+ * Maximum time since the last fetch for which overdue heartbeats are sent: three times the request
+ * timeout. A member that does not fetch for longer loses its partitions.
  */
 const maxFetchAgeMs = 30_000
 
@@ -20,9 +23,9 @@ interface Deps {
 }
 
 /**
- * Sends the heartbeats that are overdue. Normally, heartbeats are sent between fetches. But all
- * fetches can wait, for example for metadata from a broker that does not respond. Without these
- * heartbeats, the coordinator would remove the member after 6 s.
+ * Sends overdue heartbeats. Heartbeats are normally sent between fetches, but all fetches can wait,
+ * for example for a broker that does not respond. The coordinator would then remove the member
+ * after 6 s.
  */
 export class OverdueHeartbeats {
   readonly #deps: Deps
@@ -33,7 +36,7 @@ export class OverdueHeartbeats {
     this.#deps = deps
   }
 
-  /** Notes that the member fetches. The first call starts the checks. */
+  /** Notes a fetch. The first call starts the checks. */
   noteFetch(): void {
     this.#fetchedAt = this.#deps.clock.boottime()
     if (this.#cancel === undefined) this.#checkLater()
@@ -56,7 +59,7 @@ export class OverdueHeartbeats {
     const { clock, lease } = this.#deps
     const group = this.#deps.group()
     const isFetching = clock.boottime() - this.#fetchedAt < maxFetchAgeMs
-    // The error is ignored: after the next fetch, `GroupMembership.heartbeat` gets the same error.
+    // After the next fetch, `GroupMembership.heartbeat` gets the same error.
     if (group !== undefined && isFetching && lease.ageMs >= overdueAfterMs)
       void lease.heartbeat(group).catch(() => undefined)
   }

@@ -3,44 +3,33 @@ import type { EpochMs } from '../../../core/time.ts'
 import { partitionKey } from '../../../core/topic-partition-key.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 
-/** The committed offset of a partition, with the metadata stored beside it. */
 export interface Committed {
   readonly offset: number
   readonly metadata: string
 }
 
-/**
- * A partition that this member owns, from its assignment to its revocation. If the partition is
- * assigned again later, it gets a new object.
- */
+/** A partition that this member owns. If it is assigned again later, it gets a new object. */
 export interface OwnedPartition extends TopicPartition {
-  /** The consumer's position: the offset of the next record to deliver to the service. */
+  /** The offset of the next record to deliver to the service. */
   next: number
   /**
-   * The broker's timestamp of the last delivered record, even if Kafka has truncated the record
-   * since; `undefined` before the first record.
+   * The broker's timestamp of the last delivered record, even if Kafka has truncated that record
+   * since.
    */
   lastTimestamp?: EpochMs | undefined
   paused: boolean
-  /** Whether the broker failed to read the partition, which is then not fetched for one second. */
+  /** Whether the broker could not read the partition. It is then not fetched for one second. */
   isUnreadable?: boolean
-  /** Monotonic milliseconds when Hookline last logged that the broker cannot read the partition. */
+  /** Monotonic milliseconds of the last log line about the unreadable partition. */
   unreadableLoggedAt?: number
-  /**
-   * Whether the partition is being revoked. It is no longer fetched, but this member owns it until
-   * the revocation is complete.
-   */
+  /** Whether the partition is being revoked. It is not fetched, but still owned. */
   isRevoking: boolean
-  /** The last commit; `undefined` when there is none, or when the log was truncated after it. */
+  /** The last commit; `undefined` before the first one, or when the log was truncated after it. */
   committed: Committed | undefined
   /**
    * True when the group has committed no offset, and no leader could report the beginning of the
-   * log. `next` is then 0 until a fetch finds the beginning. If the log begins later, the first
-   * fetch is out of range, and the partition is assigned again at the beginning. No record is lost,
-   * because the group has read none.
-   *
-   * Offset 0 is not committed before a fetch has found the beginning. Otherwise the next owner
-   * would not look for it.
+   * log. `next` is then 0, and is not committed, until a fetch finds the beginning. Otherwise the
+   * next owner would not look for it.
    */
   readonly isBeginningUnknown?: boolean
 }
@@ -49,7 +38,6 @@ export interface OwnedPartition extends TopicPartition {
 export const isBeforeBeginning = ({ isBeginningUnknown }: OwnedPartition, position: number): boolean =>
   isBeginningUnknown === true && position === 0
 
-/** The partitions that this member owns. */
 export class OwnedPartitions {
   readonly #byKey = new Map<string, OwnedPartition>()
 
@@ -65,10 +53,7 @@ export class OwnedPartitions {
     this.#byKey.delete(partitionKey(partition))
   }
 
-  /**
-   * Whether the next fetch includes all owned partitions, because none is paused, unreadable or
-   * being revoked. If so, brokers may hold the fetch for longer (`GroupMembership.maxWait`).
-   */
+  /** Whether no partition is paused, unreadable or being revoked. */
   get areAllFetched(): boolean {
     return this.all().every(({ paused, isUnreadable = false, isRevoking }) => !paused && !isUnreadable && !isRevoking)
   }
@@ -80,7 +65,7 @@ export class OwnedPartitions {
 
 export const toTopicPartition = ({ topic, partition }: TopicPartition): TopicPartition => ({ topic, partition })
 
-/** Converts an assigned partition to the position that `onAssigned` passes to the service. */
+/** Converts an assigned partition to the position for `onAssigned`. */
 export const toPosition = ({ topic, partition, next, committed }: OwnedPartition): Position => ({
   topic,
   partition,
@@ -101,9 +86,8 @@ export function seekAndPause(group: ConsumerGroup, all: readonly OwnedPartition[
 
 /**
  * Makes kafkajs treat the positions as committed offsets. Otherwise kafkajs requests the offsets
- * before the next fetch: from the coordinator and then, for partitions without a committed offset,
- * from their leaders. If one of these partitions has no leader, the whole fetch would fail. Call
- * this function after each join, because a join makes kafkajs forget the committed offsets.
+ * before the next fetch, and the whole fetch fails if one partition has no leader. Call it after
+ * each join, because kafkajs then forgets the committed offsets.
  */
 export function markPositionsKnown({ cluster, groupId }: ConsumerGroup, all: readonly OwnedPartition[]): void {
   for (const { topic, partition, next } of all)

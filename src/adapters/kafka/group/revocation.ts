@@ -5,12 +5,11 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-partitions.ts'
 
 /**
- * The time limit for draining (finishing the work of) revoked partitions. A webhook request takes
- * up to 5 s, and then a retry record may have to be written. The next owner repeats unfinished
- * work.
+ * Time limit for draining (finishing the work of) revoked partitions: a webhook request can take 5
+ * s, and then a retry record may have to be written. The next owner repeats unfinished work.
  */
 const drainLimit = durationMs(8_000)
-/** The time limit of one commit of the offsets, after the partitions are drained. */
+/** Time limit of one commit, after the partitions are drained. */
 const commitLimit = durationMs(2_000)
 const commitRetryAfter = durationMs(100)
 
@@ -22,15 +21,14 @@ interface Deps {
 }
 
 /**
- * Revokes the excess partitions of an assignment while all other partitions continue. The steps:
- * 1. Pause the fetches of the excess partitions.
+ * Revokes the excess partitions of an assignment while all other partitions continue:
+ * 1. Pause their fetches.
  * 2. Drain their work in progress, for up to 8 s.
  * 3. Commit their offsets and release them.
  * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
  *
- * Any join cancels a revocation that is not complete. The new assignment names the partitions that
- * are still excess. If an assignment does not contain an owned partition at all, these steps are
- * skipped for it, and `group-membership.ts` calls `onRevoked`.
+ * Any join cancels an unfinished revocation. The new assignment names the partitions that are still
+ * excess.
  */
 export class IncrementalRevocation {
   readonly #deps: Deps
@@ -54,10 +52,9 @@ export class IncrementalRevocation {
   }
 
   /**
-   * Revokes the partitions in `excess`: this member still owns them, but the latest assignment
-   * requires it to revoke them. Call this method after every join, even with an empty `excess`,
-   * because it always calls `onRevoking`. A service pauses the partitions in this call, and resumes
-   * all others: also a partition that an earlier, cancelled revocation has paused.
+   * Starts to revoke the partitions in `excess`. Call it after every join, even with an empty
+   * `excess`: in `onRevoking`, a service pauses these partitions and resumes all others, also those
+   * of a cancelled revocation.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps

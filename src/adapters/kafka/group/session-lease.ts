@@ -2,28 +2,21 @@ import type { Clock } from '../../../core/ports.ts'
 import { errorCodeOf } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 
-/**
- * The interval of heartbeats, in milliseconds. It equals kafkajs's `heartbeatInterval` in
- * `consumer.ts`.
- */
+/** The interval of heartbeats. It equals kafkajs's `heartbeatInterval` in `consumer.ts`. */
 const heartbeatEveryMs = 500
 /**
- * The duration of the lease. After the session timeout (6 s), the coordinator reassigns the
- * partitions of a member. The lease is one second shorter, so that a webhook request that starts at
- * the end of the lease is sent before the session timeout.
+ * The duration of the lease. It is one second shorter than the session timeout, after which another
+ * member gets the partitions. So a webhook request at the end of the lease is sent in time.
  */
 const leaseMs = 5_000
 
 /**
- * The session lease. A member holds the lease for 5 s after a heartbeat that the coordinator
- * confirmed. The lease ends early when the coordinator responds that it does not know the member.
- * Without the lease, the member must not start work. This prevents duplicates: a process that was
- * frozen for longer than the session timeout must not process partitions that another member owns
- * by then.
+ * The session lease. A member holds it for 5 s after a heartbeat that the coordinator confirmed,
+ * unless the coordinator responds that it does not know the member. Without the lease, the member
+ * must not start work: after a freeze, another member may own its partitions.
  *
- * The lease begins when the heartbeat is sent, not when its response is read: the response may have
- * waited in the socket of a frozen process. The clock is boot time, which includes suspensions of
- * the machine.
+ * The lease begins when the heartbeat is sent, because the response may have waited in the socket
+ * of a frozen process. Boot time includes suspensions of the machine.
  */
 export class SessionLease {
   readonly #clock: Clock
@@ -43,17 +36,16 @@ export class SessionLease {
   }
 
   /**
-   * Milliseconds since the last confirmed heartbeat was sent. `Infinity` before the first one, and
-   * after the response UNKNOWN_MEMBER_ID.
+   * Milliseconds since the last confirmed heartbeat was sent. `Infinity` without one, and after
+   * UNKNOWN_MEMBER_ID.
    */
   get ageMs(): number {
     return this.#clock.boottime() - this.#confirmedAt
   }
 
   /**
-   * Sends a heartbeat when one is due; concurrent calls share it. This method replaces the
-   * heartbeat of kafkajs, which uses the wall clock: if that clock is set back by an hour, kafkajs
-   * sends no heartbeat for an hour.
+   * Sends a heartbeat when one is due; concurrent calls share it. kafkajs's own heartbeat uses the
+   * wall clock: if that clock is set back by an hour, kafkajs sends no heartbeat for an hour.
    * @throws kafkajs's error, for example REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or a timeout
    */
   heartbeat(group: ConsumerGroup): Promise<void> {
@@ -80,13 +72,11 @@ export class SessionLease {
       this.#confirm(sentAt)
     } catch (error) {
       const code = errorCodeOf(error)
-      // The coordinator checks the member id and the generation before it responds with
-      // REBALANCE_IN_PROGRESS. So this error confirms that both are valid.
+      // REBALANCE_IN_PROGRESS confirms that the member id and the generation are valid.
       if (code === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
       else this.#sentAt = Number.NEGATIVE_INFINITY
-      // After UNKNOWN_MEMBER_ID, other members may own this member's partitions, so the lease ends.
-      // After ILLEGAL_GENERATION, the lease continues: the coordinator checks the member id before
-      // the generation, so this error shows that the coordinator still knows the member.
+      // After UNKNOWN_MEMBER_ID, other members may own the partitions. After ILLEGAL_GENERATION,
+      // the lease continues, because the coordinator still knows the member.
       if (code === 'UNKNOWN_MEMBER_ID') this.#confirmedAt = Number.NEGATIVE_INFINITY
       throw error
     }

@@ -17,39 +17,32 @@ import { readHeadersAsText } from './patch-record-decoder.ts'
 import { internal } from './private-api.ts'
 
 /**
- * Growth and jitter of retry delays. They are set here, because kafkajs uses other values when
- * NODE_ENV is `test`.
+ * Growth and jitter of retry delays. kafkajs's own values are different when NODE_ENV is `test`.
  */
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
- * Retries of all requests except produce requests. Their number is low, because kafkajs sends all
- * retries to the same broker, even if that broker is down. `group/broker-failover.ts` handles the
- * failover of a consumer: it refreshes the metadata and retries for longer.
+ * Retries of all requests except produce requests. There are few, because kafkajs sends all retries
+ * to the same broker, even if it is down. `group/broker-failover.ts` retries for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
-/** Retries of a produce request, about 8 s in total. A leader election takes 3 to 5 s. */
+/** Retries of produce requests: about 8 s in total. A leader election takes 3 to 5 s. */
 export const producerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 1_000, retries: 10 }
 
-/**
- * Time limit for opening a connection. kafkajs's default of 1 s may be too short for a TLS
- * handshake.
- */
+/** kafkajs's default of 1 s may be too short for a TLS handshake. */
 const connectionTimeoutMs = 5_000
 const authenticationTimeoutMs = 10_000
-/**
- * Time limit for the response to a request. A request reaches this limit, for example, when its
- * broker went away without closing the connection.
- */
 const requestTimeoutMs = 10_000
-/** Kafka's `metadata.max.age.ms`: clients find new partitions and new leaders within this time. */
+/**
+ * Kafka's `metadata.max.age.ms`: the maximum time until clients find new partitions and leaders.
+ */
 export const metadataMaxAgeMs = 30_000
 
 /** Creates kafkajs's consumers, producers and admin clients for one cluster. */
 export interface KafkaClient {
   /**
-   * Creates a consumer with a client instance of its own, because kafkajs shares committed offsets
-   * between consumers that have the same instance and the same group. The consumer calls `onDial`
-   * before it opens a connection.
+   * Creates a consumer with its own client instance, because kafkajs shares committed offsets
+   * between consumers of an instance with the same group. The consumer calls `onDial` before it
+   * opens a connection.
    */
   consumer(config: ConsumerConfig, onDial?: () => void): Consumer
   producer(config: ProducerConfig): Producer
@@ -85,8 +78,8 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // Makes kafkajs read headers as text in the whole process. This does not affect applications
-      // that use Hookline's client library, because the library creates no consumers.
+      // Affects the whole process. Applications that use Hookline's client library are not
+      // affected, because the library creates no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },
@@ -95,7 +88,7 @@ export function createKafka(
   }
 }
 
-/** A socket factory whose sockets do not keep the process alive (`unref`). */
+/** A socket factory whose sockets do not keep the process alive. */
 function detachedSockets(): ISocketFactory {
   const connect = internal<() => ISocketFactory>('network/socketFactory')()
   return place => connect(place).unref()
@@ -136,21 +129,15 @@ export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']
   }
 }
 
-/** kafkajs's `logLevel.ERROR`, copied so that this file does not have to load kafkajs for it. */
+/** kafkajs's `logLevel.ERROR`, so that this file does not load kafkajs. */
 const errorLevel = 1
-/**
- * Minimum time between two log lines of the same warning, in milliseconds. kafkajs repeats some
- * warnings many times a second.
- */
+/** Minimum milliseconds between two equal warnings. kafkajs repeats some many times a second. */
 const repeatAfterMs = 10_000
 
 /**
- * Writes kafkajs's log lines to Hookline's log.
- * - A line of level ERROR becomes a warning, because kafkajs retries after it. (kafkajs throws the
- *   errors that it does not retry.)
- * - Two kinds of ERROR lines become debug lines: those that report an error response of a broker,
- *   and those that repeat a warning of the last 10 s.
- * - Lines of other levels become debug lines.
+ * Writes kafkajs's log lines to Hookline's log. An ERROR line becomes a warning, because kafkajs
+ * retries after it. It becomes a debug line if it reports an error response of a broker, or repeats
+ * a warning of the last 10 s. Lines of other levels become debug lines.
  */
 export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () => performance.now()): logCreator {
   const lastWarned = new Map<string, number>()
@@ -171,12 +158,12 @@ export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () =
 }
 
 /**
- * Whether the line reports an error response of a broker. kafkajs also throws that error, and the
- * caller decides whether it matters: MEMBER_ID_REQUIRED, for example, is part of a normal join.
+ * Whether the line reports an error response. kafkajs also throws this error, for the caller to
+ * handle.
  */
 const isResponse = ({ log }: LogEntry): boolean => log.message.startsWith('Response ')
 
-/** The fields of the log line without objects, because an object may be a whole request. */
+/** The fields of the log line, except objects, which may be whole requests. */
 function factsOf({ namespace, log }: LogEntry): Record<string, string | number | boolean> {
   const facts: Record<string, string | number | boolean> = { part: namespace }
   for (const [name, value] of Object.entries(log)) {

@@ -13,15 +13,13 @@ export interface Codec {
 
 /**
  * The maximum size of a decompressed batch, in bytes. It protects the process from decompression
- * bombs. Ordinary batches are far smaller: with Kafka's default settings a producer's request has
- * at most one mebibyte.
+ * bombs.
  */
 export const maxDecompressedBytes = 64 * 1024 * 1024
 
 /**
- * Returns the options to decompress these bytes. A larger `chunkSize` saves CPU time, because each
- * chunk takes one iteration of the event loop. With Node's default of 16 KiB, a batch that
- * decompresses to 64 MiB would take ten times as much CPU time.
+ * Each chunk takes one iteration of the event loop. With Node's default chunk of 16 KiB, a batch
+ * that decompresses to 64 MiB would take ten times as much CPU time.
  */
 const decompressOptions = ({ length }: Buffer) => ({
   maxOutputLength: maxDecompressedBytes,
@@ -49,9 +47,8 @@ function rethrowOrOversized(error: NodeJS.ErrnoException): never {
 }
 
 /**
- * The LZ4 frame header that the codec writes: the magic number, the flags for independent blocks of
- * at most 64 KiB, and the header checksum. Kafka accepts independent blocks only; lz4js itself
- * writes dependent ones.
+ * The LZ4 frame header: the magic number, the flags for independent blocks of at most 64 KiB, and
+ * the header checksum. Kafka accepts independent blocks only; lz4js itself writes dependent ones.
  */
 const lz4Header = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82])
 const lz4Magic = lz4Header.subarray(0, 4)
@@ -79,8 +76,8 @@ export const lz4Codec: Codec = {
       const block = bytes.subarray(at + 4, at + 4 + (isStored ? word - lz4StoredFlag : word))
       at += 4 + block.length + (hasBlockChecksums ? 4 : 0)
       if (!(at <= bytes.length)) throw codecError('lz4: the frame is truncated')
-      // If a block decompresses to more than `blockBytes` bytes, lz4js writes only the first
-      // `blockBytes` bytes, but returns the size of the whole block. The check below detects this.
+      // lz4js writes only the first `blockBytes` bytes of a larger block, but returns the size of
+      // the whole block.
       const size = isStored ? block.length : lz4.decompressBlock(block, decompressed, 0, block.length, 0)
       if (size > blockBytes)
         throw codecError(`lz4: a block decompresses to ${size} bytes, but the frame allows only ${blockBytes}`)
@@ -92,9 +89,9 @@ export const lz4Codec: Codec = {
 }
 
 /**
- * Reads the frame header. lz4js's own reader is not used: it allocates the content size in the
- * header without a limit, and misreads frames with block checksums. This reader skips the
- * checksums, because the broker has verified the batch.
+ * Reads the frame header. lz4js's own reader allocates the content size in the header without a
+ * limit, and misreads frames with block checksums. The checksums are skipped, because the broker
+ * has verified the batch.
  */
 function readLz4Header(bytes: Buffer): {
   readonly hasBlockChecksums: boolean
@@ -116,8 +113,7 @@ function readLz4Header(bytes: Buffer): {
 }
 
 /**
- * Encodes a block. Returns its length field and its bytes, which are compressed only if that makes
- * them shorter.
+ * Encodes a block: its length field and its bytes, which are compressed if that makes them shorter.
  */
 function lz4Block(bytes: Uint8Array): readonly [Buffer, Uint8Array] {
   const packed = new Uint8Array(lz4.compressBound(bytes.length))
@@ -130,7 +126,7 @@ function lz4Block(bytes: Uint8Array): readonly [Buffer, Uint8Array] {
 
 /**
  * The header of snappy-java's block stream (xerial): magic, version, lowest compatible version.
- * Java clients write this stream; some other clients write a single snappy block.
+ * Java clients write this stream; other clients may write a single snappy block.
  */
 const xerialHeader = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1])
 const xerialMagicLength = 8
@@ -169,10 +165,7 @@ function decompressBlocks(bytes: Buffer): Uint8Array[] {
   return blocks
 }
 
-/**
- * Decompresses one block. snappyjs throws an error when the decompressed size, which the block
- * states at its beginning, exceeds `maxBytes`.
- */
+/** Decompresses one block. snappyjs throws when the size in the block exceeds `maxBytes`. */
 function decompressBlock(block: Uint8Array, maxBytes: number): Uint8Array {
   try {
     return snappy.uncompress(block, maxBytes)
@@ -185,7 +178,7 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }
 
-/** The codecs by the number of the compression type in the attributes of a batch. */
+/** The codecs by the compression type in the attributes of a batch. */
 const byNumber: Readonly<Record<number, Codec>> = { 1: gzipCodec, 2: snappyCodec, 3: lz4Codec, 4: zstdCodec }
 
 /**
@@ -199,8 +192,8 @@ export async function decompress(compression: number, bytes: Buffer): Promise<Bu
 }
 
 /**
- * Registers the codecs that kafkajs lacks: it has gzip only. kafkajs uses them to produce, and to
- * read formats older than record batches. `decompress` decompresses fetched record batches.
+ * Registers the codecs that kafkajs lacks. kafkajs uses them to produce, and to read formats older
+ * than record batches.
  */
 export function registerCodecs({
   CompressionCodecs,

@@ -1,11 +1,11 @@
 /** A failed request to Kafka. */
 export class KafkaError extends Error {
   /**
-   * The error code of Kafka (`MESSAGE_TOO_LARGE`), Node (`ECONNREFUSED`), kafkajs
-   * (`REQUEST_TIMEOUT`) or Hookline (`TOPIC_MISSING`, `CLOSED`, …).
+   * The code of Kafka (`MESSAGE_TOO_LARGE`), Node (`ECONNREFUSED`), kafkajs (`REQUEST_TIMEOUT`) or
+   * Hookline (`TOPIC_MISSING`, `CLOSED`, …).
    */
   readonly code: string
-  /** Whether the same request may succeed later without an operator's intervention. */
+  /** Whether the same request may succeed later without an operator. */
   readonly retriable: boolean
 
   constructor(message: string, options: { code: string; retriable: boolean; cause?: unknown }) {
@@ -16,7 +16,7 @@ export class KafkaError extends Error {
   }
 }
 
-/** The error `TOPIC_MISSING`. It is not retriable, because an operator must create the topic. */
+/** The error `TOPIC_MISSING`. An operator must create the topic. */
 export function topicMissing(topic: string, cause?: unknown): KafkaError {
   return new KafkaError(`topic ${topic} does not exist`, { code: 'TOPIC_MISSING', retriable: false, cause })
 }
@@ -25,16 +25,15 @@ export function consumerStopped(groupId: string): KafkaError {
   return new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
 }
 
-/** Creates the error of a record that is too large, with the code that a broker would return. */
+/** Creates the error that a broker would return for a record that is too large. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
   const line = `record for topic ${topic} has ${bytes} bytes; Hookline writes at most ${maxBytes} bytes per record`
   return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })
 }
 
 /**
- * Creates an error that makes kafkajs join the group again. When a fetch or a heartbeat throws this
- * error, kafkajs rejoins because of the error's `type`. When a join throws it, kafkajs retries the
- * join, or restarts the consumer, because the error is `retriable`.
+ * Creates an error that makes kafkajs join the group again. After a fetch or a heartbeat, kafkajs
+ * rejoins because of the error's `type`; after a join, because the error is `retriable`.
  */
 export function rejoinError(): Error {
   return Object.assign(new Error('the consumer must rejoin its group'), {
@@ -55,9 +54,8 @@ interface KafkajsError {
 }
 
 /**
- * Converts an error of kafkajs to a KafkaError.
+ * Converts an error of kafkajs; a KafkaError is returned unchanged.
  * @param doing what failed, as the beginning of the message: `cannot read topic x`
- * @param thrown the error; a KafkaError is returned unchanged
  */
 export function toKafkaError(doing: string, thrown: unknown): KafkaError {
   if (thrown instanceof KafkaError) return thrown
@@ -69,7 +67,7 @@ export function toKafkaError(doing: string, thrown: unknown): KafkaError {
   })
 }
 
-/** Returns the code of a thrown error, for example Kafka's `UNKNOWN_TOPIC_OR_PARTITION`. */
+/** The code of a thrown error, for example Kafka's `UNKNOWN_TOPIC_OR_PARTITION`. */
 export function errorCodeOf(thrown: unknown): string {
   return thrown instanceof KafkaError ? thrown.code : codeOf(rootOf(thrown))
 }
@@ -87,18 +85,15 @@ export const coordinatorErrors: ReadonlySet<string> = new Set([
   'GROUP_LOAD_IN_PROGRESS',
 ])
 
-/**
- * The names and types of errors that occur during a broker failover: a broker does not respond, a
- * broker is not the group coordinator, or a partition has no leader.
- */
+/** The names and types of errors during a broker failover. */
 const outOfReach: ReadonlySet<string> = new Set([
   'KafkaJSConnectionError',
   'KafkaJSConnectionClosedError',
   'KafkaJSRequestTimeoutError',
   'KafkaJSBrokerNotFound',
   'KafkaJSGroupCoordinatorNotFound',
-  // The request waited too long for a lock of kafkajs. Another request holds this lock while it
-  // connects to the same broker or adds a topic.
+  // The request waited too long for a lock of kafkajs, while another request connected to the same
+  // broker or added a topic.
   'KafkaJSLockTimeout',
   // A disk of the leader has failed, so another broker becomes the leader.
   'KAFKA_STORAGE_ERROR',

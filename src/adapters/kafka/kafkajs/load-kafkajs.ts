@@ -15,8 +15,7 @@ import { internal, privateModule } from './private-api.ts'
 const patchedVersion = '2.2.4'
 
 /**
- * The patches in the order in which they run. A patch that replaces a module must run before other
- * modules load that module.
+ * The patches in their order: a patch that replaces a module must run before other modules load it.
  */
 const patches = [
   patchRecordEncoder,
@@ -30,9 +29,8 @@ const patches = [
 ]
 
 /**
- * The exports of kafkajs that Hookline uses. Hookline loads the private files that contain them,
- * never kafkajs's main file: a tracing agent hooks the load of the main file, and would return the
- * instance of the application.
+ * The exports of kafkajs that Hookline uses. They are loaded from private files: a tracing agent
+ * hooks the load of the main file, and would return the instance of the application.
  */
 type Library = Pick<
   typeof Kafkajs,
@@ -47,8 +45,8 @@ type Library = Pick<
 let library: Library | undefined
 
 /**
- * Loads Hookline's private instance of kafkajs, with patches and codecs. An application that uses
- * Hookline's client library may also use kafkajs. The application's instance remains unpatched.
+ * Loads Hookline's private instance of kafkajs, with patches and codecs. The instance of an
+ * application that uses Hookline's client library remains unpatched.
  * @throws KafkaError `LIBRARY_VERSION` when another version is installed
  */
 export function loadKafkajs(): Library {

@@ -23,7 +23,7 @@ interface RequestQueue {
   readonly pending: readonly unknown[]
   readonly enforceRequestTimeout: boolean
   readonly requestTimeout: number
-  /** The requests without a response, by correlation id, in the order in which they were sent. */
+  /** The requests without a response, by correlation id, in the order of sending. */
   readonly inflight: ReadonlyMap<number, SentRequest>
   requestTimeoutIntervalId?: NodeJS.Timeout
   isConnected(): boolean
@@ -57,17 +57,15 @@ interface ConnectionPool {
 
 const poolFile = 'network/connectionPool'
 /**
- * Index of the connection for JoinGroup, which `patchJoinConnection` adds to the pool. kafkajs
- * itself uses 1 for fetches and 0 for all other requests.
+ * Index of the connection for JoinGroup. kafkajs uses 1 for fetches and 0 for all other requests.
  */
 const joinConnection = 2
 
 /**
  * Defect: kafkajs sends JoinGroup over the same connection as heartbeats and commits
- * (network/connectionPool.js:47). A broker handles the requests of a connection in order, and
- * responds to JoinGroup only when all members have joined or timed out. Until then, heartbeats and
- * commits wait behind it.
- * Patch: JoinGroup has its own connection, opened on first use.
+ * (network/connectionPool.js:47). A broker responds to JoinGroup only when all members have joined
+ * or timed out. Until then, heartbeats and commits wait behind it.
+ * Patch: JoinGroup has its own connection.
  * Remove when: kafkajs does not send other requests behind a JoinGroup.
  */
 function patchJoinConnection(): void {
@@ -95,9 +93,8 @@ function patchJoinConnection(): void {
 }
 
 /**
- * Defect: when a connection is not open, each of several concurrent requests opens a connection
- * (network/connectionPool.js:52). kafkajs uses only the last of these connections, and never closes
- * the others.
+ * Defect: without an open connection, each concurrent request opens one
+ * (network/connectionPool.js:52). kafkajs uses only the last one, and never closes the others.
  * Patch: the requests wait for the same connection.
  * Remove when: kafkajs opens one connection for concurrent requests.
  */
@@ -116,9 +113,8 @@ function patchConcurrentConnects(): void {
 
 /**
  * Defect: a timer of kafkajs's request queue sets itself again even when the queue is empty
- * (network/requestQueue/index.js:306, tulios/kafkajs#1704). Its delay is negative unless the broker
- * throttles. So each idle connection runs about 900 timers per second, and Node prints a warning
- * about the negative delay.
+ * (network/requestQueue/index.js:306, tulios/kafkajs#1704). Each idle connection runs about 900
+ * timers per second.
  * Patch: sets no timer while no request is pending.
  * Remove when: tulios/kafkajs#1704 is fixed.
  */
@@ -134,8 +130,7 @@ function patchIdleTimer(): void {
  * Defect: kafkajs stores the end of a throttle as a time of the wall clock
  * (network/requestQueue/index.js:108). If the clock is set back by an hour, the connection sends no
  * request for up to an hour.
- * Patch: stores the end in monotonic time, and converts it to wall-clock time each time kafkajs
- * reads it. So setting the clock does not change the remaining time.
+ * Patch: stores the end in monotonic time.
  * Remove when: kafkajs measures the throttle with a monotonic clock.
  */
 function patchThrottle(): void {
@@ -154,10 +149,9 @@ function patchThrottle(): void {
 
 const timeoutCheckEveryMs = 100
 /**
- * Maximum wait for a response, as a multiple of the request timeout. Each response to an earlier
- * request starts the timeout again (see `patchRequestTimeout`), so without this maximum a slow
- * broker could delay the failure of a request without limit. After the failure, kafkajs looks up
- * the leader and retries.
+ * Maximum wait for a response, as a multiple of the request timeout. Each earlier response restarts
+ * the timeout, so without this maximum a slow broker could delay the failure of a request without
+ * limit.
  */
 const maxTimeouts = 3
 
@@ -165,19 +159,16 @@ const maxTimeouts = 3
 const sentAt = new WeakMap<SentRequest, number>()
 /**
  * For each request queue, the time in monotonic milliseconds at which the broker began to handle
- * the oldest request without a response. This is the time of the response to the previous request,
- * because a broker handles the requests of a connection one after the other.
+ * the oldest request without a response: the time of the previous response.
  */
 const startedAt = new WeakMap<RequestQueue, number>()
 
 /**
  * Defects:
  * - kafkajs's request timeout begins when a request is sent (network/requestQueue/index.js:93), but
- *   a broker handles the requests of a connection one after the other. For example, 240 requests
- *   for the partitions of a new topic take 50 ms each. The last of these requests time out. kafkajs
- *   sends them again, and the broker stores their records twice.
- * - kafkajs measures the timeout with the wall clock. If the clock is set back by an hour, a
- *   request on a dead connection times out an hour later.
+ *   a broker handles the requests of a connection one after the other. The last of many requests
+ *   can time out, and kafkajs then sends them again: records are stored twice.
+ * - kafkajs measures the timeout with the wall clock.
  * - The interval that checks the timeouts (line 91) keeps an otherwise finished process alive.
  * Patch: starts the timeout at the response to the previous request, measures it with a monotonic
  * clock, and unreferences the interval.
@@ -194,8 +185,7 @@ function patchRequestTimeout(): void {
 
   prototype.fulfillRequest = function (this: RequestQueue, answer): void {
     const [first] = this.inflight.keys()
-    // The response to the oldest request shows that the broker begins to handle the next one. A
-    // response to a later request does not show this, so it does not restart the timeout.
+    // Only the response to the oldest request shows that the broker begins to handle the next one.
     if (first !== undefined && answer.correlationId <= first) startedAt.set(this, performance.now())
     fulfill.call(this, answer)
   }
@@ -222,14 +212,12 @@ function timeOutRequests(queue: RequestQueue): void {
   }
 }
 
-/** The size of the length field before each response, in bytes. */
 const lengthBytes = 4
 
 /**
- * Defect: kafkajs collects each response in fields that a reconnect does not reset
- * (network/connection.js:87, 166). If the old connection received only a part of a response,
- * kafkajs treats the first bytes of the new connection as the rest of that response. No further
- * response can be parsed, and every request times out until the process ends.
+ * Defect: a reconnect does not reset the fields in which kafkajs collects a response
+ * (network/connection.js:87, 166). After a partly received response, kafkajs misreads the bytes of
+ * the new connection, and every request times out until the process ends.
  * Patch: `connect` resets these fields, and ignores later data and errors of the old socket.
  * Remove when: kafkajs resets these fields in `connect`.
  */
@@ -237,8 +225,8 @@ function patchReconnect(): void {
   const { prototype } = internal<{ prototype: Connection }>('network/connection')
   const connect = prototype.connect
   /**
-   * The sockets whose connection attempt has succeeded or failed. `detachSocket` ignores errors of
-   * these sockets only. While an attempt runs, an error of its socket must reject the attempt.
+   * The sockets whose connection attempt has ended. During an attempt, an error must reject it, so
+   * `detachSocket` ignores errors of these sockets only.
    */
   const settled = new WeakSet<Socket>()
 
@@ -271,11 +259,9 @@ const withoutFirstResponse: ReadonlySet<string> = new Set([
 
 /**
  * Defect: if a connection opens, but then closes or gets no response, kafkajs tries the same broker
- * again until its retries end. It tries another broker only after a `KafkaJSConnectionError`
- * (cluster/brokerPool.js:96), but here the errors are those of `withoutFirstResponse`. A proxy or
- * load balancer whose broker is down closes new connections, and a broker that hangs does not
- * respond. Each client begins with the first configured broker. If this broker is the one that
- * fails, the client never tries the other brokers.
+ * again until its retries end: it tries another broker only after a `KafkaJSConnectionError`
+ * (cluster/brokerPool.js:96). A load balancer whose broker is down, or a broker that hangs, behaves
+ * in this way. If this is the first configured broker, clients never try the others.
  * Patch: throws a `KafkaJSConnectionError`.
  * Remove when: kafkajs tries another broker after each failed attempt to connect.
  */

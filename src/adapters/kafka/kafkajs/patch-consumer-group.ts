@@ -6,13 +6,12 @@ import { type Broker, type Cluster, type ConsumerGroup, type FetchedBatch, inter
 /** The callbacks by which a Hookline consumer controls kafkajs's consumer group. */
 export interface GroupHooks {
   /**
-   * Wraps every join (JoinGroup and SyncGroup). kafkajs does not fetch until the returned promise
-   * resolves.
+   * Wraps every join (JoinGroup and SyncGroup). kafkajs does not fetch until the promise resolves.
    */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
   /**
-   * Replaces kafkajs's heartbeat. kafkajs calls this hook after every batch, and after every fetch
-   * that returns no batch. kafkajs joins again when the hook throws REBALANCE_IN_PROGRESS.
+   * Replaces kafkajs's heartbeat, after every batch and every fetch that returns no batch. kafkajs
+   * joins again when the hook throws REBALANCE_IN_PROGRESS.
    */
   heartbeat(group: ConsumerGroup): Promise<void>
   /** Called before kafkajs sends LeaveGroup. */
@@ -22,17 +21,19 @@ export interface GroupHooks {
   /** Wraps every fetch from one broker. */
   fetch(fetch: () => Promise<readonly FetchedBatch[]>): Promise<readonly FetchedBatch[]>
   /**
-   * Replaces kafkajs's handling of OFFSET_OUT_OF_RANGE. kafkajs would commit -2 or -1 as the offset
-   * and continue at the beginning or the end of the log (consumer/consumerGroup.js:597).
+   * Replaces kafkajs's handling of OFFSET_OUT_OF_RANGE: kafkajs would commit -2 or -1 and continue
+   * at the beginning or the end of the log (consumer/consumerGroup.js:597).
    */
   outOfRange(group: ConsumerGroup, partition: TopicPartition): Promise<void>
-  /** Called when the broker cannot read some partitions of a fetch. The fetch returns no records. */
+  /**
+   * Called when the broker cannot read some partitions of a fetch, which then returns no records.
+   */
   unreadable(group: ConsumerGroup, partitions: readonly UnreadablePartition[]): void
 }
 
 /**
- * The hooks by cluster client. Each consumer has its own client. The key is not the
- * `ConsumerGroup`, because kafkajs creates it later than the client.
+ * The hooks by cluster client, of which each consumer has its own. kafkajs creates the
+ * `ConsumerGroup` later, so it cannot be the key.
  */
 const hooksOf = new WeakMap<Cluster, GroupHooks>()
 
@@ -40,7 +41,6 @@ export function setGroupHooks(cluster: Cluster, hooks: GroupHooks): void {
   hooksOf.set(cluster, hooks)
 }
 
-/** Patches kafkajs's consumer groups. */
 export function patchConsumerGroup(): void {
   patchGroupHooks()
   patchSyncGroup()
@@ -49,11 +49,10 @@ export function patchConsumerGroup(): void {
 }
 
 /**
- * Defect: kafkajs has no rebalance listener. It awaits no callback before it revokes partitions or
- * fetches new ones (consumer/consumerGroup.js:331, 442, 446, 597). When an error makes kafkajs
- * restart the consumer, kafkajs first leaves the group (line 188). It reports the error later,
- * after all connections are closed.
- * Patch: calls the `GroupHooks` of a consumer. A consumer without hooks behaves as before.
+ * Defect: kafkajs has no rebalance listener: it awaits no callback before it revokes or fetches
+ * partitions (consumer/consumerGroup.js:331, 442, 446, 597). After an error it leaves the group
+ * (line 188), and reports the error later.
+ * Patch: calls the `GroupHooks` of a consumer.
  * Remove when: kafkajs supports cooperative rebalancing with awaited callbacks.
  */
 function patchGroupHooks(): void {
@@ -84,10 +83,7 @@ function patchGroupHooks(): void {
 
 let originalFetch: ConsumerGroup['fetch'] | undefined
 
-/**
- * Fetches once from one broker, also during a rebalance: it does not call the `fetch` hook, which
- * waits until the rebalance ends.
- */
+/** Fetches once from one broker without the `fetch` hook, which waits until a rebalance ends. */
 export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): Promise<readonly FetchedBatch[]> {
   const hooks = hooksOf.get(group.cluster)
   if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()
@@ -103,17 +99,16 @@ export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): P
 }
 
 /**
- * Whether a batch has records. A fetch response has a batch for every partition, even for one
- * without new records. kafkajs would queue each empty batch and call the heartbeat after it, so
- * these batches are left out.
+ * Whether a batch has records. A fetch response has a batch for every partition, and kafkajs would
+ * send a heartbeat after each empty one.
  */
 function hasRecords({ rawMessages }: FetchedBatch): boolean {
   return rawMessages.length > 0
 }
 
 /**
- * Makes kafkajs pass the batch to `eachBatch` even if it has only transaction markers and records
- * of aborted transactions. Otherwise their offsets would never be committed.
+ * Makes kafkajs pass the batch to `eachBatch` even if all its records are transaction markers or of
+ * aborted transactions. Otherwise their offsets would never be committed.
  */
 function neverEmpty(batch: FetchedBatch): FetchedBatch {
   batch.isEmpty = no
@@ -121,16 +116,12 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
 }
 
 /**
- * The method `isEmpty` of all batches. With one function per batch, V8 would allocate each function
- * in the old generation, which is rarely garbage-collected. The objects that the functions refer to
- * would then stay in memory for longer (docs/decisions/0043, rule 10).
+ * The method `isEmpty` of all batches. V8 would allocate one function per batch in the old
+ * generation, and keep the objects to which it refers for longer (docs/decisions/0043, rule 10).
  */
 const no = (): boolean => false
 
-/**
- * The last assignment of each consumer. The key is the consumer's object for the coordinator. No
- * other consumer has the same object.
- */
+/** The last assignment of each consumer, by the consumer's own object for the coordinator. */
 const assignments = new WeakMap<Broker, Buffer>()
 
 /** Returns the last assignment from this coordinator, including its user data. */
@@ -139,8 +130,8 @@ export function lastAssignmentFrom(coordinator: Broker): Buffer | undefined {
 }
 
 /**
- * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233). This user
- * data lists the partitions that the member must revoke (`assignor.ts`).
+ * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233), which lists
+ * the partitions that the member must revoke (`assignor.ts`).
  * Patch: keeps the assignment as received.
  * Remove when: kafkajs exposes the user data.
  */
@@ -161,9 +152,7 @@ interface Runner {
 
 /**
  * Defect: kafkajs rebuilds its fetchers after a change of leaders. If the consumer is stopped at
- * that moment, the new fetchers never stop (consumer/fetchManager.js:70). Each gets an empty result
- * (consumer/runner.js:342) and fetches again immediately, which blocks the event loop: Node handles
- * no more timers and signals.
+ * that moment, the new fetchers never stop (consumer/fetchManager.js:70), and block the event loop.
  * Patch: a fetch of a stopped consumer throws, which ends the fetcher.
  * Remove when: kafkajs stops the fetchers of a stopped consumer.
  */
@@ -182,9 +171,9 @@ interface OffsetManager {
 }
 
 /**
- * Defect: the handler of a batch may finish after a rebalance has revoked the partition. kafkajs
- * still resolves the batch's offset. If the member then owns no partition of the topic, kafkajs
- * throws a `TypeError` (consumer/offsetManager/index.js:106) and never restarts the consumer.
+ * Defect: when a handler finishes after a rebalance has revoked the partition, kafkajs still
+ * resolves the batch's offset. If the member then owns no partition of the topic, kafkajs throws a
+ * `TypeError` (consumer/offsetManager/index.js:106) and never restarts the consumer.
  * Patch: ignores offsets of partitions that are not assigned.
  * Remove when: kafkajs ignores them.
  */

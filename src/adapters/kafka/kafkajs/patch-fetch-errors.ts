@@ -19,26 +19,23 @@ interface ResponseParser {
 }
 
 /**
- * The error codes of a partition whose data the broker cannot read: UNKNOWN (an I/O error, for
- * example), CORRUPT_MESSAGE and KAFKA_STORAGE_ERROR (a failed disk).
+ * The error codes of unreadable data: UNKNOWN (for example an I/O error), CORRUPT_MESSAGE and
+ * KAFKA_STORAGE_ERROR (a failed disk).
  */
 const unreadableCodes: ReadonlySet<number> = new Set([-1, 2, 56])
 
-/**
- * The partitions that the broker could not read in a failed fetch. The key is the error that
- * kafkajs throws for the fetch.
- */
+/** The unreadable partitions of a failed fetch, by the error that kafkajs throws for it. */
 const partitionsOf = new WeakMap<Error, readonly UnreadablePartition[]>()
 
 /**
- * Returns the unreadable partitions of the fetch that failed with `error`. The list is empty if an
- * unreadable partition is not the cause of the error.
+ * Returns the unreadable partitions of the fetch that failed with `error`; none if the error has
+ * another cause.
  */
 export const unreadablePartitionsIn = (error: unknown): readonly UnreadablePartition[] =>
   partitionsOf.get(error as Error) ?? []
 
 /**
- * Defect: if one partition of a fetch response has an error, kafkajs throws this error for the whole
+ * Defect: if one partition of a fetch response has an error, kafkajs throws it for the whole
  * response, without the name of the partition (protocol/requests/fetch/v0/response.js:46). So one
  * damaged partition stops the fetches of all partitions.
  * Patch: stores with the error which partitions cannot be read.

@@ -5,14 +5,13 @@ import { type Broker, type FetchedMessage, type FetchedPartition, internal, repl
 
 /** Patches the code with which kafkajs decodes a fetch response. */
 export function patchFetchedBatches(): void {
-  // The decoder is replaced first. The other patches load files of kafkajs, and each of these files
-  // keeps the decoder that exists when the file is loaded.
+  // The decoder is replaced first: each file of kafkajs keeps the decoder that exists when it is
+  // loaded.
   replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
   patchHugeBatch()
   patchAbortedTransactions()
 }
 
-/** The part of kafkajs's `Decoder` that this file uses. It reads values from a buffer. */
 interface Decoder {
   readonly buffer: Buffer
   offset: number
@@ -47,15 +46,12 @@ const at = {
   recordCount: 57,
   records: 61,
 }
-/** The bytes that the length field excludes: the first offset and the length field itself. */
+/** The bytes that the length field excludes: the first offset and the length field. */
 const uncounted = 12
 const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
 /**
- * The maximum number of records in a batch, and in all batches of a response together. A batch with
- * more records is replaced by one record with the property `unreadBatch`. When a response has this
- * number of records, its remaining batches are left for the next fetch. Without the limit, a batch
- * of 64 MiB could have nine million records (a record without key, value and headers takes seven
- * bytes), and each record becomes an object on the heap. Hookline itself writes at most 1,000
+ * The maximum number of records in a batch, and in all batches of a response together. A batch of
+ * 64 MiB could have nine million records, each an object on the heap. Hookline writes at most 1,000
  * records in one batch.
  */
 export const maxRecords = 200_000
@@ -66,16 +62,13 @@ const keptBytes = 64 * 1024
  * Decodes the batch at the decoder's position, and advances the decoder to the end of the batch.
  *
  * Defects (protocol/recordBatch/v0/decoder.js):
- * - kafkajs decompresses a batch without a size limit (line 104): 6 KB of zstd may become 200 MB. A
- *   batch that cannot be decompressed is fetched again forever.
- * - Log compaction keeps the last batch of an idempotent producer even when all its records are
- *   removed. kafkajs does not advance past an empty batch, and fetches it thousands of times per
- *   second (tulios/kafkajs#1072). If compaction removes only the last records of a batch, kafkajs
- *   makes one additional fetch for each removed record.
+ * - kafkajs decompresses a batch without a size limit (line 104): 6 KB of zstd may become 200 MB.
+ * - If a batch cannot be decompressed, kafkajs fetches it again forever.
+ * - kafkajs does not advance past a batch without a record at its last offset, which log compaction
+ *   can leave (tulios/kafkajs#1072).
  * Patch:
- * - A batch that cannot be read, that decompresses to more than `maxDecompressedBytes`, or that has
- *   more than `maxRecords` records, becomes one record at its last offset, with the reason in
- *   `unreadBatch`.
+ * - An unreadable batch, or one above `maxDecompressedBytes` or `maxRecords`, becomes one record at
+ *   its last offset, with the reason in `unreadBatch`.
  * - A batch without a record at its last offset gets a control record there, which consumers skip.
  * Remove when: kafkajs limits the decompressed size and advances past empty batches.
  *
@@ -114,7 +107,7 @@ async function readRecords(
   }
 }
 
-/** Reads the header of a batch. The result has all fields that kafkajs sets in `batchContext`. */
+/** Reads the header of a batch into all fields of kafkajs's `batchContext`. */
 function contextOf(batch: Buffer): Context {
   const attributes = batch.readInt16BE(at.attributes)
   return {
@@ -139,8 +132,7 @@ function recordsIn(bytes: Buffer, count: number, context: Context): DecodedRecor
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
-  // The broker has verified the batch. So if the records do not end where the decompressed bytes
-  // end, the decompression was wrong.
+  // The broker has verified the batch, so here the decompression was wrong.
   if (reader.offset !== bytes.length)
     throw new Error(`its records end at byte ${reader.offset}, but it has ${bytes.length} bytes`)
   return records
@@ -172,13 +164,12 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
   }
 }
 
-/** The key of a commit marker: the control record that commits a transaction. */
+/** The key of the control record that commits a transaction. */
 const commitMarker = Buffer.from([0, 0, 0, 1])
 
 /**
  * Creates a control record at the last offset of a batch, so that the consumer's position advances
- * past the batch. The record is a commit marker outside of any transaction: consumers skip it, and
- * it ends no transaction.
+ * past it. As a commit marker outside of any transaction, it ends no transaction.
  */
 function controlRecord(context: Context, offset: string): DecodedRecord {
   return {
@@ -209,23 +200,17 @@ const batchOverhead = 49
 
 /**
  * Defects (protocol/requests/fetch/v4/decodeMessages.js:28):
- * - kafkajs passes all records of a batch as arguments of one call of `push`. With about
- *   125,000 records that call throws a `RangeError`, which crashes the consumer again after each
- *   restart.
- * - kafkajs decodes all batches of a response. A response may contain hundreds of batches that each
- *   decompress to the maximum, and together they could fill the memory.
- * Patch: adds the records one by one. When the decoded batches of a response have
- * `maxDecompressedBytes` decompressed bytes or `maxRecords` records together, the patch ignores the
- * remaining batches. The next fetch returns them.
+ * - kafkajs passes all records of a batch as arguments of one call of `push`. With about 125,000
+ *   records that call throws a `RangeError`.
+ * - kafkajs decodes all batches of a response, which could together fill the memory.
+ * Patch: adds the records one by one. Ignores the remaining batches of a response above
+ * `maxDecompressedBytes` or `maxRecords`; the next fetch returns them.
  * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
  */
 function patchHugeBatch(): void {
   const original = internal<DecodeMessages>(messagesFile)
   const DecoderOf = internal<DecoderClass>('protocol/decoder')
-  /**
-   * The numbers of bytes and records that were decoded so far, for each response. The key is the
-   * decoder of the response, which decodes all partitions of the response.
-   */
+  /** The decoded bytes and records of each response. The key is the decoder of the response. */
   const sizes = new WeakMap<Decoder, { decompressedBytes: number; records: number }>()
 
   replaceInternal<DecodeMessages>(messagesFile, async decoder => {
@@ -245,7 +230,7 @@ function patchHugeBatch(): void {
         read.decompressedBytes += batch.decompressedBytes
         read.records += batch.records.length
       } catch (error) {
-        // The last batch is incomplete, because the broker cuts a response off at the size limit.
+        // The broker cuts a response off at the size limit, so its last batch can be incomplete.
         if ((error as Error).name === 'KafkaJSPartialMessageError') break
         throw error
       }
@@ -254,10 +239,7 @@ function patchHugeBatch(): void {
   })
 }
 
-/**
- * Puts the length field in front of the bytes again, because kafkajs's own `decodeMessages` reads
- * it.
- */
+/** Puts the length field in front of the bytes again, for kafkajs's own `decodeMessages`. */
 function withLength(bytes: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(bytes.length)
@@ -266,14 +248,14 @@ function withLength(bytes: Buffer): Buffer {
 
 /**
  * The type of a transaction marker that aborts its transaction; type 1 commits it. The key of a
- * marker has two numbers: the version of the key's format, and the type.
+ * marker consists of the version of its format, and the type.
  */
 const abortType = 0
 
 /**
  * Defect: kafkajs expects the aborted transactions of a fetch response sorted by first offset, but
- * brokers sort them by last offset (consumer/filterAbortedMessages.js:40). When the transactions of
- * two producers overlap, kafkajs returns records of an aborted one.
+ * brokers sort them by last offset (consumer/filterAbortedMessages.js:40). So kafkajs can return
+ * records of an aborted transaction.
  * Patch: removes the records of aborted transactions before kafkajs filters.
  * Remove when: kafkajs sorts aborted transactions by first offset.
  */
@@ -295,10 +277,9 @@ function removeAborted(partition: FetchedPartition): void {
 }
 
 /**
- * Removes the records of aborted transactions. It keeps the transaction markers, because they
- * advance the consumer's position. If the last record is one of an aborted transaction, a control
- * record replaces it: a fetch may end before the marker, and without this record the consumer would
- * fetch the same records forever.
+ * Removes the records of aborted transactions, but keeps the transaction markers. If the last
+ * record is removed, a control record replaces it. Otherwise the position would not advance, and
+ * the consumer would fetch the same records forever.
  */
 export function withoutAborted(
   messages: readonly FetchedMessage[],
@@ -323,7 +304,7 @@ export function withoutAborted(
   return kept
 }
 
-/** Returns a control record at the offset of this record. See `controlRecord`. */
+/** Returns a control record at the offset of this record (see `controlRecord`). */
 const withoutContent = (message: FetchedMessage): FetchedMessage => ({
   ...message,
   ...{ key: commitMarker, value: null, headers: {}, isControlRecord: true },

@@ -1,18 +1,17 @@
 import { brokerError, leaderNotAvailable } from './patch-metadata.ts'
 import { type Cluster, type ConsumerGroup, internal } from './private-api.ts'
 
-/** Node id that the metadata gives as the leader of a partition without a leader. */
+/** The leader's node id in the metadata of a partition without a leader. */
 const noLeader = '-1'
 
 /**
  * Defect: before each fetch and each produce request kafkajs looks up the leaders in quadratic time
- * (cluster/index.js:320, consumer/consumerGroup.js:690). For every partition it searches a list and
- * copies the result so far. With 240 partitions that takes 57,000 steps and makes 250 KB of
- * garbage. The benchmark with 240 partitions needs this patch.
- * Patch: looks up each partition in a map. It ignores read replicas, because Hookline sets no rack.
- * For a partition without a leader, `findLeaderForPartitions` throws LEADER_NOT_AVAILABLE, after
- * which kafkajs refreshes the metadata. A consumer does not fetch the partition.
- * Remove when: kafkajs's look-up takes time linear in the number of partitions.
+ * (cluster/index.js:320, consumer/consumerGroup.js:690). The benchmark with 240 partitions needs
+ * this patch.
+ * Patch: looks up each partition in a map. Ignores read replicas, because Hookline sets no rack.
+ * For a partition without a leader, `findLeaderForPartitions` throws LEADER_NOT_AVAILABLE, and a
+ * consumer does not fetch it.
+ * Remove when: kafkajs's look-up takes linear time.
  */
 export function patchLeaderLookup(): void {
   const { prototype: cluster } = internal<{ prototype: Cluster }>('cluster')
@@ -29,10 +28,7 @@ export function patchLeaderLookup(): void {
   }
 }
 
-/**
- * Groups partitions by leader. Partitions without a leader have the key -1. Returns `undefined` if
- * the metadata does not have a partition. The caller then uses kafkajs's own code.
- */
+/** Groups partitions by leader. Returns `undefined` if the metadata lacks a partition. */
 function byLeader(
   cluster: Cluster,
   topic: string,

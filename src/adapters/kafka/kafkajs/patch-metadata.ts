@@ -1,6 +1,5 @@
 import { type Cluster, internal, type Metadata, replaceInternal } from './private-api.ts'
 
-/** Patches how kafkajs uses the metadata of topics. */
 export function patchMetadata(): void {
   patchMetadataErrors()
   keepKnownPartitions()
@@ -16,14 +15,11 @@ interface MetadataResponse {
 const responseFile = 'protocol/requests/metadata/v0/response'
 
 /**
- * Defect: kafkajs rejects the metadata of all topics if one topic does not exist, or if one
- * partition has no leader (protocol/requests/metadata/v0/response.js:51). A client refreshes the
- * metadata at least every 30 s. After this time, a producer can write to no topic, and a consumer
- * can read none.
- * Patch: keeps the metadata if at least one partition has a leader. A topic with an error then has
- * no partitions, or those that the client knew before (`keepKnownPartitions`). A partition without
- * a leader has leader -1: consumers do not fetch it, and requests for it fail
- * (`patch-leader-lookup.ts`).
+ * Defect: kafkajs rejects the metadata of all topics if one topic does not exist, or one partition
+ * has no leader (protocol/requests/metadata/v0/response.js:51). Within 30 s, a client can then use
+ * no topic.
+ * Patch: keeps the metadata if at least one partition has a leader. A topic with an error has no
+ * partitions, or those that the client knew before (`keepKnownPartitions`).
  * Remove when: kafkajs uses the metadata of the other topics and partitions.
  */
 function patchMetadataErrors(): void {
@@ -42,14 +38,14 @@ const hasLeader = ({ partitionMetadata }: Metadata['topicMetadata'][number]): bo
 
 interface BrokerPool {
   metadata: Metadata | null
-  /** The time of the wall clock until which the metadata is used; `null` without metadata. */
+  /** The wall-clock time until which the metadata is used; `null` without metadata. */
   metadataExpireAt: number | null
 }
 
 /**
- * Keeps the last known partitions of a topic that has an error in newer metadata. Most of these
- * errors end soon. Without the known partitions, a rebalance during the error would revoke all
- * partitions of the topic from their owners. A topic that does not exist keeps no partitions.
+ * Keeps the last known partitions of a topic that has an error in newer metadata. Otherwise a
+ * rebalance during the error would revoke all its partitions. A topic that does not exist keeps
+ * none.
  * Remove when: `patchMetadataErrors` is removed.
  */
 function keepKnownPartitions(): void {
@@ -75,10 +71,9 @@ function withKnownPartitions(found: Metadata, known: Metadata | null): Metadata 
 }
 
 /**
- * Makes two methods reject again with the errors that `patchMetadataErrors` hides:
- * - `metadata`, which only admin clients call, rejects if a requested topic has an error.
- * - `addMultipleTargetTopics` rejects only for the topics that it adds to the client.
- *   `keepKnownPartitions` handles later errors of these topics.
+ * Makes two methods reject again with the errors that `patchMetadataErrors` hides. `metadata`
+ * rejects if a requested topic has an error. `addMultipleTargetTopics` rejects only for newly added
+ * topics.
  * Remove when: `patchMetadataErrors` is removed.
  */
 function rejectErrorsOfNamedTopics(): void {
@@ -104,7 +99,7 @@ function rejectErrorsOfNamedTopics(): void {
   }
 }
 
-/** Throws the error of the first topic in the metadata that is in `topics` and has an error. */
+/** Throws the error of the first topic in `topics` that has an error. */
 export function rejectErrors(metadata: Metadata | null, topics: readonly string[]): void {
   const failed = metadata?.topicMetadata.find(
     ({ topic, topicErrorCode }) => topicErrorCode !== 0 && topics.includes(topic),
@@ -121,22 +116,19 @@ export const leaderNotAvailable = 5
 export const brokerError = (code: number): Error =>
   internal<{ createErrorFromCode(code: number): Error }>('protocol/error').createErrorFromCode(code)
 
-/**
- * Maximum age of metadata in which a topic has an error or a partition has no leader. It is short,
- * so that a client finds new leaders soon.
- */
+/** Maximum age of metadata with an error. It is short, so that a client finds new leaders soon. */
 const incompleteMaxAgeMs = 1_000
 
 /**
  * Defect: kafkajs measures the age of metadata with the wall clock (cluster/brokerPool.js:159). If
- * the clock is set back by an hour, the client finds no new partitions for up to an hour.
- * Patch: stores the expiry in monotonic time. Incomplete metadata expires sooner
- * (`incompleteMaxAgeMs`).
- * Remove when: kafkajs measures the age with a monotonic clock, and `patchMetadataErrors` is removed.
+ * that clock is set back by an hour, the client finds no new partitions for up to an hour.
+ * Patch: stores the expiry in monotonic time. Incomplete metadata expires sooner.
+ * Remove when: kafkajs measures the age with a monotonic clock, and `patchMetadataErrors` is
+ * removed.
  */
 function patchMetadataAge(): void {
   const { prototype } = internal<{ prototype: BrokerPool }>('cluster/brokerPool')
-  /** When the metadata of each pool expires, in monotonic milliseconds. */
+  /** The expiry of each pool's metadata, in monotonic milliseconds. */
   const expiresAt = new WeakMap<BrokerPool, number>()
   Object.defineProperty(prototype, 'metadataExpireAt', {
     get(this: BrokerPool): number | null {

@@ -12,8 +12,8 @@ export interface DecodedRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   /**
-   * The values are bytes. After a call of `readHeadersAsText` they are text. Exception: if the
-   * headers of a record have more than `maxTextBytes` bytes together, they stay bytes.
+   * The values are bytes, or text after a call of `readHeadersAsText`. Headers of a record above
+   * `maxTextBytes` in total stay bytes.
    */
   readonly headers: Readonly<Record<string, Header | Header[]>> | HeaderTexts
   readonly isControlRecord: boolean
@@ -27,7 +27,7 @@ export interface BatchContext {
   readonly maxTimestamp?: string
   readonly magicByte: number
   readonly isControlBatch?: boolean
-  /** 1 (LogAppendTime): all records of the batch have `maxTimestamp`, the broker's append time. */
+  /** 1 (LogAppendTime): all records of the batch have `maxTimestamp`. */
   readonly timestampType?: number
 }
 
@@ -35,21 +35,19 @@ export type DecodeRecord = (decoder: { readonly buffer: Buffer }, batch: BatchCo
 
 const logAppendTime = 1
 /**
- * Maximum total bytes of a record's headers that are decoded to text. The headers of one response
- * could fill the heap as text. So larger headers stay bytes, which are views of the response, until
- * the record is used.
+ * Maximum total bytes of a record's headers that are decoded to text. As text, the headers of one
+ * response could fill the heap. As bytes, they are views of the response.
  */
 const maxTextBytes = 64 * 1024
 let isTextRequested = false
 
 /**
  * Defects (protocol/recordBatch/record/v0/decoder.js:45):
- * - kafkajs decodes slowly: it computes each timestamp and offset with BigInt, and copies all
- *   headers once per header. A retry record takes 6.8 µs, with this decoder 1.8 µs. The retry
+ * - kafkajs decodes slowly: a retry record takes 6.8 µs, with this decoder 1.8 µs. The retry
  *   benchmarks need this patch (docs/decisions/0043, rule 12).
- * - The value of a header named `constructor` includes `Object`, because the prototype has a
- *   property of that name. Other names of `Object.prototype` have the same defect.
- * Patch: replaces the decoder. The results are the same except for these header names.
+ * - The value of a header with the name of a property of `Object.prototype`, for example
+ *   `constructor`, includes this property.
+ * Patch: replaces the decoder.
  * Remove when: kafkajs decodes a retry record in about the same time.
  */
 export function patchRecordDecoder(): void {
@@ -57,9 +55,9 @@ export function patchRecordDecoder(): void {
 }
 
 /**
- * Makes all later decodes return header values as text instead of bytes, up to `maxTextBytes`. Text
- * takes less CPU time than Buffer objects (docs/decisions/0043, rule 13). Call it only in a process
- * in which all users of this kafkajs instance expect text.
+ * Makes all later decodes return header values as text, up to `maxTextBytes`. Text takes less CPU
+ * time than Buffer objects (docs/decisions/0043, rule 13). All users of this kafkajs instance must
+ * expect text.
  */
 export function readHeadersAsText(): void {
   isTextRequested = true
@@ -88,7 +86,6 @@ export function decodeRecord({ buffer }: { readonly buffer: Buffer }, batch: Bat
   }
 }
 
-/** Decodes the headers to bytes. A repeated name gets an array of its values. */
 function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
   const count = cursor.varint()
   const headers: Record<string, Header | Header[]> = {}
@@ -102,7 +99,7 @@ function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
   return headers
 }
 
-/** Decodes the headers to text. A repeated name has its last value; null becomes ''. */
+/** Decodes the headers to text. The last value of a repeated name counts; null becomes ''. */
 function readTexts(cursor: Cursor): HeaderTexts {
   const count = cursor.varint()
   if (count === 0) return {}
@@ -112,16 +109,16 @@ function readTexts(cursor: Cursor): HeaderTexts {
   return texts
 }
 
-/** Adds two integers. The result is a decimal string, as kafkajs represents offsets and times. */
+/** Adds two integers. The result is a decimal string. */
 function sum(first: string, delta: number): string {
   const total = Number(first) + delta
   return Number.isSafeInteger(total) ? String(total) : String(BigInt(first) + BigInt(delta))
 }
 
-/** The rest of a record as text. Each character is one byte, so byte offsets are text offsets. */
+/** The rest of a record as text in which each character is one byte. */
 interface PlainText {
   readonly text: string
-  /** The byte offset in the record at which the text begins. */
+  /** The byte offset at which the text begins. */
   readonly from: number
 }
 
@@ -133,7 +130,6 @@ class Cursor {
     this.#from = from
   }
 
-  /** The number of bytes of the record that are not decoded yet. */
   get left(): number {
     return this.#from.length - this.#at
   }
@@ -142,7 +138,7 @@ class Cursor {
     return ((this.#from[this.#at++] as number) << 24) >> 24
   }
 
-  /** Reads a signed varint (zigzag). The value must be small enough to be exact as a double. */
+  /** Reads a signed varint (zigzag) that is exact as a double. */
   varint(): number {
     let byte = this.#from[this.#at++] as number
     if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1)
@@ -160,9 +156,7 @@ class Cursor {
     return knownName(this.#from, this.#at - length, this.#at)
   }
 
-  /**
-   * Returns the rest of the record as text, or `undefined` when a character takes several bytes.
-   */
+  /** The rest of the record as text; `undefined` when a character takes several bytes. */
   plainRest(): PlainText | undefined {
     const from = this.#at
     const text = this.#from.toString('utf8', from)
@@ -170,8 +164,8 @@ class Cursor {
   }
 
   /**
-   * Reads a length and a text; null becomes ''. `rest` is the result of `plainRest`: a slice of it
-   * takes a fifth of the time of decoding bytes. If `rest` is `undefined`, bytes are decoded.
+   * Reads a length and a text; null becomes ''. A slice of `rest` takes a fifth of the time of
+   * decoding bytes.
    */
   text(rest: PlainText | undefined): string {
     const length = Math.max(0, this.varint())
@@ -180,7 +174,7 @@ class Cursor {
     return rest.text.slice(this.#at - length - rest.from, this.#at - rest.from)
   }
 
-  /** Reads a length and returns a view of that many bytes; null for a negative length. */
+  /** Reads a length and returns a view of these bytes; null for a negative length. */
   bytes(): Buffer | null {
     const length = this.varint()
     if (length < 0) return null
@@ -200,9 +194,8 @@ const maxNameBytes = 64
 const known: (KnownName | undefined)[] = Array.from({ length: nameSlots }, () => undefined)
 
 /**
- * Decodes a header name, with a cache because most records have the same few names. A cache hit
- * takes a third of the time of decoding. V8 creates objects ten times as fast when their keys are
- * cached strings.
+ * Decodes a header name, with a cache: most records have the same few names. A hit takes a third of
+ * the time of decoding, and V8 creates objects ten times as fast with cached keys.
  */
 export function knownName(from: Buffer, start: number, end: number): string {
   const length = end - start
@@ -216,8 +209,8 @@ export function knownName(from: Buffer, start: number, end: number): string {
 }
 
 /**
- * Returns the cache slot of a name that is not empty. The hash uses only the length and three
- * bytes. It distinguishes Hookline's header names, in a third of the time of a hash of all bytes.
+ * The cache slot of a name that is not empty. The hash of the length and three bytes distinguishes
+ * Hookline's header names, in a third of the time of a hash of all bytes.
  */
 export function slotOf(from: Buffer, start: number, end: number): number {
   const middle = (start + end) >>> 1
@@ -231,8 +224,8 @@ function isSame(bytes: Buffer, from: Buffer, start: number, end: number): boolea
 }
 
 /**
- * Sets an own property with any name. An assignment to the name `__proto__` would replace the
- * prototype. `Object.create(null)` is not used, because V8 would make the object a slow dictionary.
+ * Sets an own property with any name. An assignment to `__proto__` would replace the prototype, and
+ * V8 makes `Object.create(null)` a slow dictionary.
  */
 export function setOwnProperty<T>(of: Record<string, T>, name: string, value: T): void {
   if (name === '__proto__')

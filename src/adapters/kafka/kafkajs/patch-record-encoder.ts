@@ -30,12 +30,12 @@ const maxShortText = 63
  * Defects: kafkajs encodes records slowly.
  * - It encodes a record with about ten buffers of 512 bytes, and two more per header
  *   (protocol/recordBatch/record/v0/index.js:40).
- * - It copies a request into six buffers in turn. Each one is doubled, and filled with zeros, until
- *   the content fits (protocol/encoder.js:82).
+ * - It copies a request into six buffers, and doubles each one until the content fits
+ *   (protocol/encoder.js:82).
  * - It computes the checksum byte by byte (protocol/recordBatch/crc32C/crc32C.js:10).
- * Patch: replaces these three functions by faster ones with the same output. A retry record takes
- * 6.9 µs instead of 31.6 µs. The collector and retry benchmarks need this patch
- * (docs/decisions/0043, rule 12).
+ * Patch: replaces these functions by faster ones with the same output. A retry record takes 6.9 µs
+ * instead of 31.6 µs. The collector and retry benchmarks need this patch (docs/decisions/0043, rule
+ * 12).
  * Remove when: kafkajs encodes a retry record in about the same time.
  */
 export function patchRecordEncoder(): void {
@@ -54,7 +54,7 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
   let maxSize = maxVarlongBytes + 3 * maxVarintBytes + maxBytesOf(key) + maxBytesOf(value)
   for (const bytes of inHeaders) maxSize += maxBytesOf(bytes)
   if (maxSize > scratch.length) scratch = Buffer.allocUnsafeSlow(maxSize * 2)
-  // The attributes byte. Kafka defines no attributes of records yet.
+  // The attributes byte, which Kafka does not use yet.
   scratch[maxVarintBytes] = 0
   let end = writeVarint(timestampDelta, maxVarintBytes + 1)
   end = writeVarint(offsetDelta, end)
@@ -62,8 +62,7 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
   end = writeBytes(value, end)
   end = writeVarint(inHeaders.length / 2, end)
   for (const bytes of inHeaders) end = writeBytes(bytes, end)
-  // The length field is written last, directly before the attributes, because its size depends on
-  // the length of the rest.
+  // The size of the length field depends on the length of the rest, so it is written last.
   const length = end - maxVarintBytes
   const start = maxVarintBytes - sizeOfVarint(length)
   writeVarint(length, start)
@@ -75,7 +74,7 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
 const maxBytesOf = (bytes: Bytes): number =>
   maxVarintBytes + (typeof bytes === 'string' ? bytes.length * 3 : (bytes?.length ?? 0))
 
-/** Returns names and values alternately. A header with several values occurs once per value. */
+/** Returns names and values alternately, with a repeated name for each further value. */
 function namesAndValues(headers: NonNullable<MessageToEncode['headers']>): Bytes[] {
   const all: Bytes[] = []
   for (const name in headers) {
@@ -95,8 +94,7 @@ function writeBytes(bytes: Bytes, at: number): number {
 }
 
 /**
- * Writes a length and a short ASCII text. For a few characters, as in most headers, this loop takes
- * a third of the time of Node's native `write`.
+ * Writes a length and a short ASCII text. This loop takes a third of the time of `Buffer.write`.
  */
 function writeShort(text: string, at: number): number {
   const to = scratch
@@ -112,9 +110,8 @@ function writeShort(text: string, at: number): number {
 }
 
 /**
- * Writes a length and a text. The length field takes one to five bytes, and its size is known only
- * after the text is written. So the text is first written five bytes further on, and then moved to
- * the end of the length field.
+ * Writes a length and a text. The size of the length field is known only after the text is written,
+ * so the text is first written five bytes further on, and then moved.
  */
 function writeText(text: string, at: number): number {
   const length = scratch.write(text, at + maxVarintBytes)
@@ -146,8 +143,8 @@ interface Encoder {
 }
 
 /**
- * Makes kafkajs's Encoder grow to the needed size in one step. It does not set the new bytes to
- * zero, because readers of the Encoder stop at `offset`.
+ * Makes kafkajs's Encoder grow to the needed size in one step. Readers stop at `offset`, so the new
+ * bytes need not be zero.
  */
 function patchEncoderGrowth(): void {
   const { prototype } = internal<{ prototype: { ensureAvailable(length: number): void } }>('protocol/encoder')
@@ -168,20 +165,18 @@ const noWords = new Int32Array()
 const isLowByteFirst = endianness() === 'LE'
 
 /**
- * Eight tables of 256 entries for the slicing-by-8 algorithm, one after the other. Table n has an
- * entry for each value of a byte: the contribution of this byte to the remainder when n more bytes
- * follow.
+ * Eight tables of 256 entries for the slicing-by-8 algorithm. Table n has the contribution of each
+ * byte value to the remainder when n more bytes follow.
  */
 const tables = tablesFor(polynomial)
 
 /**
- * Returns the CRC-32C of a record batch as an unsigned number. It uses slicing-by-8: each step
- * handles eight bytes, read as two words.
+ * The CRC-32C of a record batch as an unsigned number, by slicing-by-8: each step handles eight
+ * bytes.
  */
 export function crc32c(bytes: Buffer): number {
   const { buffer, byteOffset, length } = bytes
-  // A typed array of words must begin at a multiple of the word size. The bytes before the first
-  // multiple are handled one by one.
+  // A typed array of words must begin at a multiple of the word size.
   const first = Math.min(-byteOffset & (wordBytes - 1), length)
   const pairs = isLowByteFirst ? Math.floor((length - first) / bytesPerStep) : 0
   const words = pairs === 0 ? noWords : new Int32Array(buffer, byteOffset + first, 2 * pairs)

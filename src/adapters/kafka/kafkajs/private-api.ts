@@ -3,9 +3,8 @@ import { dirname, sep } from 'node:path'
 import type { UnreadBatch } from '../../../core/ports.ts'
 
 /*
- * This file has the types of kafkajs's private code that Hookline calls or replaces. They are
- * correct for exactly one version of kafkajs, and `load-kafkajs.ts` rejects all others. kafkajs
- * represents offsets as decimal strings.
+ * This file has the types of kafkajs's private code for exactly one version of kafkajs;
+ * `load-kafkajs.ts` rejects all others. kafkajs represents offsets as decimal strings.
  */
 
 export interface TopicPartitions<Partition = { readonly partition: number }> {
@@ -28,7 +27,7 @@ export interface FetchedMessage {
 export interface FetchedPartition {
   readonly partition: number
   readonly highWatermark: string
-  /** The first offset of the oldest open transaction, or the high watermark when there is none. */
+  /** The first offset of the oldest open transaction, or the high watermark without one. */
   readonly lastStableOffset: string
   abortedTransactions?: readonly { readonly producerId: string; readonly firstOffset: string }[]
   messages: FetchedMessage[]
@@ -36,8 +35,8 @@ export interface FetchedPartition {
 
 export interface Broker {
   /**
-   * For each type of request, the versions that the broker supports. The key is the number of the
-   * type (Kafka's *API key*). Set when the connection is open.
+   * The versions that the broker supports, by the number of the request type (Kafka's *API key*).
+   * Set when the connection is open.
    */
   readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>>
   metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>
@@ -67,7 +66,7 @@ export interface Broker {
   }>
 }
 
-/** The metadata of topics. The error codes are 0 without an error. */
+/** The metadata of topics. Error code 0: no error. */
 export interface Metadata {
   readonly topicMetadata: readonly {
     readonly topic: string
@@ -82,7 +81,7 @@ export interface Metadata {
 }
 
 export interface Cluster {
-  /** `seedBroker` is the bootstrap broker to which the cluster client is connected. */
+  /** `seedBroker` is the connected bootstrap broker. */
   readonly brokerPool: { readonly seedBroker: Broker; readonly metadata: Metadata | null }
   /** The topics whose metadata the client refreshes. */
   readonly targetTopics: Set<string>
@@ -95,7 +94,7 @@ export interface Cluster {
   refreshMetadataIfNecessary(): Promise<void>
   /** Requests metadata of topics; without `topics`, of all topics. */
   metadata(request?: { readonly topics?: readonly string[] }): Promise<Metadata | null>
-  /** Returns the coordinator of the group. The connection to it is open. */
+  /** Returns the coordinator of the group, with an open connection. */
   findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
   /** The partitions of a topic; none if the topic is unknown. `leader` is -1 without a leader. */
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]
@@ -108,7 +107,7 @@ export interface Cluster {
   fetchTopicsOffset(
     topics: readonly (TopicPartitions & { readonly fromBeginning: boolean; readonly fromTimestamp?: number })[],
   ): Promise<readonly TopicPartitions<{ partition: number; offset: string }>[]>
-  /** Stores a committed offset of a group in this client. Sends no request. */
+  /** Stores a committed offset in this client, without a request. */
   markOffsetAsCommitted(commit: { groupId: string; topic: string; partition: number; offset: string }): void
 }
 
@@ -120,7 +119,7 @@ export interface FetchedBatch {
   readonly highWatermark: string
   /** The records from `fetchedOffset` on, without aborted transactions and control records. */
   readonly messages: readonly FetchedMessage[]
-  /** As `messages`, but with control records and with records below `fetchedOffset`. */
+  /** As `messages`, with control records and records below `fetchedOffset`. */
   readonly rawMessages: readonly FetchedMessage[]
   lastOffset(): string
   isEmpty(): boolean
@@ -131,8 +130,8 @@ export interface ConsumerGroup {
   readonly groupId: string
   coordinator: Broker
   /**
-   * The offset manager keeps a `coordinator` of its own, to which it sends commits. Code that
-   * replaces `ConsumerGroup.coordinator` must replace this one too.
+   * The offset manager has its own `coordinator`, to which it sends commits. Code that replaces
+   * `ConsumerGroup.coordinator` must replace this one too.
    */
   readonly offsetManager: { coordinator: Broker }
   readonly generationId: number
@@ -173,20 +172,18 @@ export function replaceInternal<T>(file: string, replacement: T): void {
 }
 
 /*
- * The code below loads a private instance of kafkajs for Hookline, so that other users of kafkajs
- * in the process do not get the patches. The private instance is loaded from the same files as the
- * instance of the other users.
+ * The code below loads a private instance of kafkajs from the same files, so that other users of
+ * kafkajs in the process do not get the patches.
  */
 
 const require = createRequire(import.meta.url)
 const folder = `${dirname(require.resolve('kafkajs/package.json'))}${sep}`
-/** The modules of the private instance by file name, including those that are being loaded. */
+/** The modules of the private instance by file name. */
 const privateModules = new Map<string, NodeModule>()
 
 /**
  * Returns a module of the private instance, and loads it if needed. Do not call it for kafkajs's
- * main file: a tracing agent hooks the load of that file, and would return the instance of the
- * application.
+ * main file: a tracing agent hooks this load, and would return the instance of the application.
  */
 export function privateModule(id: string): NodeModule {
   const file = require.resolve(id)
@@ -197,9 +194,8 @@ export function privateModule(id: string): NodeModule {
 }
 
 /**
- * Loads a file into the private instance. Node keeps one instance of each file in `require.cache`.
- * During the load, this function replaces kafkajs's entries in the cache by the private modules.
- * Then it restores them. A load is synchronous, so no other code sees the replaced entries.
+ * Loads a file into the private instance. During the load, the private modules replace kafkajs's
+ * entries in `require.cache`. A load is synchronous, so no other code sees them.
  */
 function load(file: string): NodeModule | undefined {
   const { cache } = require
@@ -219,7 +215,7 @@ function load(file: string): NodeModule | undefined {
 
 /**
  * Removes kafkajs's modules from `require.cache` and returns them. Jest's cache ignores the
- * removal; that is harmless, because in Jest each test file has its own instance.
+ * removal, but in Jest each test file has its own instance anyway.
  */
 function removeFromCache(): readonly (readonly [string, NodeModule])[] {
   const { cache } = require
@@ -234,9 +230,8 @@ function removeFromCache(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Replaces the `require` of a module of kafkajs. If this module loads other files of kafkajs later,
- * these files then also belong to Hookline's private instance. Late loads are usual: kafkajs calls
- * `require` for the code of a request each time it sends the request.
+ * Replaces the `require` of a module of kafkajs. kafkajs loads the code of a request each time it
+ * sends the request. Later loads then also belong to the private instance.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)

@@ -9,40 +9,36 @@ import { createClusterClient } from './kafkajs-cluster-without-group.ts'
 
 export interface BrokerCapabilities {
   /**
-   * The requests that Hookline needs but cannot send to this broker, because the broker and kafkajs
-   * support no common version. The names are kafkajs's (see `requests`).
+   * The requests that Hookline needs, but for which this broker and kafkajs have no common version.
+   * The names are kafkajs's.
    */
   readonly unsupported: readonly string[]
 }
 
 /**
- * Checks a Kafka cluster for `hookline doctor`, with the connection settings of the services. All
- * methods reject with KafkaErrors, without retries.
+ * Checks a Kafka cluster for `hookline doctor`. All methods reject with KafkaErrors, without
+ * retries.
  */
 export interface ClusterProbe {
-  /**
-   * Connects to one address, with TLS and authentication. Returns which requests the broker does
-   * not support in a version that kafkajs can send.
-   */
+  /** Connects to one address, with TLS and authentication. */
   connect(address: string): Promise<BrokerCapabilities>
-  /** Returns the advertised listeners of all brokers, as the broker at `address` lists them. */
+  /** Returns the advertised listeners of all brokers. */
   advertisedListeners(address: string): Promise<readonly string[]>
   /**
-   * Returns those of the `needed` operations for which the client lacks permission. The check does
-   * not read or write a record, and does not join a group.
+   * Returns the `needed` operations for which the client lacks permission. The check reads and
+   * writes no record, and joins no group.
    */
   deniedAccess(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
   /**
-   * Reads a broker's clock: it writes tombstones to `topic`, which must be compacted, and returns
-   * the broker's append time. No other record has the key of the tombstones, so they delete
-   * nothing.
+   * Reads a broker's clock: writes tombstones to `topic`, which must be compacted, and returns
+   * their append time. No record has the key of these tombstones.
    */
   readClock(topic: string): Promise<ClockReading>
 }
 
 /**
  * A partition number that no topic has. A broker checks permissions before it looks up the
- * partition, so a request for this partition shows the permission and has no effect.
+ * partition, so a request for this partition has no effect.
  */
 const noPartition = 2 ** 31 - 2
 /** kafkajs's names of the needed requests. GroupCoordinator is Kafka's FindCoordinator. */
@@ -93,7 +89,7 @@ export function createClusterProbe(settings: Settings['kafka'], { logger }: { re
       const producer = clientOf(settings.brokers).producer({ allowAutoTopicCreation: false, retry: { retries: 0 } })
       try {
         await producer.connect()
-        // Only the second record is timed, because the first one also waits for connections.
+        // The first record also waits for connections, so only the second one is timed.
         await append()
         return await append()
       } catch (error) {
@@ -113,8 +109,8 @@ export function createClusterProbe(settings: Settings['kafka'], { logger }: { re
 }
 
 /**
- * Whether the client lacks permission for an operation. Sends a request that the broker rejects
- * even if the client has permission, and reads the error code of the response.
+ * Whether the client lacks permission for an operation. Sends a request that the broker rejects in
+ * any case, and reads the error code.
  */
 async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean> {
   try {
@@ -128,11 +124,7 @@ async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean>
   }
 }
 
-/**
- * The error codes that show that the client has permission: the request fails only because the
- * broker does not have the partition or member that the request names, or is not the coordinator of
- * the group.
- */
+/** The error codes of requests for which the client has permission. */
 const expected: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'UNKNOWN_MEMBER_ID', ...coordinatorErrors])
 
 function ask(broker: Broker, to: Access['to'], name: string): Promise<unknown> {
@@ -163,8 +155,7 @@ interface VersionRange {
 
 /**
  * Returns the requests for which kafkajs and the broker have no version in common. kafkajs itself
- * compares only the maximum versions. It does not notice that a broker no longer supports the old
- * versions that kafkajs sends.
+ * compares only the maximum versions.
  */
 function unsupportedOf(versions: Readonly<Record<number, VersionRange>>): readonly string[] {
   const keys = internal<Readonly<Record<string, number>>>('protocol/requests/apiKeys')

@@ -1,12 +1,11 @@
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { type Cluster, type FetchedBatch, type FetchedPartition, internal } from '../kafkajs/private-api.ts'
 
-/** Default maximum bytes of one fetch. The whole response is held in memory. */
 const defaultFetchBytes = 2 * 1024 * 1024
 const readCommitted = 1
 
 /**
- * Maximum number of retries in a row that read no record. With `retryDelay` they take about nine
+ * Maximum number of retries in a row without a record. With `retryDelay` they take about nine
  * seconds, enough to elect a leader.
  */
 export const maxRetries = 12
@@ -16,7 +15,7 @@ export interface FetchRequest {
   readonly node: number
   readonly topic: string
   readonly wanted: readonly { readonly partition: number; readonly position: number }[]
-  /** How long the broker may hold the fetch while it has no records. */
+  /** How long the broker may wait for records. */
   readonly maxWaitMs: number
   /** Maximum bytes of the response. Its decoded records take several times as much memory. */
   readonly maxBytes?: number | undefined
@@ -29,13 +28,13 @@ export interface Fetched {
   readonly records: FetchedBatch['messages']
   /** The offset of the next fetch; unchanged when the response was empty. */
   readonly next: number
-  /** The last stable offset: a `read_committed` consumer reads only the records before it. */
+  /** The last stable offset: the end for a `read_committed` consumer. */
   readonly end: number
 }
 
 /**
  * Fetches from one broker. Returns one result for each partition.
- * @throws kafkajs's error, when the request fails or any partition of the response has an error
+ * @throws kafkajs's error, when the request or any partition of the response fails
  */
 export async function fetchFrom(
   cluster: Cluster,

@@ -8,9 +8,8 @@ import { brokerError, leaderNotAvailable, rejectErrors } from '../kafkajs/patch-
 import type { Cluster } from '../kafkajs/private-api.ts'
 
 /**
- * Creates kafkajs's cluster client, for fetches without a consumer group. kafkajs does not export
- * the client, but passes it to the partition assigners of a consumer. So this function creates a
- * consumer that never runs, with an assigner that keeps the client.
+ * Creates kafkajs's cluster client, for fetches without a consumer group. kafkajs passes it only to
+ * the partition assigners of a consumer, so this function creates a consumer that never runs.
  */
 export function createClusterClient(kafka: KafkaClient): Cluster {
   const { roundRobin } = loadKafkajs().PartitionAssigners
@@ -30,7 +29,7 @@ export function createClusterClient(kafka: KafkaClient): Cluster {
 }
 
 /**
- * Connects to the cluster, if it is not connected, and lists the partitions of a topic.
+ * Connects to the cluster if needed, and lists the partitions of a topic.
  * @throws KafkaError, for example `TOPIC_MISSING`
  */
 export async function connectAndListPartitions(cluster: Cluster, topic: string): Promise<readonly number[]> {
@@ -47,20 +46,19 @@ export async function connectAndListPartitions(cluster: Cluster, topic: string):
   }
 }
 
-/** The node id of a partition's leader, from the cached metadata; -1 when it is unknown. */
+/** The node id of a partition's leader in the cached metadata; -1 when it is unknown. */
 export const leaderOf = (cluster: Cluster, topic: string, partition: number): number =>
   cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition)?.leader ?? -1
 
-/** Waits and then refreshes the metadata. Call it before the retry of a failed request. */
+/** Waits and then refreshes the metadata, before the retry of a failed request. */
 export async function refreshMetadataAfter(clock: Clock, cluster: Cluster, delay: DurationMs): Promise<void> {
   await sleep(clock, delay)
   await cluster.refreshMetadata().catch(() => undefined)
 }
 
 /**
- * As `Promise.all`, but it rejects only after all promises have settled. After a rejection, the
- * caller disconnects the cluster client. A request that was still in progress would then open a new
- * connection.
+ * As `Promise.all`, but rejects only after all promises have settled. A request that is in progress
+ * when the caller disconnects would open a new connection.
  */
 export async function rejectAfterAllSettled<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(asked)

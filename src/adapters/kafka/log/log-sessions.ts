@@ -21,18 +21,18 @@ interface Deps {
 
 const maxWaitMs = 250
 /**
- * Estimated bytes of a record. The size of a fetch is the estimated bytes of all records that the
- * session still has to read. A larger fetch would return records that the session does not need.
+ * Estimated bytes of a record. A fetch requests the estimated bytes of the records that the session
+ * still has to read.
  */
 const bytesPerRecord = 1_024
 /**
- * Minimum and maximum bytes that one fetch requests. Kafka returns the first batch whole, even if
- * it is larger.
+ * Minimum and maximum bytes of one fetch. Kafka returns the first batch whole, even if it is
+ * larger.
  */
 const fetchBytes = { min: 64 * 1024, max: 4 * 1024 * 1024 }
 /**
- * Maximum fetches in a row that return no new record. An operator waits for the response, so this
- * is less than `maxRetries` in `fetch-from-broker.ts`.
+ * Maximum fetches in a row without a new record. It is low, because an operator waits for the
+ * response.
  */
 const maxEmptyFetches = 3
 const retryDelay = durationMs(100)
@@ -40,8 +40,8 @@ const retryDelay = durationMs(100)
 interface LogSessions {
   readonly use: WithLogSession
   /**
-   * Closes the connection. If sessions are in progress, this method does not wait, and the last of
-   * these sessions closes the connection. A later session opens a new one.
+   * Closes the connection, or lets the last session in progress close it. A later session opens a
+   * new connection.
    */
   close(): Promise<void>
 }
@@ -53,9 +53,9 @@ interface Connection {
 }
 
 /**
- * Creates sessions that read parts of topics without a consumer group. The sessions share one
- * connection, which stays open: to connect and to read the metadata takes longer than most reads.
- * After an error, the next session opens a new connection.
+ * Creates sessions that read parts of topics without a consumer group. They share one connection,
+ * because to connect takes longer than most reads. After an error, the next session opens a new
+ * connection.
  */
 export function createLogSessions(deps: Deps): LogSessions {
   let kept: Connection | undefined
@@ -81,8 +81,8 @@ export function createLogSessions(deps: Deps): LogSessions {
       try {
         return await useKept(use)
       } catch (error) {
-        // The kept connection can be broken, or its metadata out of date, so the session is
-        // repeated once with a new connection.
+        // The connection can be broken, or its metadata out of date, so the session is repeated
+        // once.
         if (isNew || !(error instanceof KafkaError)) throw error
         return useKept(use)
       }
@@ -106,9 +106,8 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
   }
 
   /**
-   * Returns one offset for each partition of a topic: its beginning, its end, or its first record
-   * at or after a given time. If the partition has no record at or after this time, the offset is
-   * -1.
+   * Returns one offset for each partition: its beginning, its end, or its first record at or after
+   * a time (-1 without one).
    */
   async function offsetsAt(topic: string, at: AtTime): Promise<readonly number[]> {
     const partitions = (await partitionsOf(topic)).map(partition => ({ partition }))
@@ -155,8 +154,7 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
       ])
       return (ends ?? []).map((end, partition) => ({ beginning: beginnings?.[partition] ?? 0, end }))
     },
-    // In a ListOffsets request, timestamp -1 means the end of the log and -2 its beginning. So
-    // negative timestamps become 0.
+    // In a ListOffsets request, timestamp -1 means the end of the log and -2 its beginning.
     async offsetsSince(topic: string, at: EpochMs) {
       const [since, ends] = await rejectAfterAllSettled([
         offsetsAt(topic, { fromBeginning: false, fromTimestamp: Math.max(0, at) }),
@@ -183,9 +181,7 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
   }
 }
 
-/**
- * The partitions of a topic, ascending. New partitions and leaders are found within half a minute.
- */
+/** The partitions of a topic, ascending. New partitions are found within half a minute. */
 async function currentPartitions(cluster: Cluster, topic: string): Promise<readonly number[]> {
   await connectAndListPartitions(cluster, topic)
   await asked(`cannot read topic ${topic}`, () => cluster.refreshMetadataIfNecessary())

@@ -38,8 +38,8 @@ export async function fetchOffset(
 }
 
 /**
- * Returns the offset of the first record with this timestamp or a later one; `undefined` when there
- * is none.
+ * Returns the offset of the first record at or after this time; `undefined` if the partition has
+ * none.
  * @throws KafkaError
  */
 export async function fetchOffsetSince(
@@ -57,9 +57,8 @@ export async function fetchOffsetSince(
 }
 
 /**
- * Requests one offset of one partition, and returns it.
- * @throws LEADER_NOT_AVAILABLE when the answer does not contain the partition, because kafkajs's
- * metadata does not have it
+ * Requests one offset of one partition.
+ * @throws LEADER_NOT_AVAILABLE when kafkajs's metadata does not have the partition
  */
 async function listOffset(
   cluster: Cluster,

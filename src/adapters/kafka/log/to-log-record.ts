@@ -6,9 +6,8 @@ import type { FetchedMessage } from '../kafkajs/private-api.ts'
 const noHeaders: RecordHeaders = Object.freeze({})
 
 /**
- * Converts a fetched message to a record and copies its key and value. kafkajs's key and value are
- * views of the buffer of the whole response. Without the copies, one slow delivery would keep that
- * buffer in memory.
+ * Converts a fetched message to a record with copies of key and value. kafkajs's key and value are
+ * views of the whole response, which one slow delivery would keep in memory.
  */
 export function toLogRecord(topic: string, partition: number, message: FetchedMessage): LogRecord {
   return {
@@ -23,7 +22,7 @@ export function toLogRecord(topic: string, partition: number, message: FetchedMe
   }
 }
 
-/** As `toLogRecord`, but without copies: for callers that do not keep the record. */
+/** As `toLogRecord`, but without copies. */
 export function toLogRecordView(
   topic: string,
   partition: number,
@@ -41,7 +40,7 @@ export function toLogRecordView(
   }
 }
 
-/** Converts header values to text. A repeated name has its last value. */
+/** Converts header values to text. The last value of a repeated name counts. */
 export function toHeaderTexts(headers: FetchedMessage['headers'] = noHeaders): RecordHeaders {
   if (isText(headers)) return headers
   const texts: Record<string, string> = {}

@@ -13,10 +13,7 @@ import {
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
 
-/**
- * Maximum number of tries of a request that fails while the brokers are not ready for it. With a
- * pause of `retryAfterMs` milliseconds between two tries, all tries take about ten seconds.
- */
+/** Maximum tries of a request while the brokers are not ready for it: about ten seconds. */
 const maxTries = 100
 const retryAfterMs = 100
 
@@ -65,14 +62,13 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
 }
 
 /**
- * Repeats a request until the broker that receives it knows a new topic. After a topic is created,
- * it takes a moment until all brokers have its metadata. kafkajs's option `waitForLeaders` causes
- * an error in that time, so it is not used.
+ * Repeats a request until the broker knows a new topic. kafkajs's option `waitForLeaders` causes an
+ * error in this time.
  */
 const oncePropagated = <T>(request: () => Promise<T>): Promise<T> => repeatOn(propagationErrors, request)
 
 /**
- * Repeats a request as long as it fails with one of these errors, but for about ten seconds only.
+ * Repeats a request that fails with one of these errors, for about ten seconds.
  * @param codes the codes of the errors, from `errorCodeOf`
  */
 async function repeatOn<T>(codes: ReadonlySet<string>, request: () => Promise<T>): Promise<T> {
@@ -98,8 +94,7 @@ async function describe(admin: Admin, topics: readonly string[]): Promise<readon
       includeSynonyms: false,
     }),
   ])
-  // The broker returns the topics in an order of its own. `describe` returns them in the order of
-  // `names`.
+  // The broker returns the topics in its own order.
   const inOrder = metadata.topics.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
   return inOrder.map(({ name, partitions }) => {
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []
@@ -117,7 +112,7 @@ async function describe(admin: Admin, topics: readonly string[]): Promise<readon
 }
 
 /**
- * Looks up the number of partitions of a topic, over a connection of its own.
+ * Looks up the number of partitions of a topic, over a new connection.
  * @throws KafkaError `TOPIC_MISSING`; kafkajs's error for all other failures
  */
 export async function partitionCount(kafka: KafkaClient, topic: string): Promise<number> {
@@ -134,8 +129,8 @@ export async function partitionCount(kafka: KafkaClient, topic: string): Promise
 }
 
 /**
- * Creates a client that reads end offsets and committed offsets. It opens a connection for each
- * call, so it suits CLI commands, which make few calls. All methods reject with KafkaErrors.
+ * Creates a client that reads end offsets and committed offsets, with a connection for each call.
+ * All methods reject with KafkaErrors.
  */
 export function createLogPositions(kafka: KafkaClient): LogPositions {
   async function ask<T>(topic: string, question: (admin: Admin) => Promise<T>): Promise<T> {
@@ -163,7 +158,7 @@ export function createLogPositions(kafka: KafkaClient): LogPositions {
 }
 
 /**
- * Reads the committed offsets of a group for all its partitions, with their metadata.
+ * Reads all committed offsets of a group, with their metadata.
  * @throws KafkaError
  */
 export async function readCommits(kafka: KafkaClient, groupId: string): Promise<readonly Position[]> {
@@ -183,10 +178,10 @@ export async function readCommits(kafka: KafkaClient, groupId: string): Promise<
   }
 }
 
-/** Fetches committed offsets. Retries while the coordinator starts, because kafkajs does not. */
+/** Fetches committed offsets. kafkajs does not retry while the coordinator starts. */
 const fetchOffsets = (admin: Admin, request: Parameters<Admin['fetchOffsets']>[0]): ReturnType<Admin['fetchOffsets']> =>
   repeatOn(coordinatorErrors, () => admin.fetchOffsets(request))
 
-/** Returns the offsets in the order of their partitions; kafkajs returns them in no fixed order. */
+/** Sorts the offsets by partition. */
 const byPartition = (offsets: readonly { readonly partition: number; readonly offset: string }[]): readonly number[] =>
   offsets.toSorted((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))

@@ -15,8 +15,8 @@ export interface FollowerDeps {
   readonly clock: Clock
   readonly logger: Logger
   /**
-   * Where to begin: at the end of each partition, or at the first record with this timestamp or a
-   * later one. The default is the beginning.
+   * Where to begin: at the end of each partition, or at the first record at or after this time.
+   * Defaults to the beginning.
    */
   readonly from?: 'end' | EpochMs
   /** Kafka's `metadata.max.age.ms`; 30 s by default. */
@@ -24,19 +24,18 @@ export interface FollowerDeps {
 }
 
 /**
- * How long a broker may hold a fetch for which it has no records. `onCurrent` is called after a
- * successful fetch, so a follower that has read all records calls it at least about every 500 ms.
+ * How long a broker may wait for records. A follower that has read all records calls `onCurrent` at
+ * about this interval.
  */
 const maxWaitMs = 500
 /**
- * How far a follower may be behind before its fetches return immediately, even without records.
- * Otherwise a fetch from a broker without records would delay the next fetch from the brokers that
- * have some.
+ * How far a follower may be behind before its fetches return immediately. Otherwise a broker
+ * without records would delay the next fetch from the other brokers.
  */
 const behindMs = 2 * maxWaitMs
 /**
- * How long fetches must fail before the follower logs an error. A leader election and the restart
- * of a broker take less time.
+ * How long fetches must fail before the follower logs an error. Leader elections and restarts of
+ * brokers take less time.
  */
 const logErrorAfterMs = 5_000
 const unreadable =
@@ -45,9 +44,9 @@ const unreadable =
 const stopLimit = durationMs(2_000)
 
 /**
- * Creates a follower: it reads all partitions of a topic without a consumer group and then waits
- * for new records. It fetches from all leaders concurrently. After `start` has resolved it retries
- * failed fetches forever, and logs an error when they fail for more than 5 s.
+ * Creates a follower: it reads all partitions of a topic without a consumer group, and then waits
+ * for new records. After `start` has resolved it retries failed fetches forever, and logs an error
+ * when they fail for more than 5 s.
  */
 export function createFollower(deps: FollowerDeps): TopicFollower {
   return new Follower(deps)
@@ -62,7 +61,7 @@ class Follower implements TopicFollower {
   #running: Promise<void> = Promise.resolve()
   #asOf = Number.NEGATIVE_INFINITY
   #metadataAt = Number.NEGATIVE_INFINITY
-  /** The current series of failed fetches; `undefined` when the last fetches succeeded. */
+  /** The current series of failed fetches, if any. */
   #outage: { readonly since: number; isLogged: boolean } | undefined
 
   constructor(deps: FollowerDeps) {
@@ -100,9 +99,9 @@ class Follower implements TopicFollower {
   }
 
   /**
-   * Fetches until `stop` is called. It retries failed fetches.
-   * @throws the error of the last retry, if the follower has never reached the end of the topic.
-   *   After it has reached the end once, it retries forever.
+   * Fetches until `stop` is called.
+   * @throws the error of the last retry, if the follower has never reached the end of the topic;
+   *   once it has, it retries forever
    */
   async #follow(handlers: TopicFollowerHandlers, onFirst: () => void): Promise<void> {
     let attempt = 0
@@ -120,17 +119,14 @@ class Follower implements TopicFollower {
     }
   }
 
-  /**
-   * The sum of all positions. It changes when a record of any partition is read, so it shows
-   * whether a fetch has made progress.
-   */
+  /** The sum of all positions, which changes with each record that is read. */
   get #progress(): number {
     return [...this.#partitions.values()].reduce((sum, { position }) => sum + position, 0)
   }
 
   /**
    * Fetches once from each leader and handles all successful responses. Resolves with the error of
-   * one failed fetch, or with `undefined` if no fetch failed.
+   * a failed fetch, or with `undefined`.
    */
   async #fetchOnce(handlers: TopicFollowerHandlers): Promise<{ readonly error: unknown } | undefined> {
     await this.#findPartitions(handlers)
@@ -153,13 +149,11 @@ class Follower implements TopicFollower {
   }
 
   /**
-   * Adds the partitions that are not followed yet. The first call sets their positions as
-   * `FollowerDeps.from` says. Partitions that a later call finds are new, so they are read from
-   * their beginning.
+   * Adds the partitions that are not followed yet. Partitions that are new since the first call are
+   * read from their beginning.
    *
-   * Kafka never removes a partition of a topic. So if a followed partition no longer exists, the
-   * topic was deleted and created again, and no position is valid. All partitions are then read
-   * from their beginning.
+   * Kafka never removes a partition. So if a followed partition does not exist, the topic was
+   * created again, and all partitions are read from their beginning.
    */
   async #findPartitions(handlers: TopicFollowerHandlers): Promise<void> {
     const { clock, topic } = this.#deps
@@ -192,8 +186,8 @@ class Follower implements TopicFollower {
   }
 
   /**
-   * Computes the time up to which all partitions are read. If this time has advanced since the last
-   * call, this method calls `onCurrent` with it and returns true. Otherwise it returns false.
+   * Calls `onCurrent` and returns true if the time up to which all partitions are read has
+   * advanced.
    */
   #reportProgress(handlers: TopicFollowerHandlers): boolean {
     const asOf = Math.min(...[...this.#partitions.values()].map(partition => partition.asOf))
@@ -230,8 +224,8 @@ class Follower implements TopicFollower {
   }
 
   /**
-   * Moves positions that are out of range to the beginning of the log. A position is out of range
-   * after retention has deleted unread records, or after the log was truncated.
+   * Moves positions that are out of range to the beginning of the log: retention has deleted unread
+   * records, or the log was truncated.
    */
   async #findPositions(handlers: TopicFollowerHandlers): Promise<void> {
     const { topic, logger } = this.#deps
@@ -250,18 +244,17 @@ class Follower implements TopicFollower {
 }
 
 /**
- * The position in one partition, and the time up to which the partition is read. Times are
- * milliseconds of `Clock.boottime`.
+ * The position in one partition, and the time up to which it is read, in milliseconds of
+ * `Clock.boottime`.
  */
 export class FollowedPartition {
   readonly partition: number
   position: number
-  /** The follower has read all records that were acknowledged before this time. */
+  /** All records that were acknowledged before this time are read. */
   asOf = Number.NEGATIVE_INFINITY
   /**
-   * The end of the log (`end`) at the time of an earlier fetch (`at`). When the position reaches
-   * this end, `asOf` advances to that time. The current end cannot be the goal: the follower never
-   * reaches it while producers append faster than the follower reads.
+   * The end of the log (`end`) at an earlier fetch (`at`). When the position reaches it, `asOf`
+   * advances to `at`. The follower might never reach the current end while producers append.
    */
   #goal: { readonly end: number; readonly at: number } | undefined
 
@@ -270,12 +263,6 @@ export class FollowedPartition {
     this.position = position
   }
 
-  /**
-   * Records the result of a fetch.
-   * @param next the position after the fetch
-   * @param end the end of the log, according to the response
-   * @param at the time at which the fetch was sent
-   */
   fetchedTo(next: number, end: number, at: number): void {
     this.position = next
     this.#goal ??= { end, at }
@@ -285,9 +272,8 @@ export class FollowedPartition {
   }
 
   /**
-   * Continues at another position. The log may have been truncated, so `#goal` is discarded, and
-   * the partition counts as unread until its end is reached: the follower must not report progress
-   * while it reads the log again.
+   * Continues at another position. The partition then counts as unread: the follower must not
+   * report progress while it reads the log again.
    */
   moveTo(position: number): void {
     this.position = position

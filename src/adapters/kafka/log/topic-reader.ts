@@ -24,9 +24,8 @@ export interface ReaderDeps {
 
 const maxWaitMs = 250
 /**
- * Maximum bytes of one fetch in the reader's method `readPartition`. A response may end in the
- * middle of a batch, and the next fetch then returns the whole batch again. Larger fetches make
- * this rarer.
+ * Maximum bytes of one fetch of `readPartition`. If a response ends in the middle of a batch, the
+ * batch is fetched again. Larger fetches make this rarer.
  */
 const partitionBytes = 4 * 1024 * 1024
 
@@ -39,10 +38,9 @@ interface Reading extends OffsetRange {
 type OnMessage = (message: FetchedMessage) => void | Promise<void>
 
 /**
- * Creates a reader that reads topics to their current end without a consumer group, so it causes no
- * rebalances and leaves no group behind. It reads one partition after the other, and fetches again
- * only when all records of a fetch are handled. Its methods reject with KafkaErrors, and with the
- * errors that `onRecord` throws.
+ * Creates a reader that reads topics to their current end without a consumer group, one partition
+ * after the other. It fetches again only when all records of a fetch are handled. Its methods
+ * reject with KafkaErrors, and with the errors of `onRecord`.
  */
 export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & OffsetsByTime {
   /** Connects, calls `ask` with the partitions of the topic, and disconnects. */
@@ -70,11 +68,9 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
         for (const range of ranges) {
           const first = from[range.partition] ?? range.beginning
           const beginning = Math.max(range.beginning, first)
-          // A partition that was added after `to` was computed is not read.
+          // A partition that `to` lacks was added later, and is not read.
           const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
-          // If `beginning` is above `first`, the records from `first` to `beginning` are not read.
-          // Without `since`, retention has removed them from the log. With `since`, they may still
-          // be in the log, and only be older than `since`, so `onRemoved` is not called.
+          // With `since`, the records before `beginning` may still be in the log.
           if (since === undefined && first < Math.min(beginning, end)) onRemoved?.(range.partition, beginning)
           count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough, onRemoved }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
@@ -109,8 +105,8 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
 }
 
 /**
- * Finds the offsets to read in a partition: all of its log, or its records since the time `since`.
- * It retries temporary errors, because the partition has no leader during an election.
+ * Finds the offsets to read in a partition: all of its log, or its records since `since`. Retries
+ * temporary errors, for example during a leader election.
  * @throws KafkaError: an error that is not retriable, or the error of the last retry
  */
 async function rangeFound(
@@ -153,7 +149,7 @@ async function readPartition(
     for (const message of records) {
       if (Number(message.offset) >= end || isEnough()) break
       const handled = onMessage(message)
-      // Most handlers return `undefined`. Awaiting that for each record would double the CPU time.
+      // Most handlers return `undefined`. An `await` for each record would double the CPU time.
       if (handled !== undefined) await handled
       count++
     }
@@ -162,8 +158,8 @@ async function readPartition(
 }
 
 /**
- * Fetches once. If the fetch fails, this function waits. It then returns no records, and the
- * position at which the caller fetches again.
+ * Fetches once. After a failure it waits, and then returns no records and the position of the next
+ * fetch.
  * @throws KafkaError after the last retry
  */
 async function fetchOrWait(
@@ -185,7 +181,7 @@ async function fetchOrWait(
     if (attempt >= maxRetries) throw toKafkaError(`cannot read ${topic}/${partition}`, error)
     deps.logger.debug({ topic, partition, position, code }, 'fetching records from Kafka failed; hookline retries')
     await refreshMetadataAfter(deps.clock, cluster, retryDelay(attempt))
-    // OFFSET_OUT_OF_RANGE: retention has deleted the records at the position, so skip them.
+    // OFFSET_OUT_OF_RANGE: retention has deleted the records at the position.
     const first = code === 'OFFSET_OUT_OF_RANGE' ? (await rangeFound(deps, cluster, range)).beginning : position
     if (first > position) onRemoved?.(partition, first)
     return { records: [], next: Math.max(position, first) }

@@ -1,30 +1,27 @@
 import type { OutgoingRecord } from '../../../core/ports.ts'
 
 /**
- * Limits of the batch in one produce request. The records are limited because kafkajs needs time
- * quadratic in their number. The bytes are below one mebibyte, the default of `max.message.bytes`.
+ * Limits of the batch in one produce request: kafkajs needs time quadratic in the number of
+ * records, and the default of `max.message.bytes` is one mebibyte.
  */
 export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
 
 /**
- * The maximum size of a record, in bytes. The producer rejects a larger one without a request,
- * because hardly any topic accepts it. A very large one would also exceed the broker's
- * `socket.request.max.bytes`: the broker would close the connection, and the other requests on it
- * would fail. A rejected retry record is dead-lettered (`settle.ts`); a rejected dead letter is
- * truncated (`write-dead-letter.ts`).
+ * The maximum size of a record, in bytes. Hardly any topic accepts a larger one. Above the broker's
+ * `socket.request.max.bytes`, the broker would even close the connection, and all requests on it
+ * would fail.
  */
 export const maxRecordBytes = 8 * 1024 * 1024
 
-/** The maximum bytes that a record adds to a batch besides its key, value and headers. */
+/** The maximum overhead of a record in a batch, besides its key, value and headers. */
 const recordOverheadBytes = 32
 const headerOverheadBytes = 10
 /**
- * The maximum bytes in UTF-8 of a UTF-16 code unit. The size of a header is estimated with it,
- * because an exact count would take as long as encoding the header.
+ * The maximum bytes in UTF-8 of a UTF-16 code unit. An exact count would take as long as encoding.
  */
 const characterBytes = 3
 
-/** An upper bound for the size of a record in a batch, in bytes. */
+/** An upper bound for the bytes of a record in a batch. */
 export function recordBytes({ key, value, headers }: OutgoingRecord): number {
   let bytes = recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
   for (const name in headers)
@@ -32,7 +29,7 @@ export function recordBytes({ key, value, headers }: OutgoingRecord): number {
   return bytes
 }
 
-/** The number of queued records to put into the next batch: as many as fit, but at least one. */
+/** The number of queued records for the next batch: as many as fit, but at least one. */
 export function nextBatchLength(queue: readonly { readonly bytes: number }[]): number {
   let bytes = 0
   for (const [index, record] of queue.entries()) {
@@ -52,6 +49,6 @@ const recordErrors: ReadonlySet<string> = new Set([
 
 /**
  * Whether to send a rejected batch again as two halves. Repeated halving isolates the invalid
- * record, so that all others are stored.
+ * record.
  */
 export const shouldSplitBatch = (code: string, records: number): boolean => records > 1 && recordErrors.has(code)

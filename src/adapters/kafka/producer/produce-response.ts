@@ -2,9 +2,8 @@ import type { RecordMetadata } from 'kafkajs'
 import { type EpochMs, epochMs } from '../../../core/time.ts'
 import { KafkaError } from '../kafkajs/errors.ts'
 
-/** Offset and time of a stored batch. */
 export interface StoredBatch {
-  /** The offset of the first record. */
+  /** Offset of the first record. */
   readonly offset: number
   /** The broker's append time; `undefined` when the topic keeps the producer's timestamps. */
   readonly appended?: EpochMs | undefined
@@ -12,8 +11,8 @@ export interface StoredBatch {
 
 /**
  * Returns the offset and time of the batch, or an error when the response does not contain its
- * partition. kafkajs reports success without sending the records when it does not know their
- * partition. Without this check, these records would be lost.
+ * partition: kafkajs reports success, without sending the records, when it does not know their
+ * partition.
  */
 export function storedBatchOf(
   answer: readonly RecordMetadata[],
@@ -28,21 +27,21 @@ export function storedBatchOf(
 }
 
 /**
- * A reading of a broker's clock, from the response to a produce request. The broker appended the
- * batch of this request at some time between `sentAt` and `answeredAt`.
+ * A reading of a broker's clock: at some time between `sentAt` and `answeredAt`, the broker
+ * appended the batch of a request.
  */
 export interface BrokerClockReading {
-  /** This process's monotonic clock when the request was sent, in milliseconds. */
+  /** Monotonic milliseconds when the request was sent. */
   readonly sentAt: number
-  /** This process's monotonic clock when the response was received, in milliseconds. */
+  /** Monotonic milliseconds when the response was received. */
   readonly answeredAt: number
   /** The broker's append time. */
   readonly appended: EpochMs
 }
 
 /**
- * Reads the broker's clock from a produce response. Returns `undefined` when the topic keeps the
- * producer's timestamps (`message.timestamp.type=CreateTime`).
+ * Reads the broker's clock from a produce response; `undefined` when the topic keeps the producer's
+ * timestamps (`message.timestamp.type=CreateTime`).
  */
 export function brokerClockReading(
   answer: readonly RecordMetadata[],

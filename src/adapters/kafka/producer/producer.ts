@@ -26,25 +26,25 @@ export interface ProducerDeps {
   readonly compression?: Compression
   /**
    * Selects the topics for which fewer requests are more important than latency: their records
-   * linger longer, and go to any partition regardless of their key. The default selects none.
+   * linger longer, and go to any partition regardless of their key. Defaults to none.
    */
   readonly prefersLargeBatches?: (topic: string) => boolean
   /** Called after each produce response that contains the broker's append time. */
   readonly onAppended?: (reading: BrokerClockReading) => void
 }
 
-/** How long a record waits for other records to share its batch, as Kafka's `linger.ms`. */
+/** How long a record waits for others to share its batch, as Kafka's `linger.ms`. */
 const { linger } = flowLimits.append
 /**
  * How long the leader may wait for its followers to replicate a batch. It is below the request
- * timeout, so that the response arrives before the request times out.
+ * timeout.
  */
 const replicationTimeoutMs = 8_000
 
 interface Queued {
   readonly record: OutgoingRecord
   readonly bytes: number
-  /** The epoch that `FlushBarrier.add` returned for the record (not a Kafka epoch). */
+  /** The result of `FlushBarrier.add` for the record. */
   readonly epoch: number
   readonly onAck: OnAck
 }
@@ -58,15 +58,14 @@ interface PartitionQueue {
 
 interface Topic {
   readonly name: string
-  /** The number of partitions; `undefined` until it is looked up. Each request updates it. */
+  /** `undefined` until it is looked up. */
   partitions: number | undefined
-  /** Records that wait until the number of partitions is known. */
   unpartitioned: Queued[]
   readonly queues: Map<number, PartitionQueue>
   readonly prefersLargeBatches: boolean
   /**
-   * The partition for records without a key, and for all records if `prefersLargeBatches`. As in
-   * Kafka's sticky partitioner, it changes only when batches are sent, so records share a batch.
+   * The partition for records without a key, and for all records if `prefersLargeBatches`. It
+   * changes only when batches are sent, so that records share a batch.
    */
   stickyPartition: number
   cancelLinger: Cancel | undefined
@@ -75,8 +74,7 @@ interface Topic {
 
 /**
  * Creates a producer on top of kafkajs that batches records and keeps their order within each
- * partition. It connects with the first record. Its errors are KafkaErrors: `TOPIC_MISSING`,
- * `MESSAGE_TOO_LARGE`, `UNANSWERED`, ….
+ * partition. Its errors are KafkaErrors: `TOPIC_MISSING`, `MESSAGE_TOO_LARGE`, `UNANSWERED`, ….
  *
  * Each request contains records of one partition only. With several partitions, kafkajs may omit
  * records and still report success (tulios/kafkajs#1798).
@@ -85,13 +83,13 @@ export function createProducer(deps: ProducerDeps): LogProducer {
   return new BatchingProducer(deps)
 }
 
-/** A message for kafkajs, which passes it to the partitioner before each attempt to send it. */
+/** A message for kafkajs, which passes it to the partitioner. */
 interface PartitionedMessage extends Message {
   readonly partition: number
   readonly maySend: OutgoingRecord['maySend'] | undefined
 }
 
-/** The error of a record that was not sent, because its `maySend` returned false. */
+/** The error of a record whose `maySend` returned false. */
 const recordWithdrawnError = (retriable: boolean): KafkaError =>
   new KafkaError('the record was withdrawn before it was sent', { code: 'HELD_BACK', retriable })
 
@@ -109,9 +107,8 @@ class BatchingProducer implements LogProducer {
       allowAutoTopicCreation: false,
       metadataMaxAge: metadataMaxAgeMs,
       retry: producerRetry,
-      // Each record already has its partition. kafkajs calls the partitioner before each attempt,
-      // so the partitioner also updates the partition count, and throws when `maySend` of a record
-      // returns false.
+      // kafkajs calls the partitioner before each attempt, so it also updates the partition count,
+      // and throws when `maySend` of a record returns false.
       createPartitioner:
         () =>
         ({ topic, partitionMetadata, message }) => {
@@ -166,8 +163,8 @@ class BatchingProducer implements LogProducer {
   }
 
   /**
-   * Looks up the number of partitions of a topic. If the topic is missing, its records fail
-   * immediately; kafkajs's producer would retry for seconds.
+   * Looks up the number of partitions of a topic. The records of a missing topic fail immediately;
+   * kafkajs's producer would retry for seconds.
    */
   async #lookUpPartitions(topic: Topic): Promise<void> {
     let error: KafkaError | undefined
@@ -210,7 +207,6 @@ class BatchingProducer implements LogProducer {
     if (!queue.isSending) void this.#drain(name, partition, queue)
   }
 
-  /** Sends until the queue is empty. Records that are queued during a request do not linger. */
   async #drain(name: string, partition: number, queue: PartitionQueue): Promise<void> {
     queue.isSending = true
     while (queue.waiting.length > 0) {
@@ -224,8 +220,7 @@ class BatchingProducer implements LogProducer {
 
   /**
    * Removes the records whose `maySend` returns false, and calls their `onAck` with an error. For
-   * example, `maySend` returns false after the process was frozen: another process may then own the
-   * partitions of this process, and may have written the same records.
+   * example, after the process was frozen, another process may have written the same records.
    */
   #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
     const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
@@ -265,14 +260,14 @@ class BatchingProducer implements LogProducer {
       if (reading !== undefined) this.#deps.onAppended?.(reading)
       return storedBatchOf(answer, topic, partition, reading?.appended)
     } catch (thrown) {
-      // The patched metadata does not have the error of a topic (`patch-metadata.ts`): look it up.
+      // The patched metadata does not have the error of a topic (`patch-metadata.ts`).
       const cause = errorCodeOf(thrown) === 'METADATA_NOT_LOADED' ? await this.#errorOf(topic) : thrown
       if (errorCodeOf(cause) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, cause)
       return toKafkaError(`cannot write records to ${topic}/${partition}`, cause)
     }
   }
 
-  /** Looks up the error of a topic that has no metadata. Concurrent calls share one look-up. */
+  /** Looks up the error of a topic without metadata. Concurrent calls share one look-up. */
   #errorOf(name: string): Promise<unknown> {
     const topic = this.#topic(name)
     topic.errorLookUp ??= partitionCount(this.#deps.kafka, name)
@@ -309,9 +304,8 @@ class BatchingProducer implements LogProducer {
 }
 
 /**
- * Returns the first partition after the current one that has no request in progress. This choice
- * avoids a leader that does not respond. If all partitions have a request in progress, returns the
- * next partition.
+ * Returns the next partition without a request in progress, to avoid a leader that does not
+ * respond. If all have one, returns the next partition.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions

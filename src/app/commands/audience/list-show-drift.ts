@@ -58,7 +58,7 @@ interface DriftOptions extends AudienceOptions {
 
 /**
  * `hookline audience drift`: counts, for each destination, the users whose current value the
- * destination has not acknowledged. With `--json`, it also prints each of these users.
+ * destination has not acknowledged. With `--json`, it prints these users too.
  */
 export async function showDrift(task: AudienceTask, options: DriftOptions): Promise<void> {
   const { io, access } = task
@@ -83,7 +83,7 @@ export async function showDrift(task: AudienceTask, options: DriftOptions): Prom
     )
 }
 
-/** Writes a line and waits while stdout is full, because there may be millions of lines. */
+/** Writes a line, and waits while stdout is full. There may be millions of lines. */
 async function printLine({ stdout }: CommandIo, line: string): Promise<void> {
   if (!stdout.write(`${line}\n`)) await once(stdout, 'drain')
 }

@@ -78,7 +78,7 @@ export const memberLines = (
     ]),
   )
 
-/** One line for each destination, such as `crm: 1 user with status "unknown"`. */
+/** One line for each destination, for example `crm: 1 user with status "unknown"`. */
 export const driftLines = (counts: ReadonlyMap<string, Readonly<Record<SyncStatus, number>>>): readonly string[] =>
   [...counts].map(([destination, count]) => {
     const parts = syncStatuses.flatMap(standing =>

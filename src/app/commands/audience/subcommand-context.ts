@@ -31,8 +31,7 @@ export type AudienceWork<Options> = (task: AudienceTask, options: Options) => Pr
 
 /**
  * Opens the clients of a command, calls `work` and closes the clients.
- * @throws the error of `work`. If a topic is missing, the error names the command that creates it
- * (`withRemedy`).
+ * @throws the error of `work`, with the command that creates a missing topic
  */
 export async function audienceTask<Options extends AudienceOptions>(
   options: Options,
@@ -75,9 +74,8 @@ export async function inputsOf({ access, topics }: AudienceTask): Promise<SyncDe
 }
 
 /**
- * The value that means "not a member", which differs between audiences and computed traits. If the
- * audience was removed from the configuration, its kind is unknown. It is then treated as an
- * audience, not as a computed trait.
+ * The value that means "not a member". An audience that was removed from the configuration is
+ * treated as an audience, not as a computed trait.
  */
 export const absentOf =
   ({ directory }: AudienceTask) =>

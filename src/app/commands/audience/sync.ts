@@ -27,7 +27,6 @@ interface Options extends AudienceOptions {
   readonly wait?: boolean
 }
 
-/** The settings, options and member list of one `hookline audience sync`. */
 interface Run {
   readonly task: AudienceTask
   readonly options: Options
@@ -37,10 +36,7 @@ interface Run {
   readonly signal: AbortSignal
 }
 
-/**
- * The result of `--wait`, with which the command waits until the changes of the sync are delivered.
- * `waitSeconds` is the duration of this wait.
- */
+/** The result of `--wait`, and its duration. */
 interface TimedWait extends WaitReport {
   readonly waitSeconds: number
 }
@@ -146,7 +142,7 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
 
 /**
  * Prints the result. `seconds` is the duration of the upload.
- * @throws CommandFailed when the sync, or the wait of `--wait`, has failed
+ * @throws CommandFailed when the sync or `--wait` has failed
  */
 function printResult(
   { task, options, audience, mode, list }: Run,
@@ -200,14 +196,14 @@ function countsOf({ delivered, waiting, undelivered, waitSeconds }: TimedWait): 
 
 /** A list of members that is read as a stream. */
 export interface MemberList {
-  /** The name of the list in messages: the path of the file, or `stdin`. */
+  /** The path of the file, or `stdin`. */
   readonly name: string
-  /** Size in bytes. `undefined` when it is unknown, as for stdin. */
+  /** Size in bytes; `undefined` for stdin. */
   readonly size: number | undefined
   readonly bytesRead: number
   /**
-   * The lines (see `linesOf`), which can be read only once. Throws when `signal` is aborted, when
-   * the file cannot be read, and when its gzip is damaged.
+   * The lines (see `linesOf`). Can be read only once.
+   * @throws when `signal` is aborted, the file cannot be read, or its gzip is damaged
    */
   lines(signal: AbortSignal): AsyncIterable<readonly (string | undefined)[]>
 }

@@ -41,10 +41,7 @@ const objectClientOf = (client: ObjectApiClient): ObjectClient => ({
   list: async kind => accepted(await client.list(kind), kind, ''),
 })
 
-/**
- * Creates the error for changes that the API refused. If the API refuses one change, no change is
- * applied. The error has a line for each problem, with the file, line and column.
- */
+/** Creates the error for changes that the API refused. No change was applied. */
 function refusalOf(
   { kind }: ObjectTask,
   refused: readonly RefusedStep[],
@@ -63,7 +60,7 @@ function refusalOf(
     if (object === undefined) return []
     return problemsOf(refusal).map(({ path, message, hint }) => object.locate({ path: parsePath(path), message, hint }))
   })
-  // A refused step without an object in the files is a deletion by `--prune`.
+  // Without an object in the files, the step is a deletion by `--prune`.
   const others = refused.flatMap(({ step: { id }, refusal }) =>
     byId.has(id) || refusal === undefined ? [] : [`hookline: ${refusalText(refusal, kind, id)}`],
   )

@@ -47,7 +47,7 @@ export async function rotateSecret(
   id: string,
 ): Promise<void> {
   const answer = await client.rotateSecret(id, options.overlap)
-  // The body of the request has only `overlap`, so `invalid_body` means that the option is wrong.
+  // The body of the request has only `overlap`, so this option is wrong.
   const refused = answer as Partial<Refused>
   if (refused.code === 'invalid_body')
     throw new UsageError(printable((refused.problems ?? []).map(problem => `--${problemText(problem)}`).join('; ')))

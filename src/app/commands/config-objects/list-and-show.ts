@@ -48,7 +48,7 @@ function rowOf(kind: ObjectKind, object: ShownObject): readonly string[] {
 
 /**
  * Prints to stderr why the services do not use an object, which of its sources are unknown, or why
- * it was disabled automatically.
+ * it was disabled.
  */
 function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): void {
   const { id, conflict, problems, disabledAutomatically: disabling } = object

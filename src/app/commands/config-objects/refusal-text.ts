@@ -5,7 +5,7 @@ import { printable } from '../../terminal-output.ts'
 
 /**
  * Returns the answer of the operator API.
- * @throws CommandFailed with the reason, if the answer is a refusal
+ * @throws CommandFailed if it is a refusal
  */
 export function accepted<T extends object>(answer: T | Refused, kind: ObjectKind, id: string): T {
   if (!('kind' in answer) || answer.kind !== 'refused') return answer as T

@@ -4,19 +4,18 @@ import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import { type CommandIo, createCommand } from '../../command.ts'
 import { type OperatorOptions, openOperator, withOperatorOptions } from '../../operator-api-clients-and-refusals.ts'
 
-/** The streams, API client and object kind of a command for destinations or sources. */
 export interface ObjectTask {
   readonly io: CommandIo
   readonly client: ObjectApiClient
   readonly kind: ObjectKind
 }
 
-/** Carries out a command. `id` is the argument of the command, or '' if it has no argument. */
+/** Carries out a command. `id` is its argument, or '' without one. */
 export type ObjectWork<Options> = (task: ObjectTask, options: Options, id: string) => Promise<void>
 
 /**
- * Returns two functions that create subcommands with the options of the operator API. The
- * subcommands that `ofOne` creates also have the argument `<id>`.
+ * Returns two functions that create subcommands with the options of the operator API. Those of
+ * `ofOne` also have the argument `<id>`.
  */
 export function objectSubcommand(kind: ObjectKind, io: CommandIo) {
   const subcommand = (name: string, summary: string): Command => withOperatorOptions(createCommand(name, summary, io))
@@ -25,12 +24,12 @@ export function objectSubcommand(kind: ObjectKind, io: CommandIo) {
   return { subcommand, ofOne }
 }
 
-/** Creates the action of a subcommand. It opens a client of the operator API and calls `work`. */
+/** Creates the action of a subcommand: opens a client of the operator API and calls `work`. */
 export const objectAction =
   (kind: ObjectKind, io: CommandIo) =>
   <Options extends OperatorOptions>(work: ObjectWork<Options>) =>
   async (...given: readonly unknown[]): Promise<void> => {
-    // Commander passes the argument `<id>`, if the subcommand has one, and then the options.
+    // Commander passes the argument, if there is one, and then the options.
     const [id, options] = typeof given[0] === 'string' ? [given[0], given[1] as Options] : ['', given[0] as Options]
     await work({ io, kind, client: await openOperator(options, io) }, options, id)
   }

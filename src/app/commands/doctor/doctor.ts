@@ -25,15 +25,12 @@ interface Options {
 type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { close(): void }
 
 /**
- * Time limit of one run of the command. Reading the config topic takes up to 5 s of this time. A
- * connection attempt ends after 5 s by default. So in the remaining 10 s, the command can dial two
- * groups of 400 endpoints (`maxConcurrentDials`) one after the other, even if all are unreachable.
+ * Time limit of one run of the command. After 5 s for the config topic, two groups of
+ * `maxConcurrentDials` unreachable endpoints can each reach the connection timeout (5 s by
+ * default).
  */
 const limit = durationMs(15_000)
-/**
- * Time limit for reading the config topic. The other checks begin after this read, and have the
- * rest of `limit`.
- */
+/** Time limit for reading the config topic, before the other checks. */
 const configTopicLimit = durationMs(5_000)
 
 const description = [
@@ -93,7 +90,7 @@ const openInstruments: OpenInstruments = (settings, io) => {
     clock,
     close() {
       endpoints.close()
-      // `admin.close` is not awaited, because the connection to Kafka may be blocked.
+      // Not awaited, because the connection to Kafka may be blocked.
       admin.close().catch(() => undefined)
     },
   }

@@ -30,19 +30,15 @@ export interface Instruments {
 export interface ExaminationInput {
   readonly settings: Settings
   /**
-   * The reason why the config topic could not be read; `undefined` when it was read. With a reason,
-   * the settings lack the destinations and sources of this topic, and a check reports the reason.
+   * Why the config topic, with its destinations and sources, could not be read. A check reports the
+   * reason.
    */
   readonly unreadObjects?: string
   /** The checks cover only what these services use. */
   readonly services: ReadonlySet<ServiceName>
 }
 
-/**
- * Maximum number of endpoints that are dialled concurrently. An unreachable endpoint takes one
- * connection timeout (5 s by default). So up to 800 unreachable endpoints can be checked in the
- * 10 s that the command has for them (`limit` in `doctor.ts`).
- */
+/** Maximum endpoints that are dialled concurrently. `limit` in `doctor.ts` depends on it. */
 const maxConcurrentDials = 400
 
 /** Runs all checks concurrently. A check without a result within `limit` fails. Never rejects. */
@@ -97,7 +93,7 @@ class Examination {
 
 interface KafkaSeen {
   readonly judgements: readonly Judgement[]
-  /** The address of a reachable broker. `undefined` when there is none. */
+  /** The address of a reachable broker. */
   readonly address: string | undefined
 }
 
@@ -121,8 +117,8 @@ async function examineKafka({ settings }: ExaminationInput, { cluster }: Instrum
 }
 
 /**
- * Runs a check that needs a reachable broker. If there is none, returns an empty list, because the
- * check of the Kafka cluster already reports that its brokers are unreachable.
+ * Runs a check that needs a reachable broker. Without one, returns an empty list, because another
+ * check already reports it.
  */
 async function afterKafka(
   kafka: Promise<KafkaSeen>,
@@ -177,7 +173,6 @@ async function examineClock({ topics }: Settings, { cluster }: Instruments): Pro
   return [judgeClock(await cluster.readClock(topicNames(topics.prefix).deadLetter))]
 }
 
-/** Dials all endpoints, at most `maxConcurrentDials` of them at a time. */
 function examineEndpoints(
   settings: Settings,
   { endpoints, clock }: Instruments,
@@ -209,19 +204,18 @@ function judgeConfiguration({ settings, unreadObjects }: ExaminationInput): read
   ]
 }
 
-/** An endpoint to dial: the origin of one or more webhook URLs with the same TLS identity. */
+/** An endpoint to dial: the origin of webhook URLs with the same TLS identity. */
 export interface Endpoint {
-  /** The origin of the URL. The path is left out, because it may hold a secret. */
+  /** The origin of the URL, without the path, which may hold a secret. */
   readonly url: URL
-  /** The webhooks and the origin, for the report: `crm/0, erp/0 https://hooks.example.com` */
+  /** The webhooks and the origin: `crm/0, erp/0 https://hooks.example.com` */
   readonly which: string
-  /** The client certificate and trusted CAs that the destinations with this endpoint use. */
   readonly identity?: TlsIdentity | undefined
 }
 
 /**
- * Lists the endpoints of all enabled destinations, including paused ones. Webhooks with the same
- * origin and TLS identity share one endpoint.
+ * Lists the endpoints of all enabled destinations. Webhooks with the same origin and TLS identity
+ * share one.
  */
 export function endpointsOf(destinations: readonly Destination[]): readonly Endpoint[] {
   const webhooks = destinations

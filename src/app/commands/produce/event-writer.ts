@@ -11,25 +11,22 @@ interface Deps {
   readonly onProduced?: (produced: number) => void
 }
 
-/** Writes messages to the events topic, with the key and encoding that the collector uses. */
+/** Writes messages to the events topic, as the collector does. */
 export interface EventWriter {
   /**
-   * Appends a message. Resolves when the caller may append the next one, because fewer than 5,000
-   * records (`maxWaiting`) wait for Kafka's acknowledgement.
+   * Appends a message. Resolves when fewer than `maxWaiting` records wait for Kafka's
+   * acknowledgement.
    */
   put(message: Message): Promise<void>
-  /**
-   * The error of the first record that Kafka did not acknowledge. Later records fail too, so the
-   * caller stops.
-   */
+  /** The first error of Kafka. Later records fail too, so the caller stops. */
   failure(): Error | undefined
   /** Resolves when Kafka has acknowledged or rejected all records. */
   finish(): Promise<{ readonly produced: number; readonly failed: number }>
 }
 
 /**
- * Maximum number of records that wait for Kafka's acknowledgement. This many records are enough to
- * fill the batches of the producer, and need little memory.
+ * Maximum records that wait for Kafka's acknowledgement: enough to fill the batches of the
+ * producer.
  */
 const maxWaiting = 5_000
 

@@ -90,8 +90,7 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
   let bar: ProgressBar | undefined
   try {
     const codec = await events()
-    // After a broker has reported its time, `clock` has the correct time for all messages, even if
-    // the clock of this machine is wrong.
+    // After this call, `clock` has the correct time, even if the clock of this machine is wrong.
     await brokerTime()
     bar = startBar(options, io)
     const onProduced = (produced: number): void => bar?.update(produced)
@@ -129,7 +128,7 @@ function sourceOf({ sources }: Settings, typed: string | undefined): string {
 
 interface Fed {
   readonly rejected: number
-  /** Whether a signal stopped the command before it had written all requested messages. */
+  /** Whether a signal stopped the command early. */
   readonly isInterrupted: boolean
 }
 
@@ -169,7 +168,6 @@ async function feedLines(feed: EventWriter, clock: Clock, io: CommandIo): Promis
 const normaliseNow = (input: unknown, clock: Clock, addedBytes?: number): Normalised | Rejection =>
   normalise(input, { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() }, addedBytes)
 
-/** Shows a progress bar when the total is known. */
 function startBar({ count, json, stdin }: Options, io: CommandIo): ProgressBar | undefined {
   if (stdin === true || count === undefined) return undefined
   const format = '{bar} {percentage}% {value}/{total} messages, {eta_formatted} left'

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../core/message/json.ts'
 import type { CallType } from '../../../core/message/message.ts'
 
 export interface SampleOptions {
-  /** The same seed gives the same messages, message ids included. */
+  /** The same seed gives the same messages and message ids. */
   readonly seed: number
   readonly types: readonly CallType[]
   /** The number of different users in the messages. */
@@ -10,8 +10,8 @@ export interface SampleOptions {
 }
 
 /**
- * Returns a generator of messages like those of a web shop and its app. It starts with one message
- * of each type.
+ * Returns a generator of messages like those of a web shop. It starts with one message of each
+ * type.
  */
 export function createSampleMessages({ seed, types, users }: SampleOptions): () => JsonObject {
   const chance = createChance(seed)
@@ -33,7 +33,6 @@ export function createSampleMessages({ seed, types, users }: SampleOptions): () 
 /** The share of each message type, in percent. */
 const frequency: Record<CallType, number> = { track: 48, page: 28, identify: 12, screen: 8, group: 3, alias: 1 }
 
-/** The user's ids in one message. One track, page or screen message in five has no user id. */
 function identity(type: CallType, user: number, chance: Chance): JsonObject {
   if (type === 'alias') return { userId: `user-${user}`, previousId: `visitor-${user}` }
   const isKnown = type === 'identify' || type === 'group' || chance.below(5) > 0
@@ -87,9 +86,7 @@ function product(chance: Chance): { sku: string; name: string; price: number } {
   return { sku: `sku-${index}`, name: products[index] ?? '', price: (199 + 700 * index) / 100 }
 }
 
-/**
- * The context of a message from a browser. IP addresses are from a documentation range (RFC 5737).
- */
+/** The context of a message from a browser. The IP addresses are for documentation (RFC 5737). */
 const webContext = (chance: Chance): JsonObject => ({
   ip: `203.0.113.${chance.below(256)}`,
   locale: chance.pick(['de-DE', 'en-GB', 'fr-FR'] as const),
@@ -110,7 +107,7 @@ interface Chance {
   weighted<T extends string>(values: readonly T[], weight: Readonly<Record<T, number>>): T
 }
 
-/** The Mulberry32 generator: small, and uniform enough for sample messages. */
+/** The Mulberry32 generator. */
 function createChance(seed: number): Chance {
   let state = seed | 0
   function next(): number {

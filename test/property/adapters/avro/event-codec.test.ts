@@ -63,7 +63,7 @@ describe('the event codec', () => {
   })
 
   const noDestinations = { kind: 'deletion' as const, id: 'd', version: undefined, destinations: [] }
-  /** A delete message: the end of its value is the list of its destinations. */
+  /** A delete message: its value ends with the list of its destinations. */
   const deletion: Event = {
     ...trackEvent,
     message: { ...trackEvent.message, type: 'delete', event: undefined },
@@ -74,8 +74,8 @@ describe('the event codec', () => {
   const damaged = fc
     .record({
       place: fc.nat(),
-      // In an Avro number, a byte of 128 or more means that the number continues in the next byte.
-      // So inserted bytes can form a number with the bytes after them.
+      // A byte of 128 or more continues in the next byte, so inserted bytes can form a number with
+      // the bytes after them.
       inserted: fc.uint8Array({ minLength: 1, maxLength: 10 }),
       removed: fc.nat({ max: 10 }),
       id: fc.constantFrom(1, withCollections),
@@ -87,10 +87,7 @@ describe('the event codec', () => {
       value.splice(5 + (place % (value.length - 4)), removed, ...inserted)
       return Buffer.from(value)
     })
-  /**
-   * Events in which random bytes replace the length of a list: either the list of destinations or
-   * the list of tags.
-   */
+  /** Events in which random bytes replace the length of the list of destinations or of tags. */
   const counts = fc
     .tuple(fc.uint8Array({ maxLength: 12 }), fc.boolean())
     .map(([count, isTags]) =>

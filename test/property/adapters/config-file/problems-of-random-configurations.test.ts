@@ -21,16 +21,15 @@ beforeAll(async () => {
 })
 
 /**
- * Returns the text without the parts that may repeat a value of the configuration: quoted text, and
- * lists of possible values.
+ * The text without quoted text and lists of possible values, which may repeat a value of the
+ * configuration.
  */
 const ownWords = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').replaceAll(/(?:possible:|did you mean|becomes) .*/g, '')
 
 /**
- * Returns the faults of a reported problem. A problem must have a position in one of these files, a
- * message and a hint, but no secret. It must also have a path, unless it only says how many
- * problems are not shown.
+ * A problem must have a position in one of these files, a message and a hint, but no secret. Only
+ * the problem that counts further problems needs no path.
  */
 function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>): readonly string[] {
   const { file, line, column, path = 'none', message, hint } = problem
@@ -39,8 +38,8 @@ function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>)
   const found = (textOf(content) ?? '').split('\n')[line - 1]
   const place = column >= 1 && found !== undefined && column <= found.length + 1 ? [] : [`no place: ${line}:${column}`]
   const missing = Object.entries({ path, message, hint }).flatMap(([name, told]) => (told ? [] : [`no ${name}`]))
-  // A path repeats keys of the file, and keys are not secrets. So the path is checked only after a
-  // syntax error: the parser may then have read a part of a secret as a key.
+  // Paths repeat keys, which are not secrets. But after a syntax error, the parser may have read a
+  // part of a secret as a key.
   const own = `${ownWords(`${message} ${hint}`)} ${message.startsWith('is not valid YAML') ? path : ''}`
   const told = secrets.filter(secret => own.includes(secret)).map(secret => `tells ${secret}: ${own}`)
   return [...place, ...missing, ...told]
@@ -61,10 +60,7 @@ async function load(content: Content): Promise<LoadResult['kind']> {
   })
 }
 
-/**
- * Counts the loaded and the rejected configurations. `least` is the smaller number: without both
- * kinds, the test would prove little.
- */
+/** Counts the loaded and the rejected configurations. `least` is the smaller number. */
 function counted(): { count(kind: LoadResult['kind']): void; least(): number } {
   const counts = { loaded: 0, refused: 0 }
   return { count: kind => counts[kind]++, least: () => Math.min(...Object.values(counts)) }

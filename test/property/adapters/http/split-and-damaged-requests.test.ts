@@ -11,14 +11,12 @@ const api = new ScriptedTrackingApi()
 let collector: Awaited<ReturnType<typeof startCollector>>
 beforeAll(async () => {
   collector = await startCollector(api, {
-    // Only this time limit is short. All other timeouts are long, so that a pause of the machine
-    // has no effect.
+    // All other timeouts are long, so that a pause of the machine has no effect.
     limits: { linger: { time: durationMs(30), bytes: 65_536 } },
   })
 })
 afterAll(() => collector.stop())
 
-/** Splits bytes into chunks. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   const ends = [...new Set(at.map(each => each % (bytes.length + 1)))].sort((a, b) => a - b)
   return [...ends, bytes.length].map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
@@ -95,8 +93,8 @@ describe('a damaged request', () => {
           const wire = await connect(collector.url)
           await wire.send(mutations.reduce(mutate, bytes))
           wire.end()
-          // When the client has closed its side, the server sends the pending responses and then
-          // closes its own side.
+          // When the client has closed its side, the server sends the pending responses and closes
+          // its own.
           await wire.closed
           for (const [, length = '', rest = ''] of wire.unread.matchAll(
             /content-length: (\d+)\r\n(?:[^\r\n]+\r\n)*\r\n(.*)/gis,

@@ -6,7 +6,6 @@ import { linesOf } from '../../../../src/adapters/streams/lines.ts'
 const longest = 6
 const character = fc.constantFrom('a', 'é', '€', '𝄞', '\r', ' ', '\n', '\n')
 const text = fc.array(character, { maxLength: 60 }).map(each => each.join(''))
-/** The offsets at which bytes are split into chunks. */
 const cuts = fc.array(fc.nat({ max: 200 }), { maxLength: 12 })
 
 function piecesOf(bytes: Buffer, at: readonly number[]): Buffer[] {
@@ -23,7 +22,7 @@ async function read(pieces: readonly Buffer[]): Promise<readonly (string | undef
   return lines
 }
 
-/** The expected lines. Text after the last line feed is a line only if it is not empty. */
+/** Text after the last line feed is a line only if it is not empty. */
 function expected(whole: string): readonly string[] {
   const lines = whole.split('\n')
   if (lines.at(-1) === '') lines.pop()

@@ -33,7 +33,7 @@ const document = fc.record({
 })
 const id = fc.oneof({ weight: 9, arbitrary: fc.constantFrom('a', 'b') }, fc.constant('file-crm'))
 
-/** What happens next: a record on the config topic, or the merge of the changes before it. */
+/** A record on the config topic, or the merge of the changes before it. */
 type Step =
   | { readonly kind: 'destination'; readonly id: string; readonly document: ObjectDocument; readonly isSealed: boolean }
   | { readonly kind: 'deletion'; readonly id: string }
@@ -116,8 +116,8 @@ async function setUp() {
     }
   }
   /**
-   * Compares the settings in use with those of a merge of all objects. Returns whether the last
-   * merge used the result of the previous merge, and replaced only the changed destinations in it.
+   * Compares the settings in use with a merge of all objects. Returns whether the last merge
+   * replaced only the changed destinations in the previous result.
    */
   function check(): boolean {
     const { changedDestinations, ...latest } = merged.latest()
@@ -143,8 +143,8 @@ it('after any changes, the settings in use are those of a merge of all objects',
       const { run, check } = await setUp()
       for (const next of steps) {
         await run(next)
-        // `check` computes the latest settings, which the next merge then uses. So some changes are
-        // not checked before the merge.
+        // The next merge uses the settings of the last `check`, so some changes are merged
+        // unchecked.
         if (++count % 3 === 0) continue
         total++
         if (check()) fromLast++

@@ -21,8 +21,8 @@ it('after any failures each destination has the expected value, and no message w
       model.settle()
       expect(model.wrong({ beforeSync: true })).toEqual([])
 
-      // A change without a result counts as undelivered after 7 days. After 8 days this applies to
-      // all changes in flight, so the next sync sends them again.
+      // A change without a result counts as undelivered after 7 days, so the next sync sends it
+      // again.
       model.pass(8 * 24 * 3_600_000)
       model.syncAll()
       expect(model.wrong()).toEqual([])
@@ -31,8 +31,8 @@ it('after any failures each destination has the expected value, and no message w
       model.syncAll()
       expect(model.changes - changes).toBe(0)
 
-      // For 7 days, Hookline accepts late inputs of a sync, and a change can stay unconfirmed.
-      // After 8 days, a sync therefore deletes all memberships that are no longer needed.
+      // For 7 days, late inputs are accepted and changes can stay unconfirmed. So a sync after 8
+      // days deletes all memberships that are no longer needed.
       model.pass(8 * 24 * 3_600_000)
       model.syncAll()
       model.syncAll()

@@ -25,7 +25,7 @@ const state: fc.Arbitrary<Membership> = fc.record(
   },
   plain,
 )
-/** User ids with any characters. Many are from a small set, so that they are repeated. */
+/** User ids with any characters, many of them repeated. */
 const user = fc.oneof(
   fc.constantFrom('', 'ann', 'bob', 'é', '🙂'),
   fc.nat(40).map(number => `user-${number}`),

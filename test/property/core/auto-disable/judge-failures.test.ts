@@ -20,7 +20,6 @@ type Step =
   | { readonly kind: 'failed' | 'delivered' | 'turn' | 'killed'; readonly process: number }
   | { readonly kind: 'enabled' }
 
-/** Processes that count failures, and the failure state that all of them read. */
 class Installation {
   state: FailureState | undefined
   #counters = Array.from({ length: 3 }, () => new FailureCounter())
@@ -41,8 +40,7 @@ class Installation {
         this.#counters[step.process]!.ended(epochMs(now))
         this.#failures = []
         this.#lastSuccess = now
-        // A process applies a success to the failure state immediately, and a failure only at its
-        // next `turn`.
+        // A success is applied to the failure state immediately, a failure only at the next `turn`.
         return this.#write(step.process, now)
       case 'turn':
         return this.#write(step.process, now)

@@ -4,7 +4,6 @@ import { FairQueue, type FairQueueItem } from '../../../../src/core/collections/
 
 interface Item extends FairQueueItem<Item> {}
 
-/** Each step adds an item of one of up to 20 groups, and then takes up to five items. */
 const steps = (maxCost: number) =>
   fc.integer({ min: 1, max: 20 }).chain(groups =>
     fc.array(
@@ -17,7 +16,6 @@ const steps = (maxCost: number) =>
     ),
   )
 
-/** Adds and takes the items of the steps, and then takes the items that remain. */
 function play(
   all: readonly { readonly group: string; readonly cost: number; readonly taken: number }[],
   { onAdded, onTaken }: { onAdded: (item: Item) => void; onTaken: (item: Item) => void },
@@ -40,9 +38,8 @@ function play(
 it('FairQueue takes at least the fair share of each group that waits since the queue was empty, except for one item', () => {
   fc.assert(
     fc.property(steps(1_000), all => {
-      /** The items that wait, by group. */
       const waiting = new Map<string, Item[]>()
-      /** The cost that was taken since the queue was empty, by group. */
+      /** The taken cost by group, since the queue was empty. */
       const taken = new Map<string, number>()
       let total = 0
       /** The groups that have waited since the queue was empty. */
@@ -82,7 +79,7 @@ it('FairQueue takes the item of a group that did not wait after at most one item
   fc.assert(
     fc.property(steps(1), all => {
       const waiting = new Map<string, number>()
-      /** The groups of which an item was taken since this group began to wait. */
+      /** By group: the groups of which an item was taken since this group began to wait. */
       const before = new Map<string, string[]>()
       play(all, {
         onAdded({ group }) {

@@ -13,7 +13,7 @@ const steps = fc.array(
   { maxLength: 200 },
 )
 
-/** Steps in which an expensive request stops waiting after many cheap ones of another group. */
+/** An expensive request stops waiting after many cheap ones of another group. */
 const leavesAfterCheapOnes = [
   ...Array.from({ length: permits }, () => ({ acquire: 'c', cost: 1 })),
   { acquire: 'a', cost: 9 },
@@ -26,7 +26,6 @@ const leavesAfterCheapOnes = [
 
 const sum = (costs: readonly number[]): number => costs.reduce((all, cost) => all + cost, 0)
 
-/** A request of the group `name` with this cost. */
 const requestOf = (name: string, cost: number, begin: (request: PermitRequest) => void): PermitRequest => {
   const request = { group: name, cost, before: undefined, after: undefined, begin: () => begin(request) }
   return request
@@ -37,10 +36,7 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
     fc.property(steps, all => {
       const semaphore = new FairSemaphore(permits)
       const running: PermitRequest[] = []
-      /**
-       * The waiting requests, in order. The value of each is the list of requests that began while
-       * it waited.
-       */
+      /** The waiting requests, in order, each with the requests that began while it waited. */
       const waiting = new Map<PermitRequest, PermitRequest[]>()
       function onBegin(request: PermitRequest): void {
         const { group: name } = request
@@ -70,10 +66,8 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           if (left === undefined) continue
           waiting.delete(left)
           semaphore.leave(left)
-          // While `left` waited, each other group could begin requests up to the cost of `left`.
-          // The requests that waited behind `left` in the same group can have lower costs. For
-          // them, those other requests would be too many. So for them, the test counts only the
-          // requests that begin from now on.
+          // While `left` waited, other groups could begin requests up to its cost. That can be too
+          // many for cheaper requests behind `left`, so their lists begin again.
           for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)

@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Sending, SimulatedSenders } from '../../../support/collector/simulated-senders-sharing-memory-budget.ts'
 
-/** A body that arrives in equal pieces. */
 const steady = (contentLength: number, ms: number): Sending => ({
   arrivals: Array.from({ length: 11 }, (_, index) => [(ms * index) / 10, Math.ceil((contentLength * index) / 10) || 1]),
   contentLength,
   pauseMs: 200,
 })
 /**
- * A body whose first bytes arrive together. The rest arrives a little faster than the minimum rate
- * that the collector requires, 1 KiB in 10 s.
+ * A body whose first bytes arrive together, and the rest a little faster than the required minimum
+ * of 1 KiB in 10 s.
  */
 const held = (first: number, pauseMs: number, contentLength = 1_000_000): Sending => ({
   arrivals: Array.from({ length: 13 }, (_, index) => [

@@ -23,8 +23,8 @@ it('finds an old enough body of at least the size, and the oldest one among bodi
           body.bytes = laterBytes
           bySize.place(body)
         }
-        // `place` is not called after this assignment, so `bySize` does not notice it. `oldest`
-        // must therefore check whether a body can still be evicted.
+        // `bySize` does not notice this change, so `oldest` must check whether a body can still be
+        // evicted.
         body.isEvictable = isEvictable
         return body
       })

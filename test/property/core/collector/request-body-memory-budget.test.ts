@@ -52,9 +52,8 @@ describe('the body budget', () => {
           body.take(bytes)
           body.received()
         }
-        // A source may use at most as much memory as it leaves free, so each of three sources
-        // leaves at least half of the free memory. Together they leave at least an eighth, of which
-        // another source may use half.
+        // A source may use at most as much memory as it leaves free. Three sources together leave
+        // at least an eighth, of which another source may use half.
         expect(budget.open({ sourceId: 'newcomer', address: 'n' }, () => {}).take(limits.authenticated / 16)).toBe(true)
       }),
     )

@@ -95,8 +95,8 @@ it('applying the same files again changes nothing', () => {
 })
 
 /**
- * The document with its default values, and with a list in place of a single secret. So documents
- * with the same effect are equal.
+ * The document with its default values and secrets as lists: equal for documents with the same
+ * effect.
  */
 const effective = ({
   enabled = true,

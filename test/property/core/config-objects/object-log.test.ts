@@ -13,7 +13,6 @@ interface Step {
 }
 const step: fc.Arbitrary<Step> = fc.record({ behind: fc.nat(3), isDeletion: fc.boolean() })
 
-/** The log of writers that base their changes on an earlier state of the log. */
 function logOf(steps: readonly Step[]): ObjectRecord[] {
   const log: ObjectRecord[] = []
   for (const { behind, isDeletion } of steps) {
@@ -40,9 +39,8 @@ function folded(records: readonly ObjectRecord[]): ObjectLog {
 }
 
 /**
- * The log after a process has written copies of current versions. An object needs a copy if its
- * last record was ignored: compaction keeps only this last record, so the current version would be
- * lost.
+ * The log after a process has copied the current version of each object whose last record was
+ * ignored. Compaction keeps only this last record.
  */
 function withCopies(records: readonly ObjectRecord[]): ObjectRecord[] {
   const known = folded(records)

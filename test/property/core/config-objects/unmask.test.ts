@@ -5,10 +5,7 @@ import type { ObjectDocument } from '../../../../src/core/config-objects/config-
 import { maskDocument } from '../../../../src/core/config-objects/mask.ts'
 import { unmask } from '../../../../src/core/config-objects/unmask.ts'
 
-/*
- * Tests that remove entries from the lists of a masked document. A client can do this after it has
- * read the document.
- */
+/* Tests that remove entries from the lists of a masked document, as a client can do. */
 
 interface Lists {
   readonly sharedSecret: readonly unknown[]
@@ -30,7 +27,7 @@ const destinationOf = (secret: fc.Arbitrary<string>) =>
         },
         { requiredKeys: ['url'] },
       ),
-      // The webhooks of a destination have different URLs. Their ids also differ, if they have ids.
+      // The webhooks of a destination have different URLs and, if any, different ids.
       { minLength: 1, maxLength: 4, comparator: (a, b) => a.url === b.url || (a.id !== undefined && a.id === b.id) },
     ),
   })

@@ -51,32 +51,27 @@ const waits = ['paused', 'breaker_open', 'lane_full'] as const
 type Obstacle = (typeof waits)[number] | 'none'
 
 /**
- * What happens to a delivery each time a dispatcher reads its record: an obstacle prevents an
+ * What happens each time a dispatcher reads the record of a delivery: an obstacle prevents an
  * attempt, or an attempt has these outcomes.
  */
 const step = fc.record({
   obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
   /**
-   * The outcome of each webhook. A webhook with `isLeftOut` gets no request, because it has no free
-   * permit (slot for a concurrent request).
+   * The outcome of each webhook. With `isLeftOut`, it gets no request, because no permit is free.
    */
   calls: fc.array(
     fc
       .record({ outcome, retryAfter, isLeftOut: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) })
-      // Without a token there is no request, so the endpoint cannot send a Retry-After.
+      // Without a token, no request is made, so the endpoint cannot send a Retry-After.
       .map(call => (call.outcome === 'auth' ? { ...call, retryAfter: undefined } : call)),
     { minLength: 5, maxLength: 5 },
   ),
-  /**
-   * Whether requests to other destinations hold the permits (slots for concurrent requests) of the
-   * webhooks with `isLeftOut`.
-   */
+  /** Whether other destinations hold the permits of the webhooks with `isLeftOut`. */
   isForOthers: fc.boolean(),
-  /** Whether the partition has room for records that are not due yet. */
   hasRoom: fc.boolean(),
   /**
-   * Duration of the requests, in ms. `lagMs` is the delay in ms with which the retry topic then
-   * releases the record.
+   * Duration of the requests, in ms. `lagMs` is the delay with which the retry topic then releases
+   * the record.
    */
   tookMs: fc.nat(5_000),
   lagMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
@@ -92,12 +87,10 @@ interface Attempted {
 
 interface Life {
   /**
-   * All attempts with an outcome of at least one webhook. `attempts` has only the attempts that use
-   * up the retry schedule. Before the end of the retry window, a failed attempt does not use up the
-   * schedule in two cases:
-   * - A webhook got no request, because other destinations held its permits.
-   * - Each retryable outcome of the attempt is `auth` (no request, because there was no access
-   *   token).
+   * All attempts with an outcome of at least one webhook. `attempts` has only those that use up the
+   * retry schedule. Before the end of the retry window, a failed attempt does not use it up if
+   * other destinations held permits of its webhooks, or if each retryable outcome is `auth` (no
+   * request without an access token).
    */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]
@@ -116,9 +109,8 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   let now = start
   let carried = initialState(recordOf(), destination.id, 'message-1', now, policy.window)
   for (let turn = 0; turn < 5_000; turn++) {
-    // A delivery that only lacks permits gets one more attempt after the end of the window. With
-    // `heldUp`, it would never get the permits for this attempt, and would never end. So the step
-    // `failing`, in which all permits are free, replaces `heldUp` after the end of the window.
+    // With `heldUp`, the delivery would never get the permits for its last attempt after the
+    // window, and would never end.
     const step = script[turn] ?? (rest === heldUp && now > carried.deadline ? failing : rest)
     const { obstacle, lagMs } = step
     const decision = comeUp(step)
@@ -178,9 +170,8 @@ const failing: Step = {
 const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index > 0 }))
 const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
 /**
- * A step without an access token, so no webhook gets a request. It is one of the steps in `rests`.
- * After the generated steps of a delivery, the test repeats one step of `rests` until the delivery
- * ends.
+ * Without an access token, no webhook gets a request. The test repeats one of the `rests` until a
+ * delivery ends.
  */
 const withoutToken: Step = { ...failing, calls: failing.calls.map(call => ({ ...call, outcome: 'auth' as const })) }
 const rests = [
@@ -203,8 +194,7 @@ const isRefusal = (call: CallOutcome): boolean => isOneOf(refusedOutcomes, call.
 const isRetry = (call: CallOutcome): boolean => isOneOf(retryableOutcomes, call.outcome)
 
 /**
- * The minimum wait after an attempt, in ms: the wait of the schedule, or the shortest Retry-After
- * if that is longer.
+ * The minimum wait after an attempt, in ms: of the schedule, or the shortest Retry-After if longer.
  */
 function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
   const asked = calls
@@ -214,9 +204,8 @@ function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
 }
 
 /**
- * Checks a delivery that was deferred because no permit (a slot for a concurrent request) was free
- * for some of its requests. The deferral increases neither the number of attempts nor the number of
- * deferrals, and the delivery waits in a short retry topic.
+ * A deferral because of missing permits counts neither as an attempt nor as a deferral, and the
+ * delivery waits in a short retry topic.
  */
 function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, { tiers }: RetryPolicy): void {
   const carried = { attempt, deferrals, reason: 'lane_full' }
@@ -227,8 +216,8 @@ function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, 
 }
 
 /**
- * Checks the times and the number of attempts. Also checks that a webhook gets no request after it
- * has rejected the event.
+ * Checks the times and the number of attempts, and that a webhook gets no request after it has
+ * rejected the event.
  */
 function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolicy): void {
   expect(attempts.length).toBeLessThanOrEqual(schedule.length + 1)
@@ -250,8 +239,7 @@ function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolic
 }
 
 /**
- * Checks that the result of a delivery, or the reason of its dead letter, fits its history. Returns
- * the result or the reason.
+ * Returns the result of a delivery, or the reason of its dead letter, which must fit its history.
  */
 function checkEnd({ all, attempts, end, endedAt, lastObstacle }: Life, { schedule, window }: RetryPolicy): string {
   const deadline = start + window
@@ -310,7 +298,7 @@ it('every delivery ends once, with at least one attempt, and no attempt is early
     }),
     { numRuns: 2_000 },
   )
-  // The generator must have reached all results, because the test would otherwise prove less.
+  // The generator must have reached all results.
   const all = ['delivered', 'never_attempted', 'retries_exhausted', 'retry_after_exceeds_window', 'retry_window_over']
   expect([...ends].sort()).toEqual([...all, ...refusedOutcomes].sort())
 })

@@ -13,7 +13,7 @@ import { destinationOf, start } from '../../../support/builders.ts'
 
 type Condition = NonNullable<DestinationFilter['where']>[number]
 
-/** Whether a pattern matches. Tries all lengths of text for each `*`. */
+/** Tries all lengths of text for each `*`. */
 function modelMatches(pattern: string, name: string): boolean {
   if (pattern === '') return name === ''
   if (pattern[0] !== '*') return name !== '' && pattern[0] === name[0] && modelMatches(pattern.slice(1), name.slice(1))
@@ -22,10 +22,7 @@ function modelMatches(pattern: string, name: string): boolean {
   )
 }
 
-/**
- * The value at a path of the parsed request body. Returns undefined for null and for an absent
- * value.
- */
+/** The value at a path of the parsed request body; undefined for null and for an absent value. */
 function modelValue(path: string, message: Message): unknown {
   if (path === 'userId') return message.userId
   if (path === 'anonymousId') return message.anonymousId
@@ -63,7 +60,6 @@ function modelSample(destination: string, message: Message, percent: number): bo
   return (100 * Number.parseInt(digest.slice(0, 12), 16)) / 2 ** 48 < percent
 }
 
-/** Whether a message passes a filter. The order of the rules has no effect. */
 function modelPasses(id: string, { types, events, where, sample }: DestinationFilter, message: Message): boolean {
   const name = message.event ?? ''
   const isTrack = message.type === 'track'
@@ -174,8 +170,7 @@ it('a larger percentage keeps every user of the sample, and the share is near th
   }
   const [small, large] = [sampleOf(2.5), sampleOf(10)]
   expect(small.filter(user => !large.includes(user))).toEqual([])
-  // The tolerance is five standard deviations of a binomial distribution with the share of the
-  // sample.
+  // The tolerance is five standard deviations of a binomial distribution.
   expect(Math.abs(small.length - 500)).toBeLessThan(5 * Math.sqrt(20_000 * 0.025 * 0.975))
   expect(Math.abs(large.length - 2_000)).toBeLessThan(5 * Math.sqrt(20_000 * 0.1 * 0.9))
 })

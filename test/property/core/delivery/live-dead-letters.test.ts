@@ -4,10 +4,7 @@ import { LiveDeadLetters } from '../../../../src/core/delivery/live-dead-letters
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { recordOf } from '../../../support/builders.ts'
 
-/**
- * Logs with few different keys, so that keys are repeated. The offsets have gaps, as after
- * compaction.
- */
+/** Logs with repeated keys, and with gaps in the offsets, as after compaction. */
 const logs = fc
   .array(
     fc.record({
@@ -32,8 +29,8 @@ const logs = fc
   })
 
 /**
- * The definition of live dead letters: records with a value and without a later record of the same
- * key in their partition.
+ * The definition of live dead letters: records with a value that are the last ones of their key in
+ * their partition.
  */
 function oracle(records: readonly LogRecord[]): readonly LogRecord[] {
   const same = (a: LogRecord, b: LogRecord): boolean =>

@@ -29,18 +29,14 @@ interface Life {
   readonly end: Decision
   readonly endedAt: number
   /**
-   * Total time in ms for which the delivery waited because of the pause. Each wait begins with the
-   * deferral for the pause, or at the time when the delivery was due, if that time is later. It
-   * ends when the record is read again.
+   * Total time in ms for which the delivery waited because of the pause: from the deferral, or the
+   * due time if later, until the record is read again.
    */
   readonly held: number
   readonly latest: number
 }
 
-/**
- * Runs a delivery through retry topics and keeps its state only in the headers. Its destination is
- * paused during the given times, and all attempts fail.
- */
+/** Runs a delivery through retry topics, with its state only in the headers. All attempts fail. */
 function live(policy: RetryPolicy, pauses: readonly Pause[], lagMs: number): Life {
   const attempts: Life['attempts'][number][] = []
   let now: EpochMs = start
@@ -83,8 +79,8 @@ function throughKafka(carried: DeliveryState): DeliveryState {
 }
 
 /**
- * The schedule of a policy. Some of its waits differ from the waits of all retry topics. Some
- * exceed the window, as after a change of the configuration that shortens the window.
+ * Some waits differ from those of all retry topics. Some exceed the window, as after a change of
+ * the configuration that shortens the window.
  */
 const schedule = fc
   .array(fc.integer({ min: 10_000, max: hour }), { maxLength: 8 })
@@ -111,8 +107,8 @@ it('with pauseKeepsWindow, a pause changes when attempts are made, but neither t
       if (life.held > most) return
       expect(life.attempts.map(({ left }) => left)).toEqual(undisturbed.attempts.map(({ left }) => left))
       expect(life.end.reason).toBe((undisturbed.end as typeof life.end).reason)
-      // The paused time does not count towards the window. So the time since the start, without the
-      // paused time but with the next wait, must exceed the window.
+      // The time since the start, without the paused time but with the next wait, must exceed the
+      // window.
       if (life.end.reason === 'retry_window_over') {
         const next = waits[life.attempts.length - 1] ?? 0
         expect(life.endedAt - start - life.held + next).toBeGreaterThan(policy.window)

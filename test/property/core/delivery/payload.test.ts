@@ -86,7 +86,7 @@ const required: Record<Message['type'], Record<string, string>> = {
   delete: { userId: '"u1"' },
 }
 
-/** Parses and normalises a message. Returns undefined if the message is rejected. */
+/** Parses and normalises a message; undefined if it is rejected. */
 function messageFrom(sentText: string): Message | undefined {
   const parsed = parseJson(sentText)
   if (parsed.kind === 'rejected') throw new TypeError(parsed.message)
@@ -94,10 +94,7 @@ function messageFrom(sentText: string): Message | undefined {
   return normalised.kind === 'rejected' ? undefined : normalised.message
 }
 
-/**
- * Computes the body from an object that has the members in the right order. Undefined members are
- * left out.
- */
+/** Computes the body from an object that has the members in the right order. */
 function oracle(message: Message, { anonymousId }: Pick<PayloadSettings, 'anonymousId'>): string {
   const { type, name, category } = message
   const parsed = (fragment: string | undefined) => (fragment === undefined ? undefined : JSON.parse(fragment))

@@ -21,7 +21,7 @@ describe('CircuitBreaker', () => {
             const failures = recent.filter(each => each.failed).length
             return failed && recent.length >= 10 && failures >= recent.length * 0.7
           }
-          // The window moves in steps of 5 s. So attempts that ended 55 to 60 s ago may count or
+          // The window moves in steps of 5 s, so attempts that ended 55 to 60 s ago may count or
           // not.
           const verdicts = Array.from({ length: 51 }, (_, index) => wouldOpen(now - minute + index * 100))
           if (breaker.isOpen) {

@@ -14,9 +14,8 @@ interface Call {
 
 /**
  * Simulates destinations of one host that always have events to send. `callMs` is the duration of
- * the requests of each destination. When a request ends, the waiting destinations get permits
- * (slots for concurrent requests) in turn, and the destination of the ended request comes last.
- * Returns how many permits each destination had on average in the second half of the time.
+ * the requests of each destination. Free permits go to the waiting destinations in turn. Returns
+ * how many permits each destination had on average in the second half of the time.
  */
 function held(perHost: number, callMs: readonly number[], forMs: number): readonly number[] {
   const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost })
@@ -26,7 +25,6 @@ function held(perHost: number, callMs: readonly number[], forMs: number): readon
   const waiting = [...callMs.keys()]
   let calls: Call[] = []
   let now = 0
-  /** Starts requests of the destinations in turn until no permit is free. */
   const askAll = (): void => {
     const turns = waiting.splice(0)
     for (let id = turns.shift(); id !== undefined; id = turns.shift()) {

@@ -8,9 +8,8 @@ import {
 
 const perHost = fc.integer({ min: 1, max: 64 })
 /**
- * Permits of a host in the test of equal shares. With fewer than eight, the shares can stay
- * unequal: while only one destination has requests in progress, it may hold all permits. When one
- * of these requests ends, it may take the permit again before the other destinations.
+ * With fewer than eight permits of a host, shares can stay unequal: a destination that holds all
+ * permits may take each one again before the others.
  */
 const sharedPerHost = fc.integer({ min: 8, max: 64 })
 const destinations = fc.integer({ min: 1, max: 12 })
@@ -65,8 +64,8 @@ describe('ConcurrencyLimiter of one host', () => {
         for (const [who] of given) start(who % count)
         const before = [...held]
         const total = (): number => held.reduce((all, each) => all + each, 0)
-        // Ends the requests that were started before, destination by destination. After each end,
-        // all destinations try to start a request in turn.
+        // Ends the earlier requests, destination by destination. After each end, all destinations
+        // try to start a request in turn.
         for (const [id, calls] of before.entries())
           for (let call = 0; call < calls; call++) {
             limiter.release(share, rooms[id] as PermitShares)

@@ -8,10 +8,6 @@ interface Item {
   readonly group: number
 }
 
-/**
- * A simple model of the queue: a list of the waiting items, in order, and a list of the items in
- * progress.
- */
 class Oracle {
   waiting: Item[] = []
   underWay: Item[] = []
@@ -75,8 +71,8 @@ describe('DestinationQueue', () => {
               const [own, whole] = [out, all].map(items => items.filter(item => item.key === same))
               if (own!.length > 0) expect(own).toEqual(whole)
             }
-            // The items of one key are drained together, so only those of the last key may exceed
-            // the limit.
+            // Items of one key are drained together, so only those of the last key may exceed the
+            // limit.
             expect(out.slice(each.most).every(({ key }) => key === out.at(-1)?.key)).toBe(true)
             oracle.waiting = oracle.waiting.filter(item => !out.includes(item))
           }

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { DestinationRateLimit } from '../../../../src/core/flow/destination-rate-limit.ts'
 import { type Member, ModelGroup } from '../../../support/dispatcher/model-consumer-group.ts'
 
-/** Interval between two checks of the processes, in ms. A timer therefore fires up to 5 ms late. */
+/** Interval between two checks of the processes, in ms, and so the maximum delay of a timer. */
 const stepMs = 5
-/** Interval between two checks of the processes in the tests of concurrency limits, in ms. */
+/** The same interval in the tests of concurrency limits, in ms. */
 const coarseStepMs = 40
 const timeoutMs = 5_000
 const handoverMs = 250
@@ -25,8 +25,8 @@ const changes = fc.array(
   { maxLength: 6 },
 )
 /**
- * Delay until a member has the result of a join, in ms. It is shorter than `handoverMs`, the time
- * for which the new owner of a partition waits before it uses its part of the rate.
+ * Delay until a member has the result of a join, in ms: shorter than `handoverMs`, for which a new
+ * owner waits before it uses its part of the rate.
  */
 const delays = fc.array(fc.integer({ min: 0, max: handoverMs - coarseStepMs }), { minLength: 5, maxLength: 5 })
 const drains = fc.integer({ min: 0, max: 4_000 })
@@ -96,16 +96,15 @@ it('the permits of all processes never exceed the total, with the requests that 
   fc.assert(
     fc.property(worlds, changes, fc.integer({ min: 1, max: 50 }), fc.nat(), (world, planned, total, rotateBy) => {
       /**
-       * For each process, its numbers of permits (slots for concurrent requests) in the last five
-       * seconds. Requests that began in this time may still be in progress.
+       * The numbers of permits of each process in the last five seconds. Requests that began in
+       * this time may still be in progress.
        */
       const recent = new Map<Member, { at: number; permits: number }[]>()
       run(world, planned, coarseStepMs, (group, isStable) => {
         for (const member of running(group)) {
           const { permits } = member.share.permitsAt(group.now, total, rotateBy, timeoutMs + handoverMs)
           const kept = (recent.get(member) ?? []).filter(({ at }) => group.now - at < timeoutMs)
-          // The test needs only the maximum. A number that is not higher than a later one cannot be
-          // the maximum, so it is removed.
+          // The test needs only the maximum, so lower earlier numbers are removed.
           recent.set(member, [...kept.filter(each => each.permits > permits), { at: group.now, permits }])
         }
         const inProgress = [...recent.values()].map(all =>
@@ -136,8 +135,8 @@ it('50 attempts per second are at most 60 in any second, and 48 to 52 on average
           for (const member of running(group)) {
             const own = budgets.get(member) ?? { budget: new DestinationRateLimit(), askAt: 0 }
             budgets.set(member, own)
-            // A process checks its part of the rate when its wait ends, and when its part changes.
-            // This model does not notice the change, so it checks at least every 50 ms.
+            // A process checks its part of the rate also when the part changes. This model does not
+            // notice the change, so it checks at least every 50 ms.
             if (group.now < own.askAt) continue
             let wait = own.budget.msToWait(member.share, 50, group.now)
             for (; wait === 0; wait = own.budget.msToWait(member.share, 50, group.now)) {

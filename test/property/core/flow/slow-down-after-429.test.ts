@@ -5,10 +5,7 @@ import { type LimitedWorld, meanOf, simulateTraffic } from '../../../support/dis
 const counting = fc.constantFrom('bucket' as const, 'window' as const)
 const latencyMs = fc.integer({ min: 1, max: 500 })
 const processes = fc.integer({ min: 1, max: 5 })
-/**
- * Endpoints and the processes that send to them. The limit of an endpoint permits each process at
- * least four attempts per second.
- */
+/** The limit of an endpoint permits each process at least four attempts per second. */
 const worlds = fc
   .record({
     limit: fc.oneof(fc.integer({ min: 4, max: 100 }), fc.integer({ min: 4, max: 1_000 })),
@@ -18,10 +15,7 @@ const worlds = fc
   })
   .filter(({ limit, processes }) => limit >= 4 * processes)
 
-/**
- * Maximum number of requests per second of all processes, if each process has 64 requests in
- * progress.
- */
+/** Maximum requests per second of all processes, each with 64 requests in progress. */
 const capacityOf = ({ processes, latencyMs }: LimitedWorld): number => (processes * 64 * 1_000) / latencyMs
 const reachable = (world: LimitedWorld, limit = world.limit): number => Math.min(limit, capacityOf(world))
 

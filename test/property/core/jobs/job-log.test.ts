@@ -15,8 +15,8 @@ import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { resendJob } from '../../../support/jobs/builders.ts'
 
 /*
- * A model of processes that share a jobs topic. They read the topic at different speeds, can be
- * inactive for any time, and write records that arrive late.
+ * Processes read the jobs topic at different speeds, can be inactive for any time, and write
+ * records that arrive late.
  */
 
 const processes = ['one', 'two', 'three']

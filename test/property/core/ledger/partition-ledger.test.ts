@@ -44,10 +44,7 @@ class Model {
   #tracker: OffsetTracker
   #appended: { readonly batch: PendingRecord; readonly offset: number } | undefined
   #zombie: OffsetTracker | undefined
-  /**
-   * The results that the present owner knows, by offset and destination: of records in progress and
-   * of records that are done.
-   */
+  /** The results that the present owner knows, by offset and destination. */
   #results = new Map<number, Map<string, LedgerResult>>()
   #open: number[] = []
 
@@ -158,8 +155,8 @@ class Model {
   }
 
   /**
-   * Discards the counts that are not stored yet, as the dispatcher does when it cannot write ledger
-   * records. A commit must then be possible.
+   * Discards counts as the dispatcher does when it cannot write ledger records. A commit must then
+   * be possible.
    */
   discard(): void {
     const tracker = this.#tracker
@@ -171,8 +168,8 @@ class Model {
   }
 
   /**
-   * Checks that the counts which a reader adds up equal the results of all records that the commit
-   * marks as done.
+   * The counts that a reader adds up must equal the results of all records that the commit marks as
+   * done.
    */
   async check(): Promise<void> {
     const { offset, metadata } = this.committed

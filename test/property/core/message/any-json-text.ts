@@ -1,9 +1,6 @@
 import fc from 'fast-check'
 
-/**
- * One UTF-16 code unit in a JSON string, escaped or, if that is valid, unescaped. Lone surrogates
- * are included.
- */
+/** One UTF-16 code unit in a JSON string, also a lone surrogate, escaped or unescaped. */
 const unit = fc
   .tuple(
     fc.oneof(
@@ -53,10 +50,7 @@ const key = fc.oneof(
 )
 const space = fc.constantFrom('', '', '', ' ', '\n\t', '\r ')
 
-/**
- * JSON texts with up to five levels, with white space, duplicate keys and other non-canonical
- * forms.
- */
+/** JSON texts with up to five levels, white space, duplicate keys and other non-canonical forms. */
 export const jsonText = fc.letrec<{ value: string; list: string; object: string }>(tie => ({
   value: fc
     .tuple(

@@ -32,7 +32,7 @@ const message = fc
   .tuple(fc.oneof(jsonText.value, fc.bigInt().map(String), fc.constant('"u"')), jsonText.value, jsonText.object)
   .map(([id, other, part]) => `{"messageId":${other},"type":"page","userId":${id},"properties":${part}}`)
 const valid = fc.oneof(message, message, jsonText.value)
-/** Text that is not JSON. Its brackets are balanced, so that its end can be found. */
+/** Text that is not JSON, with balanced brackets, so that its end can be found. */
 const broken = fc
   .tuple(
     fc.constantFrom<(inner: string) => string>(
@@ -55,9 +55,8 @@ const broken = fc
   .map(([wrap, inner]) => wrap(inner))
 const elements = fc
   .array(fc.oneof({ weight: 3, arbitrary: valid }, { weight: 1, arbitrary: broken }), { minLength: 1, maxLength: 8 })
-  // Leaves out lists with one blank text: their JSON is an empty list, which has no element.
+  // The JSON of a list with one blank text is an empty list.
   .filter(texts => texts.length > 1 || texts[0]?.trim() !== '')
-/** Adds the rest of a body around a list of messages. */
 const frame = fc.tuple(fc.boolean(), jsonText.value, jsonText.value, fc.constantFrom('batch', 'b\\u0061tch')).map(
   ([isBare, before, after, name]) =>
     (list: string): string =>
@@ -94,8 +93,7 @@ describe('splitJson', () => {
         const text = around(`[${texts}]`)
         const parsed = texts.map((_, index) => text.slice(cut.elements[2 * index], cut.elements[2 * index + 1]))
         expect(parsed.map(part => JSON.parse(part))).toEqual(texts.map(part => JSON.parse(part)))
-        // The generated value `list` is any JSON value. If it is an array, `splitJson` must find
-        // all its elements; otherwise, it must find no list.
+        // If `list` is an array, `splitJson` must find all its elements, otherwise no list.
         const other = splitJson(list, { list: 'batch', members: [], maxElements: 1_000 })
         const value: unknown = JSON.parse(list)
         expect(other.kind === 'list' && other.elements.length / 2).toBe(Array.isArray(value) && value.length)
@@ -105,7 +103,6 @@ describe('splitJson', () => {
   })
 })
 
-/** Bodies as SDKs send them, and bodies that are edge cases of the rules. */
 const seeds = [
   '{"batch":[{"type":"track","userId":"u1","event":"Opened","properties":{"a":[1,{"b":"c"}]},"messageId":"m1"},{"type":"page","anonymousId":"a"}],"sentAt":"2026-11-21T12:00:00.000Z","writeKey":"key","context":{"library":{"name":"x","version":"1"}},"integrations":{"All":true}}',
   '{"batch":[{"type":"identify","userId":12345678901234567890,"traits":{"x":NaN}},{"type":"alias","userId":1,"previousId":2.50}],"writeKey":"k"}',
@@ -169,7 +166,7 @@ describe('any body', () => {
       }),
       { numRuns: 25_000 },
     )
-    // Each kind of result must occur often, because the test would otherwise prove little.
+    // Each kind of result must occur often.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(1_250)
   })
 })

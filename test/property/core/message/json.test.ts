@@ -8,8 +8,8 @@ import { jsonText } from './any-json-text.ts'
 const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
 /**
- * The expected value, computed in a simple way. It does not use a reviver of JSON.parse: if two
- * members have the same name, the last one counts, but V8 passes the first one to the reviver.
+ * Computed without a reviver of JSON.parse: if two members have the same name, the last one counts,
+ * but V8 passes the first one to the reviver.
  */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
@@ -70,8 +70,7 @@ describe('canonicalJson', () => {
       fc.property(jsonText.value, fc.array(fc.boolean(), { minLength: 94, maxLength: 106 }), (text, levels) => {
         const nested = levels.reduceRight((inner, list) => (list ? `[${text},${inner}]` : `{"x":${inner}}`), '0')
         const outcome = canonicalJson(JSON.parse(nested))
-        // `text` adds up to five levels, and can be inside any of the `levels`. So with 96 to 100
-        // `levels`, both results are possible.
+        // `text` adds up to five levels, so with 96 to 100 `levels`, both results are possible.
         if (levels.length <= 95) expect(outcome).toMatchObject({ kind: 'canonical' })
         if (levels.length > 100) expect(outcome).toMatchObject({ code: 'too_deep' })
       }),
@@ -81,8 +80,8 @@ describe('canonicalJson', () => {
 })
 
 /**
- * Members of a message that can be ids. They include numbers and other values, duplicates, escaped
- * names, and members of nested objects.
+ * Members that can be ids: also numbers and other values, duplicates, escaped names, and members of
+ * nested objects.
  */
 const idMember = fc
   .tuple(
@@ -103,9 +102,8 @@ const message = fc.array(idMember, { maxLength: 8 }).map(members => ` {${members
 type SourceReviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
 
 /**
- * Returns the expected result of `parseJson`. It parses with a reviver, and keeps the original text
- * of numbers that are ids of the outermost object. Hookline itself does not use a reviver, which is
- * too slow for input from outside.
+ * The expected result of `parseJson`, with the original text of numbers that are ids of the
+ * outermost object. Hookline itself does not use a reviver, which is too slow.
  */
 function withIdsAsWritten(text: string): unknown {
   const sources: { readonly holder: unknown; readonly key: string; readonly source: string }[] = []

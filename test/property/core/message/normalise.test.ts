@@ -24,7 +24,7 @@ const fields = [
   ...['originalTimestamp', 'sentAt', 'properties', 'traits', 'context', 'integrations', 'unknown', '__proto__'],
 ]
 
-/** The JSON text of a call. It has all required fields, and any JSON in the other fields. */
+/** A call with all required fields, and any JSON in the other fields. */
 const callText = fc
   .record({
     type: fc.constantFrom(...callTypes),

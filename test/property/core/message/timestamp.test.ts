@@ -51,8 +51,8 @@ describe('parseTimestamp', () => {
         const text =
           `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}` +
           `T${two(hour)}:${two(minute)}:${two(second)}.${String(ms).padStart(3, '0')}Z`
-        // V8 changes 30 February to 1 March, and 24:00 to the next day. So a date exists if V8 does
-        // not change it.
+        // V8 changes 30 February to 1 March, and 24:00 to the next day. A date that exists is not
+        // changed.
         const date = new Date(text)
         const exists = year > 0 && !Number.isNaN(date.getTime()) && date.toISOString() === text
         expect(parseTimestamp(text)).toBe(exists ? date.getTime() : undefined)

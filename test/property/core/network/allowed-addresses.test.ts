@@ -15,8 +15,7 @@ const v6 = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 })
 const written = (groups: readonly number[]): string => groups.map(group => group.toString(16)).join(':')
 
 /**
- * All forms of IPv6 addresses that contain an IPv4 address. The last two forms also contain a
- * public IPv4 address.
+ * All forms of IPv6 addresses that contain an IPv4 address. The last two also contain a public one.
  */
 const carriers: readonly ((v4: number) => string)[] = [
   v4 => `::ffff:${dotted(v4)}`,
@@ -54,9 +53,7 @@ const blocks: readonly (readonly [string, number])[] = [
 const number = (text: string): number => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
 const inBlock = (value: number, [first, length]: readonly [string, number]): boolean =>
   Math.floor(value / 2 ** (32 - length)) === Math.floor(number(first) / 2 ** (32 - length))
-/**
- * Addresses of which half are in a forbidden block. Among random addresses, only few are in one.
- */
+/** Half of the addresses are in a forbidden block. Among random addresses, only few are. */
 const address = fc.oneof(
   word,
   fc.tuple(fc.constantFrom(...blocks), word).map(([[first, length], noise]) => {

@@ -2,8 +2,6 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { maskSecrets } from '../../../../src/core/operator/mask-destination-secrets-in-text.ts'
 
-/* Tests with texts that contain secrets, for example a response that repeats the request. */
-
 const secret = fc.string({ minLength: 8, maxLength: 40 }).filter(text => !text.includes('*'))
 const around = fc.constantFrom('', ' ', '"', '\n', 'Bearer ')
 const parts = fc.array(fc.tuple(around, secret), { minLength: 1, maxLength: 5 })

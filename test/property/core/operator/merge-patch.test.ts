@@ -10,10 +10,7 @@ const object = fc.dictionary(
 )
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
-/**
- * The value without members that are null, at any depth of objects, because a merge patch cannot
- * set null.
- */
+/** The value without members that are null, at any depth: a merge patch cannot set null. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(

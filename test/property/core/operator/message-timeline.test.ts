@@ -13,8 +13,8 @@ import {
 } from '../../../support/operator/timeline-input.ts'
 
 /*
- * Generates what happens to a message at some destinations. The records of the message are passed
- * to `messageTimeline` in random order, because a search can find them in any order.
+ * `messageTimeline` gets the records of a message in random order, because a search can find them
+ * in any order.
  */
 
 const destinations = ['a', 'b', 'c'] as const
@@ -40,9 +40,8 @@ function piecesOf({ destination, failures, ending }: Life): Pick<TimelineInput, 
   const end = (more: Partial<RecordedAttempt>) => [...attempts, foundAttempt({ ...last, ...more } as never)]
   switch (ending) {
     case 'delivered':
-      // The search finds `copy`, the retry record before the last attempt, as long as the
-      // dispatchers have not committed its offset. So it can also find the record of a delivery
-      // that has ended.
+      // The search finds `copy`, the retry record before the last attempt, until its offset is
+      // committed.
       return { attempts: end({}), copies: [copy], deadLetters: [] }
     case 'dead_lettered':
       return { attempts: end({ decision: 'dead_lettered' }), copies: [copy], deadLetters: [deadLetter] }

@@ -14,10 +14,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ kind: 'commit' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'crash' as const }) },
 )
-/**
- * Distances between consecutive offsets. Some exceed the span that the bitmap of the metadata can
- * have.
- */
+/** Distances between consecutive offsets. Some exceed the span of the bitmap in the metadata. */
 const gaps = fc.array(
   fc.oneof(
     { weight: 20, arbitrary: fc.constant(1) },
@@ -28,20 +25,16 @@ const gaps = fc.array(
 )
 const spanLimit = 24_000
 
-/** A partition with its successive owners and the sets of offsets that they have finished. */
 class Partition {
   readonly log: readonly number[]
   readonly start: number
   tracker: OffsetTracker
   committed: { readonly offset: number; readonly metadata: string }
-  /** Offsets of the records that the current owner or an earlier one has finished. */
+  /** Offsets of the records that any owner has finished. */
   readonly everDone = new Set<number>()
   /** The value of `known` at the last commit. */
   knownAtCommit = new Set<number>()
-  /**
-   * Offsets of the records that the current owner knows as finished: it has finished them itself,
-   * or they are in the commit metadata.
-   */
+  /** Offsets that the current owner has finished itself or knows from the commit metadata. */
   known = new Set<number>()
   open: number[] = []
 
@@ -61,10 +54,9 @@ class Partition {
     const next = this.log.filter(offset => offset >= this.tracker.received).slice(0, count)
     for (const offset of next) {
       const isOpen = this.tracker.add(offset)
-      // A skipped offset must be one that an owner has finished.
       if (!isOpen) expect(this.everDone).toContain(offset)
-      // An offset is delivered again in two cases. It was not known as finished at the last commit,
-      // or it was too far ahead for the metadata of the commit.
+      // An offset known as finished is delivered again only if it was too far ahead for the commit
+      // metadata.
       else if (this.knownAtCommit.has(offset)) expect(offset - this.committed.offset).toBeGreaterThanOrEqual(spanLimit)
       if (isOpen) this.open.push(offset)
       else this.known.add(offset)
@@ -85,7 +77,6 @@ class Partition {
     const { committable: offset, metadata } = this.tracker
     expect(offset).toBeGreaterThanOrEqual(this.committed.offset)
     expect(metadata.length).toBeLessThanOrEqual(4_096)
-    // All offsets below the committed one must be finished.
     for (const each of this.log) if (each < offset) expect(this.everDone).toContain(each)
     this.committed = { offset, metadata }
     this.knownAtCommit = new Set(this.known)

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { OffsetTracker } from '../../../../src/core/progress/offset-tracker.ts'
 
-/** A simple model of a tracker: how many offsets were added, and which of them are not done. */
+/** The number of added offsets, and those that are not done. */
 interface Oracle {
   readonly received: number
   readonly open: readonly number[]
@@ -19,8 +19,8 @@ const step = {
 const committable = ({ open, received }: Oracle): number => (open.length === 0 ? received : Math.min(...open))
 
 /**
- * Gaps between offsets. Most are 0. Some are small, as transaction markers cause them. A few are
- * huge, as compaction causes them.
+ * Gaps between offsets: mostly none, some small ones, as from transaction markers, and a few huge
+ * ones, as from compaction.
  */
 const gap = fc.oneof(
   { weight: 8, arbitrary: fc.constant(0) },

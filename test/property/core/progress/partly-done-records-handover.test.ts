@@ -6,7 +6,6 @@ import { OffsetTracker } from '../../../../src/core/progress/offset-tracker.ts'
 const names = Array.from({ length: 30 }, (_, index) => `${'long-name-'.repeat(12)}${index}`)
 const records = 40
 
-/** What one owner of the partition does between its assignment and its last commit. */
 const owner = fc.record({
   reads: fc.nat(records),
   /** These destinations are done with every `step`th record in progress. */
@@ -28,8 +27,7 @@ function work(tracker: OffsetTracker, { reads, destinations, step, done }: Owner
 }
 
 /**
- * For each of these records: the destinations that are done with the record, and the number of its
- * known results.
+ * For each record: the destinations that are done with the record, and the number of its results.
  */
 const knownOf = (tracker: OffsetTracker, offsets: readonly number[]): readonly string[] =>
   offsets.map(offset => {
@@ -46,8 +44,8 @@ it('for any succession of owners, each commit keeps what is known of the records
         let tracker = new OffsetTracker(0, '', exactSince)
         for (const each of owners) {
           work(tracker, each)
-          // `uncovered` has the partly done records that do not fit into the metadata of the
-          // commit. The process defers their deliveries, so it must have read these records.
+          // `uncovered` has the partly done records that do not fit into the commit metadata. The
+          // process defers their deliveries, so it must have read them.
           const { uncovered, position } = tracker
           expect(Math.max(-1, ...uncovered)).toBeLessThan(tracker.received)
           const next = new OffsetTracker(position.offset, position.metadata, exactSince)

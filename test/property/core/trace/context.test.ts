@@ -10,7 +10,6 @@ const hex = (length: number) =>
 const parent = fc
   .record({ traceId: hex(32), spanId: hex(16), isSampled: fc.boolean() })
   .filter(({ traceId, spanId }) => !/^0+$/.test(traceId) && !/^0+$/.test(spanId))
-/** Valid headers, headers with one character changed, and any other text. */
 const text = fc.oneof(
   parent.map(formatTraceparent),
   fc

@@ -29,9 +29,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 const fate: fc.Arbitrary<Fate> = fc.constantFrom('delivered', 'delivered', 'delivered', 'undelivered', 'silent')
 
-/**
- * The last value that the receiver got for each user. Repeated and lost messages do not change it.
- */
+/** The last value that the receiver got for each user, without repeated and lost messages. */
 function lastValues(harness: AudiencesHarness, fates: ReadonlyMap<string, Fate>): ReadonlyMap<string, string> {
   const seen = new Set<string>()
   const values = new Map<string, string>()
@@ -79,9 +77,8 @@ it('the receiver has the last full sync after kills between any two writes, reba
         }
         harness.consumer.isCommitting = true
         await harness.advance(2_000)
-        // A change without a result counts as undelivered after 7 days. So after 8 days, the next
-        // sync sends it again. Only the wall clock jumps by 8 days. The 6 hours after the jump pass
-        // normally. In this time, the process finds the states that earlier owners of the partition
+        // A change without a result counts as undelivered after 7 days, so the next sync sends it
+        // again. In the 6 hours after the jump, the process finds the states that earlier owners
         // wrote late.
         given.splice(0, given.length, 'delivered')
         harness.clock.step(8 * 24 * 3_600_000)

@@ -5,15 +5,15 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 
 /** The work of a usual turn, in characters. */
 const usual = 65_536
-/** The minimum cost of a request, in characters, even if the request has less work. */
+/** The minimum cost of a request, in characters. */
 const minCost = 1_024
 const sourceIds = ['web', 'app', 'shop', undefined]
 const sourceId = fc.constantFrom(...sourceIds)
 const perTick = <Arrival>(arrival: fc.Arbitrary<Arrival>) =>
   fc.array(fc.array(arrival, { maxLength: 10 }), { maxLength: 12 })
 /**
- * Resolves in the next tick (iteration of the event loop). By then, the callers of `next` and
- * `short` whose work is allowed in this tick have continued.
+ * Resolves in the next tick (iteration of the event loop), after the callers of `next` and `short`
+ * whose work is allowed in this tick.
  */
 const nextTick = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 

@@ -52,9 +52,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 ) as fc.Arbitrary<Step>
 
 /**
- * The reports of delivery results that an event needs, as `<message id> <destination>`: for the
- * audiences service, or for the status of a deletion. Each must be written at least once, even if
- * the destination no longer receives the events of the source.
+ * The reports that an event needs, as `<message id> <destination>`. Each must be written at least
+ * once, even if the destination no longer receives the events of the source.
  */
 const expectedOf = ({ origin, destinationId, message }: Event): readonly string[] =>
   origin?.kind === 'audience'
@@ -135,8 +134,8 @@ class World {
   }
 
   /**
-   * The number of reports by message id and destination, and the keys of the reports with the
-   * result `delivered`.
+   * The number of reports by message id and destination, and the keys of those with the result
+   * `delivered`.
    */
   reports(): { readonly counts: ReadonlyMap<string, number>; readonly delivered: ReadonlySet<string> } {
     const { log, topics } = this.harness
@@ -164,7 +163,7 @@ class World {
     return { counts, delivered }
   }
 
-  /** The reports that are lost: neither written nor still waiting. */
+  /** The reports that are neither written nor still waiting. */
   lost(): readonly string[] {
     const { log, topics } = this.harness
     const { counts } = this.reports()
@@ -176,8 +175,8 @@ class World {
       this.events
         .slice(0, log.committed('live', topics.events))
         .flatMap(expectedOf)
-        // An event whose source or destination is unknown waits as one record with the destination
-        // `-`. Its reports are not lost.
+        // An event with an unknown source or destination waits as one record with the destination
+        // `-`.
         .filter(key => !counts.has(key) && !waiting.has(key) && !waiting.has(`${key.split(' ')[0]} -`))
     )
   }

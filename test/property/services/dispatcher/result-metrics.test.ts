@@ -8,8 +8,8 @@ import { trackMessage } from '../../../support/collector/normalised-track-messag
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 /*
- * Checks that each consumed record has exactly one result per destination, and that all metrics of
- * results have the same sums.
+ * Each consumed record has exactly one result per destination, and all metrics of results have the
+ * same sums.
  */
 
 const hour = 3_600_000
@@ -20,9 +20,8 @@ const destinations = [
 ]
 
 /**
- * Kinds of records, with their number of results. A record has three results if its event is for
- * the three destinations of the source `web`. It has one result if it is for one destination or for
- * none.
+ * Kinds of records, with their number of results: one for each of the three destinations of the
+ * source `web`, otherwise one.
  */
 const sorts = {
   valid: 3,
@@ -66,7 +65,6 @@ function write(harness: DispatcherHarness, sort: Sort, index: number): void {
   }
 }
 
-/** The sum of a metric over the label values that `which` accepts. */
 function total(harness: DispatcherHarness, name: string, which = /./): number {
   const own = [...harness.counts].filter(([key]) => key.startsWith(`${name}{`) && which.test(key))
   return own.reduce((sum, [, value]) => sum + value, 0)
@@ -102,8 +100,7 @@ describe('results', () => {
           for (const [index, { sort, waitMs, rebalances, looks }] of each.entries()) {
             write(harness, sort, index)
             await harness.advance(waitMs)
-            // `advance` has committed all records that are done, so the rebalance repeats none of
-            // them.
+            // `advance` has committed all finished records, so the rebalance repeats none of them.
             if (rebalances) harness.retries.rebalance()
             if (looks) harness.service.refreshGauges()
           }

@@ -53,7 +53,6 @@ it('the sum over all periods is what was counted, whatever happens to the writes
     await writer.stop()
     for (const [id, counts] of counted) expect(topic.sums.resultsOf(id, clock.now()).lastDay).toMatchObject(counts)
   })
-  // A step lasts at most 15 minutes, and a case has at most 30 steps. So all results are within the
-  // last day.
+  // All results are within the last day: a case has at most 30 steps of at most 15 minutes.
   await fc.assert(run, { numRuns: 30 })
 })

@@ -11,7 +11,6 @@ import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../.
 
 const isEvent = (key: string): boolean => key.startsWith('-/')
 
-/** The key of the dead letter from which a copy was made. */
 function keyOf(copy: LogRecord): string {
   const carried = parseDeliveryState(copy.headers)
   const { topic, partition, offset, timestamp } = carried?.origin ?? firstOrigin(copy)
@@ -23,17 +22,14 @@ const copiesIn = ({ memoryTopics }: ReplayHarness): readonly LogRecord[] => [
   ...memoryTopics.records(topics.events),
 ]
 
-/** The number of copies (records that a replay has written) for each key of a dead letter. */
+/** The number of copies that replays have written, by the key of the dead letter. */
 function copyCounts(harness: ReplayHarness): Map<string, number> {
   const byKey = Map.groupBy(copiesIn(harness), keyOf)
   return new Map([...byKey].map(([key, copies]) => [key, copies.length]))
 }
 const keysOf = (records: readonly LogRecord[]): string[] => records.map(({ key }) => String(key)).toSorted()
 
-/**
- * Dead letters of few events, destinations and replay rounds, so that the same dead letter is often
- * written and replayed several times.
- */
+/** Few different values, so that one dead letter is often written and replayed several times. */
 const histories = fc.array(
   fc.record({
     n: fc.nat(3),
@@ -48,8 +44,7 @@ const filters: fc.Arbitrary<DeadLetterFilter> = fc.record({
   messageId: fc.constantFrom(undefined, undefined, undefined, 'm-1'),
 })
 /**
- * The number of writes after which each process is killed. `picks` selects which waiting append is
- * written next.
+ * Each process is killed after this many writes. `picks` selects the append that is written next.
  */
 const deaths = fc.array(fc.nat(12), { maxLength: 4 })
 const picks = fc.array(fc.nat(3), { minLength: 1, maxLength: 8 })
@@ -95,8 +90,7 @@ describe('a replay that is killed and run again', () => {
 
         expect(copyCounts(harness)).toEqual(expected)
         expect(keysOf(harness.standing)).toEqual(keysOf(others))
-        // A copy has the key and the value of the original event, and the message id that the dead
-        // letter has.
+        // A copy has the key and value of the event, and the message id of the dead letter.
         const given = new Map(before.map(record => [String(record.key), record]))
         for (const copy of copiesIn(harness)) {
           const record = given.get(keyOf(copy)) as LogRecord
@@ -112,17 +106,12 @@ describe('a replay that is killed and run again', () => {
   })
 })
 
-/**
- * Three dead letters that are replayed one after the other. So the number of writes before a kill
- * decides which replay it interrupts.
- */
 const three = [givenUp(1), refusedEvent(2), givenUp(3, 'shop')]
 
 it.each([0, 1, 2, 3, 4, 5, 6])(
   'repeats at most one dead letter when killed after %i writes, one at a time',
   async writes => {
     const harness = new ReplayHarness(three)
-    // At one replay per second, a dead letter is marked as replayed before the next replay starts.
     const { producer, work } = harness.begin({ perSecond: 1 })
     const killing = killedAfter(producer, work, writes)
     await harness.clock.advance(5_000, async () => {

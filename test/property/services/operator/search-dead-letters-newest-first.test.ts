@@ -30,12 +30,12 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('rewrite' as const), which: fc.nat() }) },
 )
 
-/** A dead-letter topic, and a model of the dead letters in it by key, without the replayed ones. */
+/** A dead-letter topic, and a model of its dead letters by key, without the replayed ones. */
 class Topic {
   readonly session = new MemorySession(partitions)
   readonly live = new Map<string, { at: number; destination: string }>()
   readonly #written: { partition: number; record: ReturnType<typeof writtenDeadLetter>; destination: string }[] = []
-  /** The time of the last step, in ms since 1970. */
+  /** In ms since 1970. */
   #now = 1_700_000_000_000
 
   apply(step: Step): void {
@@ -96,7 +96,7 @@ describe('pages of dead letters', () => {
           after = page.next
           if (pages++ === 0) {
             for (const each of between) log.apply(each)
-            // Another process continues the pages. It has not read any keys.
+            // A process that has not read any keys yet continues the pages.
             if (isFresh) reads = createDeadLetterReads({ topic, codec })
           }
         } while (after !== undefined && pages < 500)
@@ -106,8 +106,6 @@ describe('pages of dead letters', () => {
         const times = shown.map(({ at }) => Date.parse(at))
         expect(times).toEqual(times.toSorted((a, b) => b - a))
         const isWanted = ({ destination }: { destination: string }): boolean => !isRare || destination === 'rare'
-        // The pages have every dead letter that existed before the first page, unless it was
-        // replayed or written again. Each key in the pages has or had a dead letter.
         for (const [key, known] of before)
           if (isWanted(known) && log.live.get(key)?.at === known.at) expect(keys).toContain(key)
         for (const key of keys) expect(before.has(key) || log.live.has(key)).toBe(true)
@@ -128,8 +126,7 @@ describe('pages of dead letters', () => {
           for (const destination of ['crm', 'rare']) {
             const key = String(writtenDeadLetter(number, { destination }).key)
             const { record, isComplete } = await reads.find(log.session, key, budget())
-            // The search finds a dead letter even if partitions were added after it was written, so
-            // that its key now belongs to another partition.
+            // If partitions were added after the write, the key now belongs to another partition.
             expect([key, record !== undefined]).toEqual([key, log.live.has(key)])
             expect(isComplete).toBe(true)
           }

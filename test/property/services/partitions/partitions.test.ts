@@ -15,9 +15,8 @@ const small = Buffer.alloc(10)
 const large = Buffer.alloc(1024 * 1024)
 
 /**
- * Number of unused offsets before a record, usually 0. Some records have a small gap before them,
- * as a transaction marker would cause. Fewer have a large gap. Four large gaps reach the span limit
- * of the commit metadata.
+ * Number of unused offsets before a record. A transaction marker causes a small gap. Four large
+ * gaps reach the span limit of the commit metadata.
  */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },
@@ -55,25 +54,17 @@ type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 
 const run = fc.record({
   log,
-  /** The gap between the last record and the end of the log. */
   tail: fc.nat(3),
-  /**
-   * Time from the append of a record until the record is due, in ms. If it is undefined, records
-   * are due immediately.
-   */
+  /** Time from the append of a record until it is due, in ms. */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
   /**
-   * Number of other partitions of the process, which share its memory. With 40, this partition is
-   * limited to less than one mebibyte and to 25 records (50 while the process is stalled). With
-   * 900, at most eleven records stay in memory while the partition waits for a record that is due
-   * within a second.
+   * With 40 or 900 other partitions of the process, few records of this partition stay in memory.
    */
   others: fc.constantFrom(0, 40, 900),
   commands: fc.array(command, { maxLength: 80, size: 'max' }),
 })
 type Run = typeof run extends fc.Arbitrary<infer T> ? T : never
 
-/** The real partitions and the oracle, which read the same log. */
 class Both {
   readonly #clock = new ManualClock()
   readonly #kinds = new Map<number, Kind>()
@@ -81,7 +72,7 @@ class Both {
   readonly #consumer: ScriptedConsumer
   readonly #partitions: ReturnType<typeof createPartitions>
   readonly #open = new Map<number, { record: LogRecord; processor: PartitionProcessor }>()
-  /** Records of earlier assignments that were not done when their assignment ended. */
+  /** Records of earlier assignments that were not done at the revocation. */
   readonly #stale: { record: LogRecord; processor: PartitionProcessor }[] = []
   #taken: number[] = []
   /** Processors that wait for a schema, including those of earlier assignments. */
@@ -142,7 +133,6 @@ class Both {
     const [oracle, consumer] = [this.#oracle, this.#consumer]
     switch (command.kind) {
       case 'fetch':
-        // The consumer drops records that were fetched before a seek.
         return oracle.mayFetch(command.fetch) ? this.#fetch(command.fetch) : undefined
       case 'done':
         for (const which of command.which) this.#endOne(which)
@@ -176,10 +166,7 @@ class Both {
     this.#consumer.fetch(fetch)
   }
 
-  /**
-   * Marks a record in progress as done. In one of five cases, marks a record of an earlier
-   * assignment instead.
-   */
+  /** Marks a record as done: usually one in progress, sometimes one of an earlier assignment. */
   #endOne(which: number): void {
     if (which % 5 === 0) {
       const [stale] = this.#stale.splice(which % Math.max(1, this.#stale.length), 1)
@@ -204,7 +191,6 @@ class Both {
     this.#oracle.revoke()
   }
 
-  /** Checks that the partitions and the oracle have the same state. */
   agree(): void {
     const position = this.#partitions.handlers.positions().find(({ topic }) => topic === partition.topic)
     expect({
@@ -214,7 +200,6 @@ class Both {
     }).toEqual(this.#oracle.view())
   }
 
-  /** Fetches until all records are due and done. The whole log must then be committable. */
   async finish(): Promise<void> {
     await this.apply({ kind: 'assign' })
     for (let rounds = 0; !this.#oracle.isFinished && rounds < 2_000; rounds++) {

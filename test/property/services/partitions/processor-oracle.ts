@@ -9,24 +9,20 @@ export type Kind = 'waits' | 'done immediately' | 'needs a schema'
 
 interface Given {
   readonly records: readonly LogRecord[]
-  /** The end offset of the log. A gap can precede it. */
   readonly end: number
   readonly kindOf: (offset: number) => Kind
   /** Number of other partitions of the process. */
   readonly others: number
   readonly maxInFlight: number
-  /**
-   * Time from the append of a record until the record is due, in ms. If it is undefined, records
-   * are due immediately.
-   */
+  /** Time from the append of a record until it is due, in ms. */
   readonly delayMs: number | undefined
-  /** The time at the start, in ms since 1970. */
+  /** In ms since 1970. */
   readonly now: number
 }
 
 /**
- * A simple model of a partition: the whole log, the offset up to which it was fetched, and the
- * admitted records. All other values are computed from these each time.
+ * A simple model of a partition. Its state is the log, the fetched offset and the admitted records.
+ * All other values are computed from them.
  */
 export class ProcessorOracle {
   readonly #given: Given
@@ -34,11 +30,9 @@ export class ProcessorOracle {
   #isAssigned = false
   #taken: number[] = []
   #done = new Set<number>()
-  /** Offsets of the records that earlier owners have finished. */
   #doneBefore: ReadonlySet<number> = new Set()
   /**
-   * The offset after the last fetched record. `#received` is the offset after the last admitted
-   * record.
+   * The offset after the last fetched record. `#received` is that after the last admitted record.
    */
   #fetched = 0
   #received = 0
@@ -102,8 +96,8 @@ export class ProcessorOracle {
   }
 
   /**
-   * Applies the normal or the higher prefetch limits. If the partition was paused because it had
-   * reached its limit, and is now below the limit, the partition admits further records.
+   * Applies the normal or the higher prefetch limits. A partition that is now below its limit
+   * admits further records.
    */
   recheckLimits(prefetchesDeeper: boolean): void {
     this.#prefetchesDeeper = prefetchesDeeper
@@ -152,13 +146,12 @@ export class ProcessorOracle {
     const handedOver = records.filter(({ offset }) => offset >= this.#received && offset < this.#fetched)
     for (const [index, { offset, timestamp }] of handedOver.entries()) {
       if (this.#isPaused) return
-      // The log does not grow, so all its records are known when the first one is read.
       this.#knownAt ??= this.#now
       const dueAt = delayMs === undefined ? this.#now : Math.min(timestamp, this.#knownAt) + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        // If the records are due soon, up to this number of them stay in memory until they are due.
-        // The records after them will be fetched again.
+        // If the records are due soon, only this number stays in memory. The others are fetched
+        // again.
         const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
         this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
         return
@@ -174,7 +167,7 @@ export class ProcessorOracle {
     this.#received = this.#fetched
   }
 
-  /** Marks a record as done. Does not call `#proceed`, because `#proceed` calls this method. */
+  /** Must not call `#proceed`, because `#proceed` calls this method. */
   #endImmediately(offset: number): void {
     this.#done.add(offset)
     if (!this.#reaches(0.5)) this.#isAtLimit = false

@@ -15,7 +15,6 @@ import {
 import { enclosed } from './linux-namespaces.ts'
 import { type Base, buildBase, runtimeBase } from './local-base-images.ts'
 
-/** A built image: its file system, and the settings with which it is started. */
 export interface Image extends Base {
   readonly workdir: string
   readonly user: string
@@ -27,17 +26,15 @@ export interface Image extends Base {
 }
 
 const repository = resolve(import.meta.dirname, '../../../..')
-/** The base images by name. Each one is built from the files of this machine. */
 const bases = new Map<string, (root: string) => Base>([
   ['scratch/build', buildBase],
   ['scratch/runtime', runtimeBase],
 ])
 
 /**
- * Executes deploy/image/Dockerfile without a container engine. Each build stage is a directory, in
- * which each instruction is executed. `context` is a checkout of Hookline, by default this
- * repository. Of its files, only those that `.dockerignore` permits are copied.
- * @throws an error with the output of the command, when a command of the Dockerfile fails
+ * Executes deploy/image/Dockerfile without a container engine. Each build stage is a directory.
+ * `context` is a checkout of Hookline; only files that `.dockerignore` permits are copied. @throws
+ * when a command of the Dockerfile fails, with its output
  */
 export async function buildImage(
   buildArguments: Readonly<Record<string, string>> = {},
@@ -85,8 +82,8 @@ function newStage(root: string, baseImage: string): Stage {
 }
 
 /**
- * Replaces `${NAME}` and `$NAME` by the values of build arguments and environment variables. Image
- * builders do this in all instructions but RUN, CMD and ENTRYPOINT.
+ * Replaces `${NAME}` and `$NAME`. Image builders do this in all instructions but RUN, CMD and
+ * ENTRYPOINT.
  */
 const substituted = (template: string, variables: ReadonlyMap<string, string>): string =>
   template.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, bare?: string) => {
@@ -94,7 +91,6 @@ const substituted = (template: string, variables: ReadonlyMap<string, string>): 
   })
 
 interface BuildContext {
-  /** The directory of the checkout. */
   readonly context: string
   readonly given: ReadonlyMap<string, string>
   readonly built: ReadonlyMap<string, Stage>
@@ -168,13 +164,12 @@ interface CopySource {
 }
 
 /**
- * Copies as the instruction COPY does: the content of a directory, or files into a directory. From
- * the build context, it copies only files that `.dockerignore` permits.
+ * Copies as COPY does: the content of a directory, or files into a directory. From the build
+ * context, copies only files that `.dockerignore` permits.
  */
 function copy({ from, context }: CopySource, words: readonly string[], { root, workdir }: Stage): void {
   const [sources, target] = [words.slice(0, -1), words.at(-1) ?? '']
-  // The package `@balena/dockerignore` exports the function itself, although its types declare a
-  // default export.
+  // The package exports the function itself, although its types declare a default export.
   const ignore = dockerignore as unknown as typeof dockerignore.default
   const isIncluded = ignore().add(read(context, '.dockerignore')).createFilter()
   for (const source of sources) {

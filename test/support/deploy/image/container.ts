@@ -7,16 +7,13 @@ import type { Image } from './build-image.ts'
 import { enclosed, innermost, statusOf } from './linux-namespaces.ts'
 
 export interface Container {
-  /** The first line that the container writes to stdout. */
+  /** The first line on stdout. */
   readonly ready: string
   readonly collector: string
   /** The content of `/proc/1/status` in the container. */
   status(): string
   readyz(): Promise<number>
-  /**
-   * Sends SIGTERM to process 1. Resolves with the exit code of process 1, and the milliseconds from
-   * the signal to the exit.
-   */
+  /** Sends SIGTERM to process 1, and waits for its exit. `milliseconds` begin with the signal. */
   stop(): Promise<{ readonly code: number | null; readonly milliseconds: number }>
   close(): Promise<void>
 }
@@ -59,7 +56,6 @@ export async function startContainer(
   }
 }
 
-/** Runs one program of the image and waits for its exit. */
 export async function runInContainer(image: Image, configuration: string, words: readonly string[]) {
   const child = start(image, configuration, words)
   const [[code], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout!), text(child.stderr!)])

@@ -2,24 +2,23 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /*
- * Runs a process like a container. The process has a directory as its root file system, and its own
- * mount and PID namespaces. It shares the network of the machine. This needs Linux and root, but no
- * container engine and no image.
+ * Runs a process like a container: with its own root file system, mounts and PID namespace, but
+ * with the network of the machine. This needs Linux and root, but no container engine and no image.
  */
 
-/** The reason why this machine cannot run processes in namespaces. Undefined if it can. */
+/** Why this machine cannot run processes in namespaces. Undefined if it can. */
 export const whyNot =
   process.platform !== 'linux' || process.getuid?.() !== 0 ? 'file systems of their own take Linux and root' : undefined
 
 export interface Enclosure {
   readonly root: string
-  /** Bind mounts. Each is a path of the machine and an existing path below the root. */
+  /** Bind mounts: a path of the machine, and an existing path below the root. */
   readonly binds: readonly (readonly [outside: string, inside: string])[]
   readonly environment: Readonly<Record<string, string>>
   readonly workdir: string
   /**
    * Makes the file system read-only, and runs the process as this user without capabilities. By
-   * default, the file system is writable and the process runs as root.
+   * default, it is writable and the process runs as root.
    */
   readonly confined?: { readonly uid: number }
 }
@@ -37,17 +36,15 @@ exec "$@"
 `
 
 /**
- * Starts the command `words` in the namespaces. When the returned child is killed, Linux kills all
- * processes in the namespaces.
+ * Starts a command in the namespaces. When the child is killed, Linux kills all processes in them.
  */
 export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildProcess {
   const { root, binds, environment, workdir, confined } = enclosure
   const user = confined === undefined ? [] : [`--setgid=${confined.uid}`, `--setuid=${confined.uid}`]
   const inner = ['unshare', `--root=${root}`, `--wd=${workdir}`, ...user, '--', ...words]
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // `env` sets the PATH of the enclosed file system, and searches for the next program in this
-  // PATH. The next program is `unshare`. It belongs to the machine and not to the enclosed file
-  // system, so it needs an absolute path.
+  // `env` searches the next program in the PATH of the enclosed file system. But `unshare` belongs
+  // to the machine, so it needs an absolute path.
   const program = ['/usr/bin/env', '-i', ...variables, '/usr/bin/unshare', ...inner.slice(1)]
   const args = [root, ...binds.flat(), '--', confined === undefined ? 'rw' : 'ro', ...program]
   const spaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child']
@@ -66,7 +63,7 @@ export function innermost(child: ChildProcess): number {
   throw new Error('it has no process inside')
 }
 
-/** The content of `/proc/<pid>/status`. It is empty if the process has exited. */
+/** The content of `/proc/<pid>/status`, or '' if the process has exited. */
 export function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -75,6 +72,5 @@ export function statusOf(pid: number): string {
   }
 }
 
-/** The shared libraries that a program needs, and the loader. */
 export const librariesOf = (program: string): string[] =>
   [...execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g)].map(([, path]) => path as string)

@@ -13,10 +13,7 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Enclosure, librariesOf } from './linux-namespaces.ts'
 
-/*
- * Directories that replace the two base images of the Dockerfile. Their content comes from this
- * machine, as copies or bind mounts.
- */
+/* Replacements of the two base images of the Dockerfile, made from files of this machine. */
 
 export interface Base extends Pick<Enclosure, 'root' | 'binds' | 'environment'> {}
 
@@ -24,9 +21,8 @@ const node = realpathSync(resolve(import.meta.dirname, '../../../../node_modules
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
 /**
- * Replaces `node:24-bookworm-slim` with the programs of this machine. Node 24 and npm are first on
- * the PATH. The directories are bind mounts, so a build command that wrote to them would change
- * this machine.
+ * Replaces `node:24-bookworm-slim` with the programs of this machine. The directories are bind
+ * mounts, so a build command that writes to them changes this machine.
  */
 export function buildBase(root: string): Base {
   const binds: [string, string][] = [['/dev', '/dev']]
@@ -58,8 +54,8 @@ export function buildBase(root: string): Base {
 }
 
 /**
- * Replaces a distroless image. The replacement has Node in /nodejs/bin, the libraries of Node, the
- * CA certificates and the user `nonroot`, but no shell and no other program.
+ * Replaces a distroless image: Node, its libraries, the CA certificates and the user `nonroot`, but
+ * no shell and no other program.
  */
 export function runtimeBase(root: string): Base {
   const copies = [[node, '/nodejs/bin/node'], ...librariesOf(node).map(path => [path, path])] as [string, string][]
@@ -67,8 +63,7 @@ export function runtimeBase(root: string): Base {
   for (const [from, to] of copies) cpSync(realpathSync(from), join(root, to))
   for (const each of ['proc', 'dev', 'tmp', 'etc']) mkdirSync(join(root, each), { recursive: true })
   writeFileSync(join(root, 'etc/passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n')
-  // Node needs these files to resolve host names. No container engine runs, so nothing else would
-  // add them.
+  // Node needs these files to resolve host names. Usually a container engine adds them.
   for (const file of ['/etc/hosts', '/etc/resolv.conf', '/etc/nsswitch.conf'].filter(existsSync))
     cpSync(realpathSync(file), join(root, file))
   return { root, binds: [['/dev', '/dev']], environment: { PATH: '/usr/local/bin:/usr/bin:/bin' } }

@@ -2,7 +2,6 @@ import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 import { type Policy, podPolicies } from './pod-policies.ts'
 import { deploymentsIn, isWorkload, matches, ofKind, portNames, type Workload } from './workloads.ts'
 
-/** Creates a policy that every Deployment must satisfy. */
 const deploymentPolicy = (
   name: string,
   why: string,
@@ -13,7 +12,7 @@ const deploymentPolicy = (
   broken: manifests => deploymentsIn(manifests).flatMap(each => (holds(each, manifests) ? [] : [each.metadata.name])),
 })
 
-/** The policies that a Deployment, or several objects together, must satisfy. */
+/** Policies about a Deployment, or about several objects together. */
 const installationPolicies: readonly Policy[] = [
   {
     name: 'service-account',
@@ -157,9 +156,7 @@ const installationPolicies: readonly Policy[] = [
   },
 ]
 
-/**
- * The policies that every rendering of the chart must satisfy. Some are checks of kube-linter.
- */
+/** The policies for every rendering of the chart. Some are checks of kube-linter. */
 export const policies: readonly Policy[] = [...podPolicies, ...installationPolicies]
 
 interface Budget {
@@ -173,7 +170,7 @@ interface Scaled {
   triggers: { type: string; metadata: Record<string, string> }[]
 }
 
-/** The minimum number of replicas of the autoscaler, or 0 if the Deployment has no autoscaler. */
+/** The minimum replicas of the autoscaler, or 0 without an autoscaler. */
 function scaledMinimum(deployment: string, all: readonly Manifest[]): number {
   const keda = ofKind(all, 'ScaledObject').find(each => (each['spec'] as Scaled).scaleTargetRef.name === deployment)
   const hpa = ofKind(all, 'HorizontalPodAutoscaler').find(

@@ -14,18 +14,13 @@ import { Service } from 'kubernetes-models/v1/Service'
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
 import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 
-/**
- * The schemas of Kubernetes 1.36, and those of the custom resources of operators such as Strimzi.
- */
+/** Schemas of Kubernetes 1.36 and of custom resources. */
 const models = [
   ...[ConfigMap, Deployment, HorizontalPodAutoscaler, Job, NetworkPolicy, PodDisruptionBudget, Service, ServiceAccount],
   ...[ExternalSecret, KafkaTopic, KafkaUser, PodMonitor, PrometheusRule, ScaledObject],
 ] as unknown as readonly { apiVersion: string; kind: string; prototype: { validate(): void } }[]
 
-/**
- * The schema violations of an object with their paths: wrong types, missing fields and unknown
- * fields.
- */
+/** The schema violations of an object: wrong types, missing fields and unknown fields. */
 export function problemsOf(manifest: Manifest): readonly string[] {
   const kind = `${manifest.apiVersion} ${manifest.kind}`
   const model = models.find(each => kind === `${each.apiVersion} ${each.kind}`)
@@ -60,16 +55,15 @@ interface Looked {
   readonly object: object
   readonly asked: Set<string>
   /**
-   * Whether the schema checks all fields of the object in one loop, whatever their names are. The
-   * object is then a map, for example of labels, and has no unknown fields.
+   * Whether the object is a map, for example of labels, which has no unknown fields. The schema
+   * then checks all fields in one loop.
    */
   whole: boolean
 }
 
 /*
- * The schemas are compiled functions that do not report unknown fields. So this function returns a
- * proxy of an object. The proxy records the fields that the schema function reads. A field that the
- * schema function never reads is an unknown field.
+ * The compiled schema functions do not report unknown fields. So this proxy records the fields that
+ * they read. A field that is never read is unknown.
  */
 function watched(value: unknown, path: string, seen: Looked[]): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -90,10 +84,7 @@ function watched(value: unknown, path: string, seen: Looked[]): unknown {
   })
 }
 
-/**
- * The fields of an object that its schema does not read. A schema that reads no fields permits all
- * fields.
- */
+/** The fields of an object that its schema does not read. */
 function unknownFields({ path, object, asked, whole }: Looked): string[] {
   if (Array.isArray(object) || whole || asked.size === 0) return []
   return Object.keys(object)

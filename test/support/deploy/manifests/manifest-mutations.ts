@@ -5,9 +5,8 @@ import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 export type Spoil = (manifests: readonly Manifest[]) => readonly Manifest[]
 
 /**
- * Sets the value at a path of the first object of a kind, for example at
- * `spec.template.spec.containers.0.image`. If `value` is undefined, the field at the path is
- * removed.
+ * Sets a value in the first object of a kind, for example at
+ * `spec.template.spec.containers.0.image`. Undefined removes the field.
  */
 export const at =
   (kind: string, path: string, value: unknown): Spoil =>
@@ -27,7 +26,7 @@ export const at =
     return changed
   }
 
-/** Sets the value at `path` in the first container of the first object of this kind. */
+/** Sets the value at `path` in the first container. */
 export const inContainer = (kind: string, path: string, value: unknown): Spoil =>
   at(kind, `spec.template.spec.containers.0.${path}`, value)
 export const inPod = (kind: string, path: string, value: unknown): Spoil =>

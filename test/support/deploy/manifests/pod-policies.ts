@@ -8,7 +8,6 @@ export interface Policy {
   readonly broken: (manifests: readonly Manifest[]) => readonly string[]
 }
 
-/** Creates a policy that every pod must satisfy. */
 const podPolicy = (name: string, why: string, holds: (pod: PodSpec) => boolean): Policy => ({
   name,
   why,
@@ -16,7 +15,7 @@ const podPolicy = (name: string, why: string, holds: (pod: PodSpec) => boolean):
     manifests.filter(isWorkload).flatMap(each => (holds(each.spec.template.spec) ? [] : [each.metadata.name])),
 })
 
-/** Creates a policy that every container must satisfy, including init containers. */
+/** Creates a policy for every container, including init containers. */
 const containerPolicy = (name: string, why: string, holds: (container: Container) => boolean): Policy => ({
   name,
   why,
@@ -40,7 +39,6 @@ const bytes = (quantity = ''): number => {
   return Number(number) * ({ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 }[unit] ?? 1)
 }
 
-/** The policies that a single pod or container must satisfy. */
 export const podPolicies: readonly Policy[] = [
   podPolicy(
     'run-as-non-root',

@@ -2,8 +2,7 @@ import { findOrBuildHelm } from '../../../../deploy/tools/chart/find-helm.ts'
 import { type Manifest, render } from '../../../../deploy/tools/chart/render.ts'
 
 /*
- * Path of an installed Helm, or of a Helm that is built now. Only the start of a build is logged,
- * because a build takes longer than the time limit of a test.
+ * Only the start of a build is logged, because a build takes longer than the time limit of a test.
  */
 export const helm = await findOrBuildHelm(
   process.env,
@@ -12,10 +11,7 @@ export const helm = await findOrBuildHelm(
 
 const known = new Map<string, Promise<readonly Manifest[]>>()
 
-/**
- * The manifests that the chart renders with these values. They are cached, so a test must not
- * change them.
- */
+/** The manifests that the chart renders. They are cached, so a test must not change them. */
 export function rendered(values: object = {}): Promise<readonly Manifest[]> {
   const key = JSON.stringify(values)
   const rendering = known.get(key) ?? render(helm, values)
@@ -25,13 +21,9 @@ export function rendered(values: object = {}): Promise<readonly Manifest[]> {
 
 const strimzi = { cluster: 'kafka' }
 const kafkaNamespace = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kafka' } } }
-/**
- * Chart values that the network policies of the chart need: the peers for Kafka and for the schema
- * registry.
- */
 export const networkPeers = { kafka: { to: [kafkaNamespace] }, registry: { to: [kafkaNamespace] } }
 
-/** Values of the chart by description. Each entry changes one feature of the chart. */
+/** Each entry changes one feature of the chart. */
 export const switches: Readonly<Record<string, object>> = {
   'nothing but defaults': {},
   'only the dispatcher': { services: { collector: { enabled: false }, audiences: { enabled: false } } },
@@ -85,7 +77,7 @@ export const switches: Readonly<Record<string, object>> = {
   },
 }
 
-/** The values of all `switches` together, without the switches that disable something. */
+/** The values of all `switches` that disable nothing. */
 export const everything = Object.values(switches)
   .filter(values => !JSON.stringify(values).includes('"enabled":false'))
   .reduce<Record<string, unknown>>((all, values) => deepMerged(all, values as Record<string, unknown>), {

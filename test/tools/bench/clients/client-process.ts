@@ -6,16 +6,12 @@ import type { Order, Result, Work } from './client-protocol.ts'
 import { call } from './sample-message.ts'
 
 /*
- * Child process that makes calls with one client and prints their cost. All options have the
+ * Child process that makes calls with one client and prints their cost. All options are the
  * client's defaults, except those for a full queue and for failures.
  */
 
-/** Common interface of all clients. */
 interface Client {
-  /**
-   * Returns true, or a promise that resolves with true when the queue has accepted the message. The
-   * promise waits while the queue is full.
-   */
+  /** Returns true, or a promise of true that waits while the queue is full. */
   track(message: ReturnType<typeof call>): boolean | Promise<boolean>
   close(): Promise<unknown>
 }
@@ -27,7 +23,6 @@ const warmUp = 2_000
 function createClient({ client, url, kafka, sourceId, work }: Order): Client {
   if (client === 'segment') {
     const analytics = new SegmentAnalytics({ writeKey: 'key', host: url })
-    // Without a listener, an `error` event of the library would end the process.
     analytics.on('error', () => {})
     return {
       track(message) {
@@ -48,9 +43,7 @@ function createClient({ client, url, kafka, sourceId, work }: Order): Client {
   return { track: message => analytics.track(message).then(() => true), close: () => analytics.close() }
 }
 
-/**
- * Makes `count` calls of `track`. Resolves with the total time inside these calls, in milliseconds.
- */
+/** Resolves with the total time in ms inside `count` calls of `track`. */
 async function makeCalls(client: Client, count: number, perSecond: number | undefined): Promise<number> {
   const start = performance.now()
   let inside = 0
@@ -61,7 +54,6 @@ async function makeCalls(client: Client, count: number, perSecond: number | unde
     for (const message of messages) last = client.track(message)
     inside += performance.now() - before
     made += chunk
-    // A client whose queue can be full returns a promise. Wait until its queue has room.
     await last
     const ahead = perSecond === undefined ? 0 : start + (made / perSecond) * 1_000 - performance.now()
     await (ahead > 1 ? delay(ahead) : nextTurn())

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 /** A separate process that accepts and counts all messages, as a collector does. */
 export interface Endpoint {
   readonly url: string
-  /** Number of messages that arrived since the last call of this function. */
+  /** Number of messages since the last call of this function. */
   messages(): Promise<number>
   stop(): Promise<void>
 }

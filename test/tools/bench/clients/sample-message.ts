@@ -1,4 +1,4 @@
-/** Returns a message of a web shop, which needs about 800 bytes in the body of a batch. */
+/** A message of a web shop, about 800 bytes in the body of a batch. */
 export const call = (number: number) => ({
   userId: `user-${number % 1_000}`,
   event: 'Order Completed',

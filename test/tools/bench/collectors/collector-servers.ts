@@ -6,14 +6,11 @@ import { mallocSettings, nodeFlags } from '../../../../deploy/tools/local/node-f
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
 import type { ReferenceServerSettings } from './reference-server-process.ts'
 
-/** A server that accepts batches over HTTP. */
 export interface CollectorServer {
   readonly name: string
-  /** Starts the server on a port. */
   start(job: Job, port: number): Promise<ForwarderProcess>
 }
 
-/** A server with which the collector is compared. */
 export interface ReferenceServer extends CollectorServer {
   readonly name: 'bare handler' | 'server that only parses'
 }
@@ -21,10 +18,7 @@ export interface ReferenceServer extends CollectorServer {
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
 const referenceProgram = new URL('reference-server-process.ts', import.meta.url).pathname
 
-/**
- * The collector of Hookline with all features on: write keys, limits, normalisation, Avro, acks of
- * all replicas, metrics and log.
- */
+/** The collector of Hookline with all features on. */
 export const hooklineCollector: CollectorServer = {
   name: 'hookline',
   async start(job, port) {
@@ -37,8 +31,8 @@ export const hooklineCollector: CollectorServer = {
 }
 
 /**
- * A fastify handler that parses the same bodies as the collector. If `writes` is true, it also
- * writes each message unchanged to Kafka with kafkajs.
+ * A fastify handler that parses the same bodies as the collector. With `writes`, it also writes
+ * each message unchanged to Kafka with kafkajs.
  */
 export const referenceServer = (writes: boolean): ReferenceServer => ({
   name: writes ? 'bare handler' : 'server that only parses',
@@ -52,8 +46,8 @@ export const referenceServer = (writes: boolean): ReferenceServer => ({
 const patienceMs = 20_000
 
 /**
- * Starts a server on a free port. Resolves with its process and its URL for batches when it
- * responds. @throws when it exits or does not respond within 20 s
+ * Starts a server on a free port. Resolves when it responds. @throws when it exits or does not
+ * respond within 20 s
  */
 export async function startAndAwait(
   server: CollectorServer,

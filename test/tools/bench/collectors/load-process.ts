@@ -3,13 +3,13 @@ import { call } from '../clients/sample-message.ts'
 import { idPrefix, type LoadOrder, type LoadTally, messageIdOf } from './load.ts'
 
 /*
- * Sends batches over several connections until the parent process disconnects. Each connection
- * sends the next batch when it has the response to the previous one.
+ * Sends batches over several connections until the parent disconnects. Each connection waits for
+ * the response before the next batch.
  */
 
 const bodies = 64
 
-/** A prepared body. Each request sends a copy of it, with new message ids at the same positions. */
+/** A prepared body. Each request sends a copy with new message ids at the same positions. */
 interface Template {
   readonly body: Buffer
   /** Byte positions of the digits of each message id. */
@@ -30,8 +30,8 @@ function templateOf(batchSize: number, number: number): Template {
 }
 
 /**
- * Returns a copy of the template's body with new ids. Each request needs its own copy, because an
- * earlier request with the same template may still be in progress.
+ * Returns the body with new ids. It is a copy, because an earlier request with the same template
+ * may be in progress.
  */
 function bodyOf({ body, digitsAt }: Template, firstId: number): Buffer {
   const copy = Buffer.from(body)
@@ -62,8 +62,7 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
         next()
       })
     })
-    // Requests in progress fail when the bench stops the server. Without this listener, their
-    // errors would end the process.
+    // Requests in progress fail when the bench stops the server.
     outgoing.on('error', () => {
       tally.broken += 1
     })
@@ -73,7 +72,6 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
 }
 
 const tally: { -readonly [Key in keyof LoadTally]: LoadTally[Key] } = { messages: 0, refused: 0, broken: 0 }
-/** Sequence numbers of the requests that got a 200. */
 const accepted: number[] = []
 process.on('message', (order: LoadOrder | 'tally' | 'accepted') => {
   if (order === 'tally') process.send?.(tally)

@@ -4,35 +4,31 @@ import { once } from 'node:events'
 export interface LoadOrder {
   readonly url: string
   readonly writeKey: string
-  /** Messages per request. */
   readonly batchSize: number
   readonly connections: number
 }
 
 export interface LoadTally {
-  /** Number of messages in requests that got a 200. */
+  /** Messages in requests that got a 200. */
   readonly messages: number
-  /** Number of requests with another response. */
+  /** Requests with another response. */
   readonly refused: number
-  /** Number of requests without a response. */
+  /** Requests without a response. */
   readonly broken: number
 }
 
 export interface Load {
   tally(): Promise<LoadTally>
-  /** Ids of all messages in requests that got a 200. */
   accepted(): Promise<readonly string[]>
   stop(): Promise<void>
 }
 
 export const idPrefix = 'load-'
 const idDigits = 12
-/** Returns the unique id of a message. All ids have the same length. */
 export const messageIdOf = (number: number): string => idPrefix + String(number).padStart(idDigits, '0')
-/** Finds a message id in a stored record, which is Avro or JSON. */
+/** Finds a message id in a record, which is Avro or JSON. */
 export const messageIdPattern = new RegExp(`${idPrefix}\\d{${idDigits}}`)
 
-/** Starts a process that sends requests at full speed. */
 export function startLoad(order: LoadOrder): Load {
   const child = fork(new URL('load-process.ts', import.meta.url), { execArgv: [] })
   child.send(order)

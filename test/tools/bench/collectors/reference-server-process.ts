@@ -2,14 +2,13 @@ import fastify from 'fastify'
 import kafkajs from 'kafkajs'
 
 /*
- * Minimal server for batches: parses the body and responds. If `topic` is set, the server writes
- * each message unchanged to this topic before it responds.
+ * Minimal server for batches. If `topic` is set, it writes each message unchanged before it
+ * responds.
  */
 
 export interface ReferenceServerSettings {
   readonly port: number
   readonly brokers: readonly string[]
-  /** Topic to which the messages are written. Undefined if they are only parsed. */
   readonly topic: string | undefined
 }
 

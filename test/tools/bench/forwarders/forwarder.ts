@@ -5,28 +5,24 @@ import { pinned } from '../cpu-pinning.ts'
 import type { Installation } from '../installation-topics.ts'
 import type { Stage } from '../test-bed.ts'
 
-/** Destination of the events of one source. */
 export interface Target {
   readonly sourceId: string
   readonly url: string
-  /** Value of `policy` in the configuration of the destination. Only Hookline uses it. */
   readonly policy?: object
 }
 
-/** Parameters with which a forwarder starts. */
 export interface Job {
   readonly stage: Stage
   readonly installation: Installation
   /**
-   * The destinations of the events, by source. Default: the receiver, for the events of the first
-   * source. A forwarder that does not distinguish sources sends all events to the first target.
+   * Default: the receiver, for the events of the first source. A forwarder that does not
+   * distinguish sources sends all events to the first target.
    */
   readonly targets?: readonly Target[]
-  /** Maximum number of concurrent requests of the process. */
+  /** Maximum concurrent requests of the process. */
   readonly inFlight: number
-  /** Maximum number of concurrent requests to one webhook. Default: `inFlight`. */
+  /** Maximum concurrent requests to one webhook. Default: `inFlight`. */
   readonly perWebhook?: number
-  /** Whether the program writes a CPU profile when it exits. Only for programs that run in Node. */
   readonly profile?: boolean
 }
 
@@ -40,32 +36,31 @@ export function targetsOf({ stage, installation, targets }: Job): readonly [Targ
 export interface Forwarder {
   readonly name: string
   /**
-   * Starts a process that reads from the committed offsets of its group. Without commits it reads
-   * from the start of the topic. Resolves when the process exists, before it is ready.
+   * Starts a process that reads from the committed offsets of its group, or else from the start of
+   * the topic. Resolves before the process is ready.
    */
   start(job: Job): Promise<ForwarderProcess>
 }
 
 export interface ForwarderProcess {
-  /** Process ids: one id, or several with `severalProcesses`. */
+  /** Several with `severalProcesses`. */
   readonly pids: readonly number[]
-  /** Start of the process, in milliseconds since 1970, with fractions. */
+  /** In ms since 1970, with fractions. */
   readonly startedAt: number
-  /** Rejects when the process exits by itself. The error contains the last lines of the log. */
+  /** Rejects when the process exits by itself, with the last lines of the log. */
   readonly died: Promise<never>
-  /** Path of the CPU profile, which exists after the process has ended. */
+  /** Path of the CPU profile, which exists after the end of the process. */
   readonly profile: string | undefined
-  /** Sends SIGTERM. Resolves when the process has ended. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>
-  /** Sends SIGKILL. */
   kill(): Promise<void>
 }
 
-/** Time limit for a stop, in ms. Hookline waits up to 8 s for requests in progress. */
+/** In ms. Hookline waits up to 8 s for requests in progress. */
 const stopPatienceMs = 15_000
 const quiet = ['--disable-warning=TimeoutNegativeWarning']
 
-/** Starts the program of a forwarder on the forwarder's core. Its output goes to a file. */
+/** Starts a forwarder's program on its core. The output goes to a file. */
 export async function startProcess(
   { stage, installation }: Job,
   command: string,
@@ -102,7 +97,7 @@ export async function startProcess(
   }
 }
 
-/** Like `startProcess`, for a program that runs in the same version of Node as the bench. */
+/** Like `startProcess`, with the bench's version of Node. */
 export async function startNode(
   job: Job,
   program: string,

@@ -9,7 +9,7 @@ import { type Forwarder, type ForwarderProcess, type Job, startNode, targetsOf }
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
 export const secret = 'bench-secret'
 
-/** The dispatcher of Hookline with all features on: Avro, signature, key order, metrics and log. */
+/** The dispatcher of Hookline with all features on. */
 export const hooklineForwarder = (transport: string): Forwarder => ({
   name: `hookline ${transport}`,
   start: job =>
@@ -24,9 +24,7 @@ export const hooklineForwarder = (transport: string): Forwarder => ({
     }),
 })
 
-/**
- * Starts `hookline run` with a service. `own` has keys of the configuration for this process only.
- */
+/** Starts `hookline run` with a service. `own` has configuration keys for this process only. */
 export async function startHookline(
   job: Job,
   transport: string,
@@ -44,8 +42,8 @@ export async function startHookline(
 }
 
 /**
- * Whether a request has the signature, the message id and the body that Hookline promises. If one
- * of them were missing, Hookline would have saved CPU time, and its figures would be too good.
+ * Without signature, message id and body, Hookline would save CPU time, and its figures would be
+ * too good.
  */
 export function isWhole({ headers, body }: SampleRequest): boolean {
   const signature = createHmac('sha1', secret).update(body, 'latin1').digest('hex')

@@ -2,15 +2,13 @@ import { freePorts } from '../../../../deploy/tools/local/free-ports.ts'
 import type { Job } from './forwarder.ts'
 import { type ReadyProcess, startReady } from './ready-process.ts'
 
-/** A process that runs only the service `operator`. */
 export interface OperatorProcess extends ReadyProcess {
-  /** Address of the operator listener. */
   readonly url: string
 }
 
 /**
- * Starts an operator process and waits until it is ready. The installation must have an
- * `operatorKey`. `destinations` are those of the configuration file.
+ * Resolves when the process is ready. The installation must have an `operatorKey`. `destinations`
+ * are those of the configuration file.
  */
 export async function startOperator(
   job: Job,

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { type Forwarder, type Job, startProcess, targetsOf } from './forwarder.ts'
 
 /**
- * Placeholders in the command of a peer. A peer is another program that `make bench` compares with
- * Hookline; the variable `PEER` has its command.
+ * Placeholders in the command of a peer: a program in the variable `PEER`, with which `make bench`
+ * compares Hookline.
  */
 const placeholders = ['brokers', 'topic', 'group', 'url', 'inFlight'] as const
 type Values = Readonly<Record<(typeof placeholders)[number], string>>
 
-/** Splits `name=command {topic} …` into name and command. @throws RangeError for another form */
+/** Splits `name=command {topic} …`. @throws RangeError for another form */
 export function parsePeer(text: string): { readonly name: string; readonly command: string } {
   const [, name, command] = /^([\w.-]+)=(.+)$/s.exec(text.trim()) ?? []
   if (name === undefined || command === undefined)
@@ -25,7 +25,7 @@ export function parsePeer(text: string): { readonly name: string; readonly comma
 
 const isPlaceholder = (word: string | undefined): boolean => placeholders.some(each => each === word)
 
-/** Replaces each placeholder with its value, quoted as one shell word. */
+/** Replaces each placeholder by its value, quoted as one shell word. */
 export function filledIn(command: string, values: Values): string {
   return command.replaceAll(
     /(?<!\$)\{(\w+)\}/g,
@@ -34,16 +34,14 @@ export function filledIn(command: string, values: Values): string {
 }
 
 /**
- * Returns the values as environment variables: `BENCH_BROKERS`, `BENCH_TOPIC`, …,
- * `BENCH_IN_FLIGHT`. They are for programs that get the values from the environment and not from
- * their command.
+ * The values as environment variables, for example `BENCH_IN_FLIGHT`, for programs that do not get
+ * them from their command.
  */
 export function asEnvironment(values: Values): Readonly<Record<string, string>> {
   const nameOf = (word: string): string => `BENCH_${word.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
   return Object.fromEntries(placeholders.map(word => [nameOf(word), values[word]]))
 }
 
-/** Makes a forwarder of any program that sends the values of a topic to a URL. */
 export function peer({ name, command }: { readonly name: string; readonly command: string }): Forwarder {
   return {
     name,

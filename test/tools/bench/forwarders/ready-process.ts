@@ -6,15 +6,14 @@ import { startHookline } from './hookline.ts'
 
 const pollMs = 10
 
-/** A process of Hookline that is ready. */
 export interface ReadyProcess extends ForwarderProcess {
   /** Seconds from the start of the process until `/readyz` responds with 200. */
   readonly readyAfter: number
-  /** The current metrics: `hookline_…{labels}` → value. */
+  /** Current metrics: `hookline_…{labels}` → value. */
   metrics(): Promise<ReadonlyMap<string, number>>
 }
 
-/** Starts a process of Hookline and waits until it is ready. @throws when it exits before that */
+/** Starts a process and waits until it is ready. @throws when it exits before that */
 export async function startReady(
   job: Job,
   transport: string,

@@ -5,7 +5,7 @@ import { Client } from 'undici'
 export interface PostSettings {
   readonly client: 'got' | 'undici'
   readonly url: string
-  /** Maximum number of requests in progress, in all partitions together. */
+  /** Maximum requests in progress, in all partitions together. */
   readonly inFlight: number
 }
 
@@ -16,13 +16,10 @@ const timeoutMs = 5_000
 
 const refused = (status: number): Error => new Error(`the endpoint responded ${status}`)
 
-/**
- * Makes requests with got's stream API, which costs less CPU than its promise API. Its agent keeps
- * every connection open.
- */
+/** got's stream API costs less CPU than its promise API. */
 function gotPost({ url, inFlight }: PostSettings): Post {
-  // By default, a Node agent keeps at most 256 idle connections and closes all others. With more
-  // requests in progress, it would often open new connections.
+  // By default, an agent closes idle connections above 256. With more requests in progress, it
+  // would often open new ones.
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight })
   const client = got.extend({
     method: 'POST',
@@ -53,8 +50,7 @@ function gotPost({ url, inFlight }: PostSettings): Post {
 }
 
 /**
- * Makes requests with one undici client per connection. undici's pool would search all of its
- * connections for an idle one.
+ * One undici client per connection. undici's pool would search all its connections for an idle one.
  */
 function undiciPost({ url }: PostSettings): Post {
   const { origin, pathname: path } = new URL(url)
@@ -81,6 +77,5 @@ function undiciPost({ url }: PostSettings): Post {
   }
 }
 
-/** The function with which the reference loop makes its requests. */
 export const createPost = (settings: PostSettings): Post =>
   settings.client === 'got' ? gotPost(settings) : undiciPost(settings)

@@ -2,10 +2,9 @@ import kafkajs from 'kafkajs'
 import { createPost, type PostSettings } from './reference-loop-post.ts'
 
 /*
- * The reference loop: the cheapest correct use of kafkajs and an HTTP client. It forwards each
- * value unchanged and keeps a fixed number of requests in progress per partition. It commits a
- * batch when each value of the batch got a 2xx. It has no decoding, signatures, retries, order or
- * metrics.
+ * The reference loop: the cheapest correct use of kafkajs and an HTTP client. It forwards values
+ * unchanged, keeps a fixed number of requests in progress per partition, and commits a batch after
+ * a 2xx for each value. It has no decoding, signatures, retries, order or metrics.
  */
 
 export interface LoopSettings extends PostSettings {
@@ -24,8 +23,8 @@ interface Message {
 }
 
 /**
- * Sends the values of a batch. Resolves when every value got a 2xx. Rejects at the first failure,
- * so that kafkajs fetches the batch again.
+ * Resolves when every value of a batch got a 2xx. Rejects at the first failure, so that kafkajs
+ * fetches the batch again.
  */
 const forward = (messages: readonly Message[]): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -1,9 +1,6 @@
 import type { Forwarder, ForwarderProcess } from './forwarder.ts'
 
-/**
- * Makes a forwarder that runs several processes of another forwarder. These processes share the
- * partitions.
- */
+/** Makes a forwarder that runs several processes of another one, which share the partitions. */
 export const severalProcesses = (forwarder: Forwarder, size: number): Forwarder => ({
   name: `${size} × ${forwarder.name}`,
   async start(job) {
@@ -14,8 +11,8 @@ export const severalProcesses = (forwarder: Forwarder, size: number): Forwarder 
 })
 
 /**
- * Combines several processes into one `ForwarderProcess`. Its `startedAt` is the start of the
- * earliest process. Its `died` rejects when any of the processes exits by itself.
+ * Combines several processes. `startedAt` is that of the earliest process. `died` rejects when any
+ * of them exits by itself.
  */
 export function asOne(members: readonly ForwarderProcess[]): ForwarderProcess {
   const died = Promise.race(members.map(member => member.died))

@@ -7,11 +7,9 @@ import { type Circumstances, type Entry, neverPublished, runsOf, type Value } fr
 import { rowTexts } from './row-texts.ts'
 
 /**
- * Returns all published results: a section for each row of the bench (`delivery`, `live`, …). A
- * section has the text of the row, and then its tables. The measurements of a run that were made
- * once and those that were repeated have separate tables. If all results come from one run, the
- * date, the commit and the machine of this run are at the top of the page. Otherwise they are above
- * the tables of each run.
+ * Returns all published results, with a section for each row of the bench. Measurements that were
+ * made once and repeated ones have separate tables. If all results come from one run, its date,
+ * commit and machine are at the top of the page. Otherwise they are above the tables of each run.
  */
 export function pageText(entries: readonly Entry[], rows: readonly RowName[]): string {
   const missing = neverPublished(entries, rows)
@@ -31,8 +29,8 @@ export function pageText(entries: readonly Entry[], rows: readonly RowName[]): s
 }
 
 /**
- * Returns the section of one row. Variants that were measured under the same circumstances are
- * together: first a text about these circumstances, and then their tables.
+ * The section of one row. Variants under the same circumstances are together, below a text about
+ * these circumstances.
  */
 function rowText(row: RowName, entries: readonly Entry[], circumstancesOf: (entry: Entry) => string): string {
   const runs = Map.groupBy(entries, circumstancesOf)
@@ -52,9 +50,9 @@ const repetitionsOf = (entry: Entry): string => {
 }
 
 /**
- * Kinds of variants. All variants of a kind have the same figures, so they share one table with a
- * line per variant and a column per figure. `begin` matches the beginning of the variants' names.
- * The first column has the heading `title`, and shows the rest of each name.
+ * Variants of one kind have the same figures, so they share one table with a line per variant.
+ * `begin` matches the beginning of their names. The first column, `title`, has the rest of the
+ * name.
  */
 const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] = [
   { begin: /^request: /, title: 'request' },
@@ -63,8 +61,8 @@ const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] 
 ]
 
 /**
- * Returns the tables of entries with the same circumstances. Adds a text about the figures that
- * have no line in the tables.
+ * The tables of entries with the same circumstances, and a text about the figures that they leave
+ * out.
  */
 function valuesTables(entries: readonly Entry[]): readonly string[] {
   const zeros = requiredZeros(entries)
@@ -88,16 +86,13 @@ function valuesTables(entries: readonly Entry[]): readonly string[] {
 
 const completeRuns: FigureName = 'repetitions in which the verified request was complete'
 
-/**
- * Whether some entries have the figure `completeRuns`, and this figure reaches its limit in all of
- * these entries.
- */
+/** Whether the figure `completeRuns` occurs, and always reaches its limit. */
 function areComplete(entries: readonly Entry[]): boolean {
   const values = entries.flatMap(entry => entry.values).filter(({ what }) => what === completeRuns)
   return values.length > 0 && values.every(({ verdict }) => verdict === 'holds')
 }
 
-/** Names of figures that must be 0 and are 0 in all entries. They have no line in the tables. */
+/** Figures that must be 0 and are 0 everywhere. The tables leave them out. */
 function requiredZeros(entries: readonly Entry[]): readonly string[] {
   const values = entries.flatMap(entry => entry.values)
   const required = values.filter(({ must }) => must !== undefined && 'atMost' in must && must.atMost === 0)
@@ -142,22 +137,18 @@ function wideTable(entries: readonly Entry[], begin: RegExp, title: string): str
 const referenceText = ({ reference }: Value): string =>
   reference === undefined ? '' : `${reference.name}: ${amountOf(reference)}`
 
-/**
- * A line of the summary table. It shows figures of one row of the bench, such as `delivery`, that
- * have the same name.
- */
+/** A line of the summary table: figures of one row of the bench that have the same name. */
 export interface Headline {
   readonly title: string
   readonly row: RowName
   readonly what: FigureName
-  /** Only variants whose names match are shown. Absent: all. */
+  /** Shows only matching variants. Absent: all. */
   readonly of?: RegExp
 }
 
 /**
- * Returns the summary table with a line per headline. One cell of the line has the figures of all
- * variants, and another cell has the worst verdict of these figures. A text above the table
- * describes the runs that the figures come from.
+ * The summary table, with a line per headline: the figures of all variants, and their worst
+ * verdict. A text above describes the runs.
  */
 export function summaryText(entries: readonly Entry[], headlines: readonly Headline[]): string {
   const lines = headlines.map(headline => {
@@ -178,9 +169,8 @@ export function summaryText(entries: readonly Entry[], headlines: readonly Headl
 }
 
 /**
- * Describes whether all figures come from one run, commit and machine. Only figures of one run can
- * be compared. Entries of one day, commit and machine come from different runs if the load average
- * at the start differs.
+ * Describes whether all figures come from one run, commit and machine, because only figures of one
+ * run can be compared. Different load averages at the start mean different runs.
  */
 function originText(entries: readonly Entry[]): string {
   const origins = new Map(entries.map(entry => [originOf(entry), entry]))
@@ -202,7 +192,7 @@ const figuresUnder = ({ row, what, of = /^/ }: Headline, entries: readonly Entry
     .filter(entry => entry.row === row && of.test(entry.variant))
     .flatMap(({ values }) => values.filter(value => value.what === what))
 
-/** Returns one text if all texts are equal, otherwise all texts joined by slashes. */
+/** One text if all are equal, otherwise all texts joined by slashes. */
 const once = ([first = '', ...others]: readonly string[]): string =>
   others.every(each => each === first) ? first : [first, ...others].map(each => each || '–').join(' / ')
 

@@ -12,19 +12,18 @@ import { summaryRows } from './summary-rows.ts'
 
 const resultsPath = 'docs/performance/results.json'
 
-/** Reads the published entries of a checkout. @throws when results.json cannot be read */
+/** @throws when results.json cannot be read */
 async function readEntries(root: string): Promise<readonly Entry[]> {
   return (JSON.parse(await readFile(join(root, resultsPath), 'utf8')) as { readonly entries: readonly Entry[] }).entries
 }
 
-/** Replaces published entries and renders the pages that show them. */
 export async function publish(root: string, fresh: readonly Entry[], isWhole: boolean): Promise<void> {
   for (const [path, text] of await publishedFiles(root, fresh, isWhole)) await writeFile(join(root, path), text)
 }
 
 /**
- * Returns the new text of each file that contains or shows results, by path. `fresh` replaces
- * published entries. With `isWhole`, `fresh` has all variants of its rows and replaces whole rows.
+ * The new text of each file with results, by path. `fresh` replaces published entries. With
+ * `isWhole`, it has all variants of its rows and replaces whole rows.
  */
 export async function publishedFiles(
   root: string,
@@ -50,15 +49,12 @@ export async function publishedFiles(
   return files
 }
 
-/**
- * Paths that can affect the results. Only uncommitted changes in these paths mark the commit as
- * changed.
- */
+/** Only changes in these paths can affect the results. */
 const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/tools/bench', 'test/support', 'package-lock.json']
 
 /**
- * Returns the commit id of a checkout, or `unknown` if git does not know it. ` with changes`
- * follows if files that can affect the results have uncommitted changes.
+ * The commit id of a checkout, or `unknown`. ` with changes` follows if files that can affect the
+ * results have uncommitted changes.
  */
 export function commitOf(root: string): string {
   const git = (...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim()

@@ -4,41 +4,33 @@ import { type RowName, repeatedBacklog, rowsWithoutRepetition } from '../options
 import type { NamedOutcome } from '../report.ts'
 
 export interface Circumstances {
-  /** Date of the run, ISO 8601. */
+  /** In ISO 8601. */
   readonly date: string
-  /** Commit id, followed by ` with changes` when the checkout had uncommitted changes. */
+  /** ` with changes` follows the id if the checkout had uncommitted changes. */
   readonly commit: string
   readonly machine: string
-  /** Load average of the last minute at the start of the run. */
+  /** Load average of one minute at the start of the run. */
   readonly load: number
-  /**
-   * The value of the variable RUNS. Some measurements run only once, whatever this value is
-   * (`runsOf`).
-   */
+  /** The variable RUNS. Some measurements run only once (`runsOf`). */
   readonly runs: number
 }
 
 /**
- * One published figure. `measured` is null if the figure was infinite or not measured, because JSON
- * has neither infinity nor NaN.
+ * `measured` is null if the figure was infinite or not measured, because JSON has neither infinity
+ * nor NaN.
  */
 export interface Value extends Omit<Finding, 'subject' | 'measured'> {
   readonly measured: number | null
   readonly verdict: Verdict
 }
 
-/**
- * The published figures of one variant of a row. A row is one experiment of the bench, such as
- * `delivery`.
- */
 export interface Entry extends Circumstances {
   readonly row: string
-  /** The subject and the conditions of the measurement: `hookline got, responses after 20 ms`. */
+  /** Subject and conditions, for example `hookline got, responses after 20 ms`. */
   readonly variant: string
   readonly values: readonly Value[]
 }
 
-/** Number of repetitions of the measurements of an entry. */
 export function runsOf({ row, variant, runs }: Entry): number {
   const [, backlog = '0'] = variant.match(/, backlog of ([\d,]+)$/) ?? []
   const isRepeated =
@@ -46,7 +38,7 @@ export function runsOf({ row, variant, runs }: Entry): number {
   return isRepeated ? runs : 1
 }
 
-/** Makes the entries of a row's result, one per variant. */
+/** One entry per variant. */
 export const entriesOf = ({ row, findings }: NamedOutcome, circumstances: Circumstances): readonly Entry[] =>
   [...Map.groupBy(findings, ({ subject }) => subject)].map(([variant, found]) => ({
     row,
@@ -61,8 +53,8 @@ function toValue(finding: Finding): Value {
 }
 
 /**
- * Computes each verdict again, from the published figure and the current limits. Limits without a
- * name depend on the run, so they are taken from the published entry.
+ * Computes each verdict again with the current limits. Limits without a name depend on the run, so
+ * those of the entry are used.
  */
 export const judged = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map(entry => ({ ...entry, values: entry.values.map(judgedNow) }))
@@ -78,9 +70,8 @@ function withLimits({ must: _, aim: __, ...value }: Value, limits: Bar = {}): Va
 }
 
 /**
- * Replaces published entries with new ones, in the order of the rows. With `isWhole`, the new
- * entries have all variants of their rows and replace whole rows. Variants that no longer exist
- * then disappear.
+ * Replaces published entries, in the order of the rows. With `isWhole`, replaces whole rows, so
+ * that variants that no longer exist disappear.
  */
 export function replaced(
   published: readonly Entry[],
@@ -94,11 +85,9 @@ export function replaced(
   return rows.flatMap(row => [...kept, ...added].filter(entry => entry.row === row))
 }
 
-/** Rows without any published entry. */
 export const neverPublished = (entries: readonly Entry[], rows: readonly string[]): readonly string[] =>
   rows.filter(row => !entries.some(entry => entry.row === row))
 
-/** Finds one published figure. Undefined if there is none. */
 export const figureOf = (
   entries: readonly Entry[],
   { row, variant, what }: { readonly row: RowName; readonly variant: string; readonly what: FigureName },

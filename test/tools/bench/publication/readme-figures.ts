@@ -4,12 +4,11 @@ import { shown } from '../report.ts'
 import { variantOf } from '../variant-names.ts'
 import { type Entry, figureOf } from './published-entries.ts'
 
-/** A figure of README.md: the published value that it shows, and the sentence around it. */
+/** A published value in README.md, and the sentence around it. */
 interface ReadmeFigure {
   readonly row: RowName
   readonly variant: string
   readonly what: FigureName
-  /** The value as README.md prints it. */
   readonly value: (measured: number) => string
   readonly sentence: string
 }
@@ -38,10 +37,7 @@ const figures: readonly ReadmeFigure[] = [
   },
 ]
 
-/**
- * Returns the figures for README.md as a list. Each figure links to its table on the performance
- * page.
- */
+/** Each figure links to its table on the performance page. */
 export const readmeText = (entries: readonly Entry[]): string =>
   figures.map(figure => `- ${lineOf(figure, entries)}`).join('\n')
 
@@ -53,8 +49,8 @@ function lineOf({ sentence, value, ...place }: ReadmeFigure, entries: readonly E
 }
 
 /**
- * Returns the date, the commit and the machine of a run. The machine is without the text after the
- * first semicolon, for example the version of Node.
+ * Date, commit and machine of a run. The text after the first semicolon of the machine is left out,
+ * for example the version of Node.
  */
 const originOf = (entry: Entry | undefined): string =>
   entry === undefined ? '' : `, ${entry.date}, commit ${entry.commit}, ${entry.machine.replace(/;.*/, '')}`

@@ -1,9 +1,6 @@
 import type { RowName } from '../options.ts'
 
-/**
- * What each row measures, for the page. The text is above the results of the row. A row is one
- * experiment of the bench, such as `delivery`.
- */
+/** What each row (experiment of the bench) measures. The page shows the text above the results. */
 export const rowTexts: Readonly<Record<RowName, string>> = {
   delivery:
     'The forwarder delivers a full topic, in three cases: the endpoint responds after 0 ms with at most 256 requests in progress, after 20 ms with 512, and after 200 ms with 4,096. The reference loop delivers the same topic with the same HTTP client.',

@@ -1,7 +1,6 @@
 import { variantOf } from '../variant-names.ts'
 import type { Headline } from './page-tables.ts'
 
-/** The rows of the summary table in docs/performance/README.md. */
 export const summaryRows: readonly Headline[] = [
   {
     title:

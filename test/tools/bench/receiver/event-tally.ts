@@ -1,48 +1,39 @@
-/** Behaviour of the receiver, and the events that it expects. */
 export interface Script {
-  /** Number of the first event. The `count` events have consecutive numbers. */
+  /** The `count` events have consecutive numbers. */
   readonly first: number
   readonly count: number
-  /** Milliseconds from the end of a request to its response. */
+  /** From the end of a request to its response. */
   readonly delayMs: number
   /**
    * Selects the events whose first request gets a 503. 0: none. n > 0: of the second half of the
-   * `count` events, all except every n-th one.
+   * events, all except every n-th one.
    */
   readonly passesOneIn: number
-  /**
-   * Counts of delivered events, ascending. When the receiver reaches one of these counts, it
-   * immediately sends a `mark`.
-   */
+  /** Counts of delivered events, ascending, at which the receiver sends a `mark`. */
   readonly marks: readonly number[]
-  /** Whether requests to `failingPath` get no response. */
   readonly isDead: boolean
-  /** Whether to keep the time and path of each success, which needs 24 bytes per success. */
+  /** Whether to keep the time and path of each success, at 24 bytes each. */
   readonly keepsLog: boolean
 }
 
-/** Successes in the order of their responses. */
 export interface SuccessLog {
   readonly numbers: readonly number[]
-  /** Time of each success, in milliseconds since 1970, with fractions. */
+  /** In ms since 1970, with fractions. */
   readonly times: readonly number[]
-  /** Path of the URL of each success. */
   readonly paths: readonly string[]
 }
 
 export interface Tally {
-  /** Number of different events with a success. */
   readonly delivered: number
-  /** Number of successes beyond the first success of each event. */
+  /** Successes beyond the first one of each event. */
   readonly duplicates: number
-  /** Number of requests for events that are not in the script. */
+  /** Requests for events that are not in the script. */
   readonly foreign: number
-  /** Number of requests that got a 503 because of `passesOneIn`. */
+  /** Requests that got a 503 because of `passesOneIn`. */
   readonly refused: number
   readonly log: SuccessLog
 }
 
-/** Counts the requests for each expected event, at very low cost per request. */
 export class EventTally {
   readonly #script: Script
   readonly #arrivals: Uint8Array
@@ -66,7 +57,7 @@ export class EventTally {
     return this.#delivered
   }
 
-  /** Records a request. Returns whether the receiver must respond with a success. */
+  /** Returns whether the receiver must respond with a success. */
   arrived(number: number | undefined): boolean {
     const index = this.#index(number)
     if (index < 0) {
@@ -81,10 +72,7 @@ export class EventTally {
     return false
   }
 
-  /**
-   * Records a success. Returns the number of delivered events if this number is one of the `marks`,
-   * otherwise undefined.
-   */
+  /** Records a success. Returns the number of delivered events if it is one of the `marks`. */
   succeeded(number: number | undefined, at: number, path = ''): number | undefined {
     const index = this.#index(number)
     if (index < 0) return undefined

@@ -5,14 +5,14 @@ import { EventTally, type Script } from './event-tally.ts'
 import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
 
 /*
- * Endpoint of all measured deliveries, in a separate process. The process shares a core with the
- * broker, so each request must cost as little CPU as possible.
+ * Endpoint of all measured deliveries. The process shares a core with the broker, so each request
+ * must cost as little CPU as possible.
  */
 
 const progressEveryMs = 100
 /**
- * Maximum number of connections that wait to be accepted. It is large, because a forwarder opens
- * all of its connections at the same time.
+ * Maximum connections that wait to be accepted: a forwarder opens all of its connections at the
+ * same time.
  */
 const backlog = 8_192
 const success: readonly string[] = ['Content-Length', '0']
@@ -42,8 +42,7 @@ function take(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function answer(response: ServerResponse, number: number | undefined, succeeds: boolean, path?: string): void {
-  // A client that has closed the connection does not get this response. So it is not counted as a
-  // success.
+  // A client that has closed the connection does not get this response.
   if (response.destroyed) return
   response.sendDate = false
   response.writeHead(succeeds ? 200 : 503, success as string[]).end()
@@ -72,7 +71,7 @@ setInterval(() => {
   tell({ kind: 'progress', delivered: told })
 }, progressEveryMs)
 
-// Idle or slow connections stay open, because the forwarder decides when to close connections.
+// The forwarder decides when to close connections, also idle or slow ones.
 const server = createServer(
   { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 600_000, connectionsCheckingInterval: 600_000 },
   take,
@@ -80,5 +79,5 @@ const server = createServer(
 server.listen({ host: '127.0.0.1', port: 0, backlog }, () => {
   tell({ kind: 'listening', port: (server.address() as AddressInfo).port })
 })
-// Exit when the parent process ends for any reason.
+// When the parent process ends for any reason.
 process.on('disconnect', () => process.exit(0))

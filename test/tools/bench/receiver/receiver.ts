@@ -4,33 +4,26 @@ import type { Script, Tally } from './event-tally.ts'
 import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
 
 /**
- * Maximum time without a new delivery, in ms. It exceeds the session timeout after which a dead
- * group member is removed: 6 s for Hookline, and 30 s by default for kafkajs.
+ * Maximum ms without a new delivery. It exceeds the session timeout of a dead group member: 6 s for
+ * Hookline, and by default 30 s for kafkajs.
  */
 const patienceMs = 45_000
 const checkEveryMs = 500
 
-/**
- * Thrown when no new delivery arrived within the time limit. The measurement continues with the
- * events that have arrived.
- */
+/** Thrown when no new delivery arrived within the time limit. The measurement continues. */
 export class Stalled extends Error {
   override readonly name = 'Stalled'
 }
 
-/** Controls the receiver's process. */
 export interface Receiver {
   readonly url: string
-  /** URL of an endpoint that can stop responding. */
   readonly failingUrl: string
-  /** Resets the counts, and uses this script from now on. */
   begin(script: Script): Promise<void>
-  /** Number of delivered events, at most a tenth of a second old. */
+  /** At most a tenth of a second old. */
   delivered(): number
   /**
-   * Resolves with the time at which `count` events were delivered, in milliseconds since 1970.
-   * `count` must be one of the marks of the script. @throws Stalled after 45 s without a new
-   * delivery
+   * Resolves with the time at which `count` events were delivered, in ms since 1970. `count` must
+   * be one of the marks. @throws Stalled after 45 s without a new delivery
    */
   reached(count: number): Promise<number>
   tell(): Promise<{ readonly tally: Tally; readonly sample: SampleRequest | undefined }>
@@ -66,7 +59,6 @@ export async function startReceiver(): Promise<Receiver> {
 
 type WordOf<Kind extends Word['kind']> = Extract<Word, { kind: Kind }>
 
-/** Passes each IPC message of the receiver's process to the call that waits for it. */
 class Words {
   delivered = 0
   readonly #child: ChildProcess
@@ -109,10 +101,7 @@ class Words {
     this.#lastProgress = performance.now()
   }
 
-  /**
-   * Resolves with the first value that `read` finds in an IPC message. Rejects when the process
-   * ends.
-   */
+  /** Resolves with the first value that `read` finds. Rejects when the process ends. */
   #when<T>(read: (word: Word) => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const onMessage = (word: Word): void => {

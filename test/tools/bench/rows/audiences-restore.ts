@@ -14,10 +14,7 @@ import { variantOf } from '../variant-names.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
-/**
- * Time between two polls of the metrics, in ms. It is long, because each poll uses CPU of the
- * measured process.
- */
+/** In ms. It is long, because each poll uses CPU of the measured process. */
 const lookEveryMs = 250
 
 interface Restored {
@@ -29,16 +26,12 @@ interface Restored {
   readonly window: { readonly from: number; readonly to: number }
 }
 
-/**
- * Measures the CPU time and memory with which a starting process restores the memberships of a
- * million members from Kafka.
- */
+/** Measures the CPU time and memory of a starting process that restores a million memberships. */
 export async function audiencesRow(bench: Bench): Promise<Outcome> {
   const count = scaled(bench, 1_000_000)
   const installation = await createInstallation(bench.stage)
   const job: Job = { stage: bench.stage, installation, inFlight: 1, profile: bench.profile }
   try {
-    // First measure the CPU time of a start without members, to subtract it later.
     const empty = await restored(job, installation)
     bench.say(`wrote ${count} members of audiences to Kafka`)
     await fillMemberships(bench.stage, installation, count)
@@ -77,7 +70,6 @@ export async function audiencesRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Starts a process and waits until it has restored the memberships of all partitions. */
 async function restored(job: Job, installation: Installation): Promise<Restored> {
   const port = await freePorts(1)
   const file = join(await mkdtemp(join(installation.directory, 'config-')), 'hookline.json')

@@ -11,8 +11,8 @@ const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the CPU time of a delivery while a long backlog is waiting. Each process first delivers
- * some events to warm up.
+ * Measures the CPU time of a delivery while a long backlog waits. Each process first delivers some
+ * events to warm up.
  */
 export async function backlogRow(bench: Bench): Promise<Outcome> {
   const { stage, profile } = bench

@@ -31,14 +31,13 @@ const full: ClientPlan = {
     { name: 'full speed', calls: 100_000, perSecond: undefined },
     { name: '2,000 calls a second', calls: 10_000, perSecond: 2_000 },
   ],
-  // The number of calls is twice the number of messages that the client's queue can hold. So the
-  // run includes the time in which the queue is full.
+  // Twice the size of the client's queue, so the queue is full for a part of the run.
   outage: { calls: 100_000, perSecond: 10_000 },
 }
 
 /**
- * Measures the CPU time that a client library needs to accept a call and to send its message. Also
- * measures the memory while no message can be sent.
+ * Measures the CPU time of a client library to accept a call and send its message, and its memory
+ * while no message can be sent.
  */
 export async function clientRow(bench: Bench, plan = full): Promise<Outcome> {
   const installation = await createInstallation(bench.stage)
@@ -97,7 +96,7 @@ async function compare(bench: Bench, installation: Installation, endpoint: Endpo
   }
 }
 
-/** CPU time per message of Segment's library in one round, in microseconds. */
+/** CPU time per message of Segment's library in one round, in µs. */
 const cpuOf = (results: ReadonlyMap<ClientName, readonly Result[]>, round: number): number =>
   results.get('segment')?.[round]?.cpuMicrosAMessage ?? Number.NaN
 

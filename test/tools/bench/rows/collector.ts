@@ -21,19 +21,14 @@ const parsing = referenceServer(false)
 const writing = referenceServer(true)
 
 export interface CollectorPlan {
-  /**
-   * Numbers of messages per request: one, as browsers send, and a batch, as Hookline's client
-   * sends.
-   */
+  /** Messages per request: one, as browsers send, and a batch, as Hookline's client sends. */
   readonly batchSizes: readonly number[]
-  /** Servers with which the collector is compared. */
   readonly references: readonly ReferenceServer[]
   readonly warmUpMs: number
   readonly seconds: number
 }
 
 const full: CollectorPlan = { batchSizes: [1, 20], references: [parsing, writing], warmUpMs: 2_000, seconds: 6 }
-/** Plan for a short run. */
 export const small: CollectorPlan = { batchSizes: [20], references: [writing], warmUpMs: 500, seconds: 2 }
 
 interface Run {
@@ -42,9 +37,8 @@ interface Run {
   readonly perSecond: number
   readonly peakMb: number
   readonly tally: LoadTally
-  /** Number of messages that got a 200 but are not on the topic. */
+  /** Messages that got a 200 but are not on the topic. */
   readonly lost: number
-  /** Number of records that repeat a message id. */
   readonly duplicated: number
 }
 

@@ -12,22 +12,21 @@ interface CrashPlan {
   readonly seconds: number
 }
 
-/** The figures of one crash, by the titles of their columns in the terminal. */
 type Columns = Readonly<Record<'lost' | 'duplicates in s of traffic' | 'next delivery after s', number>>
 
 const delayMs = 20
 const inFlight = 512
-/** Time from the start of the load to the SIGKILL, in ms. */
+/** Time from the start of the load to the SIGKILL. */
 const killAfterMs = 4_000
 /**
- * Time after the kill in which the receiver may still respond to requests of the killed process, in
- * ms. A response after this time is to the new process, whose start takes longer.
+ * Time in ms after the kill in which the receiver may still respond to the killed process. The
+ * start of the new process takes longer.
  */
 const lastAnswersMs = 250
 
 /**
  * Measures lost and duplicated events after a SIGKILL under load, and the time until the next
- * delivery. A new process starts immediately after the kill.
+ * delivery. A new process starts immediately.
  */
 export async function crashRow(bench: Bench): Promise<Outcome> {
   const plan = { perSecond: 1_000, seconds: Math.max(15, scaledSeconds(bench, 20)) }
@@ -81,7 +80,6 @@ async function crash({ stage, transports, say }: Bench, { perSecond, seconds }: 
   }
 }
 
-/** Seconds from the kill to the first success of the new process. */
 function nextAfter({ log }: Live, killedAt: number): number {
   const next = log.times.find(at => at > killedAt + lastAnswersMs)
   return ((next ?? Number.POSITIVE_INFINITY) - killedAt) / 1_000

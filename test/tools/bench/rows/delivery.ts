@@ -19,10 +19,7 @@ import { type Bench, type Outcome, scaled } from './row.ts'
 
 export interface DeliveryPlan {
   readonly cases: readonly Case[]
-  /**
-   * Number of events per run, so that every run takes some seconds. An event costs more CPU with
-   * got, so runs with got have fewer events.
-   */
+  /** Events per run, so that every run takes some seconds. An event costs more CPU with got. */
   readonly counts: { readonly got: number; readonly others: number }
 }
 
@@ -37,7 +34,7 @@ export const full: DeliveryPlan = {
 
 /**
  * Measures deliveries per CPU second of Hookline and of the reference loop with the same HTTP
- * client. They run alternately on the same topic.
+ * client, alternately on the same topic.
  */
 export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
   const outcomes: Outcome[] = []
@@ -46,9 +43,8 @@ export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
 }
 
 /**
- * Returns two comparisons. The first compares the forwarders that use the HTTP client `got`. The
- * second compares those that use other HTTP clients. A comparison with only one forwarder is left
- * out.
+ * A comparison of the forwarders with the HTTP client `got`, and one of those with other clients. A
+ * comparison of only one forwarder is left out.
  */
 function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   const ours = bench.transports.map(transport => ({ transport, forwarder: hooklineForwarder(transport) }))
@@ -61,8 +57,8 @@ function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
 }
 
 /**
- * Returns the findings for Hookline: its figures with their bounds. Returns none for the reference
- * loop, because only Hookline is judged.
+ * Figures with their bounds for Hookline. None for the reference loop, because only Hookline is
+ * judged.
  */
 function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] {
   const [, transport] = /^hookline (.+)$/.exec(name) ?? []

@@ -11,32 +11,26 @@ import type { Stage } from '../test-bed.ts'
 import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
 
 const [perSecond, delayMs] = [1_000, 20]
-/** The value 64 of `perWebhook` is the default of the configuration. */
+/** 64 is the default of `perWebhook`. */
 const [inFlight, perWebhook] = [512, 64]
-/**
- * Maximum number of requests per second to one endpoint. The limit of concurrent requests
- * (`perWebhook`) and the response time of the endpoint determine it.
- */
+/** Maximum requests per second to one endpoint, from `perWebhook` and the response time. */
 const maxPerSecond = (perWebhook * 1_000) / delayMs
-/**
- * Wait for the end of the last requests to the failing endpoint, in ms. These requests get no
- * response, so they time out after five seconds.
- */
+/** In ms. The last requests to the failing endpoint time out after five seconds. */
 const lastCallsMs = 6_000
 /**
- * Time limit for the delivery of the backlog, in ms. A deferred record waits at most five minutes
- * for its next attempt.
+ * Time limit for the backlog, in ms. A deferred record waits at most five minutes for its next
+ * attempt.
  */
 const patienceMs = 330_000
 
-/** Whether the event goes to the endpoint that fails. Every second event does. */
+/** Every second event goes to the endpoint that fails. */
 const isMortal = (number: number): boolean => number % 2 === 1
 const isHealthy = ({ number }: Passage): boolean => !isMortal(number)
 
 /**
  * Measures an outage: one of two endpoints stops responding while many events arrive for it, and
- * then recovers. Judges the rate at which this endpoint gets its backlog, and the latency of the
- * other endpoint.
+ * then recovers. Judges the rate at which it gets its backlog, and the latency of the other
+ * endpoint.
  */
 export async function outageRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
@@ -76,8 +70,8 @@ async function endure({ receiver }: Stage, installation: Installation, waiting: 
 interface Healed {
   readonly draining: Draining
   /**
-   * p99 latency of the other endpoint in milliseconds, for the events that were appended while the
-   * backlog was delivered.
+   * p99 latency in ms of the other endpoint's events that were appended while the backlog was
+   * delivered.
    */
   readonly p99: number
   readonly lost: number
@@ -109,8 +103,8 @@ async function heal(
 }
 
 /**
- * Waits until `reached` resolves, or until the deadline. The error `Stalled` does not end the wait,
- * because minutes may pass between two attempts of deferred records.
+ * Waits until `reached` resolves, or until the deadline. `Stalled` does not end the wait, because
+ * minutes may pass between two attempts of deferred records.
  */
 async function reachedBy(deadline: number, reached: () => Promise<unknown>): Promise<void> {
   for (;;)

@@ -8,7 +8,7 @@ import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
 const settleMs = 3_000
 
-/** Measures the CPU use of a process that has delivered events and gets no new ones. */
+/** Measures the CPU use of a process that gets no new events. */
 export async function idleRow(bench: Bench): Promise<Outcome> {
   const { stage, transports } = bench
   const installation = await createInstallation(stage)

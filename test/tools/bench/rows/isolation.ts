@@ -14,13 +14,12 @@ export interface IsolationPlan {
   readonly perSecond: number
   readonly seconds: number
   readonly inFlight: number
-  /** Maximum number of concurrent requests to one endpoint. */
   readonly perWebhook: number
 }
 
 interface Crowd {
   readonly destinations: number
-  /** Numbers of endpoints that stop responding. Each number is measured in its own run. */
+  /** Numbers of endpoints that stop responding, each measured in its own run. */
   readonly dead: readonly number[]
   readonly seconds: number
 }
@@ -31,13 +30,12 @@ const crowds: readonly Crowd[] = [
 ]
 const delayMs = 20
 const inTimeMs = 1_000
-/** The value 64 of `perWebhook` is the default of the configuration. */
+/** 64 is the default of `perWebhook`. */
 const load = { perSecond: 1_000, inFlight: 256, perWebhook: 64 }
 
 /**
- * Measures the latency of healthy destinations while the endpoints of other destinations accept
- * requests, but do not respond. Also measures the latency of nine destinations while the rate of a
- * tenth destination is limited.
+ * Measures the latency of healthy destinations while other endpoints accept requests, but do not
+ * respond, or while the rate of one destination is limited.
  */
 export async function isolationRow(bench: Bench): Promise<Outcome> {
   const outcomes: Outcome[] = []
@@ -51,10 +49,8 @@ export async function isolationRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Title of a column in the terminal. */
 const inTime = 'share of other events within 1 s'
 
-/** Latency of the other destinations in one run with dead endpoints. */
 interface Noticed {
   readonly dead: number
   readonly [inTime]: number
@@ -71,7 +67,6 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
   const { destinations, dead } = crowd
   const rounds: Round[] = []
   for (let round = 1; round <= bench.runs; round++) rounds.push(await crowdRound(bench, transport, crowd, round))
-  /** Returns the values of `what` in all rounds with `dying` dead endpoints. */
   const of = (dying: number, what: keyof Noticed): readonly number[] =>
     rounds.flatMap(({ noticed }) => noticed.filter(each => each.dead === dying).map(each => each[what]))
   const without = of(0, 'p99 ms')
@@ -88,7 +83,7 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
         },
         ...bounds.healthyInTime,
       },
-      // The limit in milliseconds applies only to the runs with ten endpoints.
+      // The limit in ms applies only to the runs with ten endpoints.
       {
         ...{ subject, what: 'p99 of the other events', unit: 'ms', measured: median(p99s) },
         ...(destinations === 10 && bounds.isolatedP99),
@@ -116,7 +111,7 @@ async function crowdRound(
   const inOrder = [0, ...dead]
   const noticed: Noticed[] = []
   const profiles: Profiled[] = []
-  // The speed of the broker changes over minutes, so alternate the order of the runs.
+  // The speed of the broker changes over minutes, so the order of the runs alternates.
   for (const dying of round % 2 === 1 ? inOrder : inOrder.toReversed()) {
     const { passages, profiles: ofRun } = await healthyUnderLoad(bench, transport, plan, dying)
     profiles.push(...ofRun)
@@ -130,8 +125,8 @@ async function crowdRound(
 }
 
 /**
- * Delivers events under load. The last endpoints do not respond: `dead` is the number of these
- * endpoints. Resolves with the latencies of the events for the other endpoints.
+ * Delivers events under load, while the last `dead` endpoints do not respond. Resolves with the
+ * latencies of the events for the other endpoints.
  */
 export async function healthyUnderLoad(
   bench: Bench,
@@ -157,7 +152,7 @@ export async function healthyUnderLoad(
     const eventsForFailing = (perSecond * seconds * dead) / destinations
     const { passages } = await live(stage, installation, { perSecond, seconds, delayMs, eventsForFailing })
     const { window } = read()
-    // A killed process writes no CPU profile, so stop it normally.
+    // A killed process writes no CPU profile.
     if (profile) await process.stop()
     return {
       passages: passages.filter(({ number }) => !isMortal(number)),
@@ -167,19 +162,15 @@ export async function healthyUnderLoad(
       }),
     }
   } finally {
-    // A normal stop would wait for the requests to dead endpoints, so kill the process.
+    // A normal stop would wait for the requests to dead endpoints.
     await process.kill()
     await installation.close()
   }
 }
 
-/**
- * Load in which the last of ten destinations gets five times its `ratePerSecond`, so that its
- * backlog grows.
- */
+/** The last of ten destinations gets five times its `ratePerSecond`, so that its backlog grows. */
 const limitedPlan = { ...load, destinations: 10, seconds: 12, ratePerSecond: 20 }
 
-/** Measures the latency of nine destinations while the rate of the tenth one is limited. */
 async function limitedOutcome(bench: Bench, transport: string): Promise<Outcome> {
   const subject = `hookline ${transport}, 1 of 10 destinations limited`
   const rounds: { readonly free: Noticed; readonly limited: Noticed }[] = []
@@ -254,6 +245,5 @@ async function besideLimited(bench: Bench, transport: string, hasLimit: boolean)
   }
 }
 
-/** Returns the part of the events that were delivered within a second. */
 const inTimeShare = (passages: readonly Passage[]): number =>
   passages.filter(({ ms }) => ms !== undefined && ms <= inTimeMs).length / passages.length

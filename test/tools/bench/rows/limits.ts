@@ -11,26 +11,23 @@ import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 const ratePerSecond = 50
 const endpointLimit = { first: 20, raised: 40 }
 /**
- * Events per second. Each of the two destinations gets half of them: 70, which is more than its
- * limit.
+ * Half of the events are for each of two destinations. 70 per second are more than either limit.
  */
 const eventsPerSecond = 140
 const waiting = 2_000
 /**
  * Durations in seconds.
  * - `phase`: measured period between two rebalances.
- * - `aroundRebalance`: the figures of a rebalance cover this time before it, the rebalance itself,
- *   and this time after it.
- * - `settle`: wait until the rate of requests to the endpoint that responds with 429 is constant.
+ * - `aroundRebalance`: the figures of a rebalance cover this time before and after it.
+ * - `settle`: wait until the rate of requests to the endpoint with 429 is constant.
  * - `settled`: period over which this rate is measured.
  * - `raisedAtMost`: maximum wait until the rate has reached the raised limit.
- * - `raisedOver`: the rate counts as equal to the raised limit when the mean rate over this period
- *   is at most 10 % (`limitDeviation`) below this limit.
+ * - `raisedOver`: the raised limit is reached when the mean rate over this period is at most 10 %
+ *   (`limitDeviation`) below it.
  */
 const seconds = { phase: 22, aroundRebalance: 11, settle: 25, settled: 30, raisedAtMost: 90, raisedOver: 10 }
 const pollMs = 500
 
-/** A period in which the deliveries of the limited destination are counted. */
 interface Phase {
   readonly name: string
   readonly from: number
@@ -38,9 +35,8 @@ interface Phase {
 }
 
 /**
- * Measures how exactly Hookline keeps two limits. One is `ratePerSecond: 50` with one, two and five
- * processes, and during the rebalances when the number of processes changes. The other is the limit
- * of an endpoint that responds with 429 to requests above this limit.
+ * Measures how exactly Hookline keeps two limits: `ratePerSecond: 50` with one, two and five
+ * processes, also during rebalances; and the limit of an endpoint that responds with 429 above it.
  */
 export async function limitsRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
@@ -81,7 +77,7 @@ export async function limitsRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Makes a group of processes that share the partitions. The newest processes are stopped first. */
+/** The newest processes are stopped first. */
 function createFleet(
   bench: Bench,
   installation: Installation,
@@ -90,8 +86,7 @@ function createFleet(
 ) {
   const { topics, partitions } = installation
   const members: ReadyProcess[] = []
-  // `standardWebhooks` adds a header with the time of the attempt. The receiver computes
-  // `maxSentInOneSecond` from it.
+  // Adds a header with the time of the attempt, for `maxSentInOneSecond`.
   const policy = { ratePerSecond, standardWebhooks: true }
   const own = {
     destinations: [
@@ -113,9 +108,7 @@ function createFleet(
       return members.length
     },
     newest: () => members.at(-1) as ReadyProcess,
-    /**
-     * Starts or stops processes. Resolves when the remaining processes share the partitions evenly.
-     */
+    /** Resolves when the remaining processes share the partitions evenly. */
     async resize(size: number): Promise<void> {
       const missing = Math.max(0, size - members.length)
       members.push(...(await Promise.all(Array.from({ length: missing }, start))))
@@ -125,7 +118,6 @@ function createFleet(
   }
 }
 
-/** Appends events at an even rate until `stop` is called. */
 function keepFeeding(installation: Installation): { stop(): Promise<void> } {
   let isStopped = false
   const fed = (async () => {
@@ -142,20 +134,16 @@ function keepFeeding(installation: Installation): { stop(): Promise<void> } {
 interface EndpointFigures {
   /** Accepted requests per second after the rate has settled. */
   readonly perSecond: number
-  /** Difference between `perSecond` and the endpoint's limit, divided by the limit. */
+  /** Relative difference between `perSecond` and the endpoint's limit. */
   readonly deviation: number
   /**
-   * Seconds from the increase of the endpoint's limit until the rate of accepted requests reached
-   * the new limit. Infinite if the rate did not reach it within `raisedAtMost`.
+   * Seconds from the increase of the endpoint's limit until the rate reached it. Infinite if it did
+   * not within `raisedAtMost`.
    */
   readonly raisedAfter: number
   readonly openBreakers: number
 }
 
-/**
- * Waits until the delivery rate is constant, raises the endpoint's limit, and waits until the rate
- * has reached the new limit.
- */
 async function endpointFigures(bench: Bench, busy: LimitedReceiver, process: ReadyProcess): Promise<EndpointFigures> {
   const { first, raised } = endpointLimit
   await pause(seconds.settle * 1_000)

@@ -11,12 +11,10 @@ import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 const perSecond = 1_000
 const delayMs = 20
 const inFlight = 512
-/** Seconds at the start of a load that are not measured, because V8 still compiles the code. */
+/** Not measured, because V8 still compiles the code. */
 const skippedSeconds = 3
 
-/**
- * Measures the latency from append to response under an even load that is far below the maximum.
- */
+/** Measures the latency from append to response under an even load, far below the maximum. */
 export async function liveRow(bench: Bench): Promise<Outcome> {
   const ours = bench.transports.map(hooklineForwarder)
   const figures: Figures[] = []

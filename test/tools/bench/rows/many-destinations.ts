@@ -18,19 +18,18 @@ import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 const load = { perSecond: 1_000, seconds: 10, delayMs: 20 }
 const inFlight = 512
 const dispatchers = 2
-/** Time after which the memory of a ready process no longer grows, in ms. */
+/** In ms. After this time, the memory of a ready process no longer grows. */
 const settleMs = 3_000
 
 /**
- * Measures processes with 10,000 destinations on the config topic, under load with and without
- * changes of a destination.
+ * Measures processes with 10,000 destinations on the config topic, with and without changes of a
+ * destination.
  */
 export const tenThousandRow = (bench: Bench): Promise<Outcome> => withDestinations(bench, 10_000, changesOutcome)
 
 /** Measures whether processes with 100,000 destinations start and deliver. */
 export const hundredThousandRow = (bench: Bench): Promise<Outcome> => withDestinations(bench, 100_000, deliveryOutcome)
 
-/** An installation whose dispatchers are ready. */
 export interface Running {
   readonly installation: Installation
   readonly processes: ForwarderProcess
@@ -83,7 +82,7 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
         { subject, what: 'memory per destination', unit: 'KB', measured: destinationKb },
       ]
       const { window } = read()
-      // V8 writes the CPU profile when the process exits, so stop the processes first.
+      // V8 writes the CPU profile when the process exits.
       await processes.stop()
       const profiles = await profileOf(subject, { profile: processes.profile, window })
       return { findings: [...own, ...findings], figures, profiles }
@@ -95,10 +94,7 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
   }
 }
 
-/**
- * Starts the dispatchers one after the other, so that each one has the core for itself while it
- * starts.
- */
+/** One after the other, so that each dispatcher has the core for itself during its start. */
 async function start(job: Job, transport: string): Promise<readonly ReadyProcess[]> {
   const members: ReadyProcess[] = []
   const { sources } = job.installation.base as { readonly sources: readonly object[] }

@@ -16,7 +16,7 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
   const findings: Finding[] = []
   const profiles: Profiled[] = []
   for (const transport of bench.transports) {
-    // This number of events takes about a minute with each transport.
+    // This number of events takes about a minute.
     const count = scaled(bench, transport === 'got' ? 300_000 : 1_000_000)
     bench.say(`hookline ${transport}: ${count} events, ${inFlight} requests in progress`)
     const installation = await createInstallation(bench.stage)
@@ -52,9 +52,9 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
 }
 
 /**
- * Computes how resident memory grows after the first quarter of a run. In the first quarter, memory
- * may grow to its normal size. `growth` is the median of the last quarter divided by the median of
- * the second quarter. `perMillion` is the growth in MB per million deliveries.
+ * Computes the growth of resident memory after the first quarter of a run, in which it may reach
+ * its normal size. `growth` is the median of the last quarter divided by that of the second.
+ * `perMillion` is in MB per million deliveries.
  */
 export function growthOf(
   samples: readonly Point[],

@@ -19,13 +19,12 @@ import { shown } from '../report.ts'
 import { percentile } from '../statistics.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
-/** Number of requests of each kind, and of loads of each page. */
 const repetitions = 40
 const fewest = 5
 const pollMs = 250
 /**
- * Measures the operator API and the console of one operator process with 10,000 destinations and a
- * million dead letters.
+ * Measures the operator API and the console of one process with 10,000 destinations and a million
+ * dead letters.
  */
 export async function operatorRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
@@ -53,7 +52,7 @@ export async function operatorRow(bench: Bench): Promise<Outcome> {
       const loads = await loadPages(process.url, pagesOf(contents, replay), count)
       const memory = { startMb, endMb: together(process.pids, residentMb), peakMb: together(process.pids, peakMb) }
       const { window } = read()
-      // V8 writes the CPU profile when the process exits, so stop the process first.
+      // V8 writes the CPU profile when the process exits.
       await process.stop()
       return {
         ...outcomeOf({ readyAfter: process.readyAfter, answers, loads, memory }),
@@ -68,8 +67,8 @@ export async function operatorRow(bench: Bench): Promise<Outcome> {
 }
 
 /**
- * Lets a dispatcher deliver one event of each source, so that the ledger has results of every
- * destination, and Kafka has committed offsets.
+ * Delivers one event of each source, so that the ledger has results of every destination, and Kafka
+ * has committed offsets.
  */
 async function deliverSome(bench: Bench, installation: Installation): Promise<void> {
   const { stage } = bench
@@ -106,8 +105,8 @@ async function askAll(
 }
 
 /**
- * Starts a replay as a dry run, which only counts the dead letters of one destination. Resolves
- * with the id of the replay when the replay has ended.
+ * A dry run, which only counts the dead letters of one destination. Resolves with the id of the
+ * replay when it has ended.
  */
 async function countReplay(url: string): Promise<string> {
   const created = await askObjects({ url }, 'POST /v1/replays', {

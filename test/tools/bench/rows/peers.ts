@@ -6,17 +6,14 @@ import { variantOf } from '../variant-names.ts'
 import { full } from './delivery.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
-/**
- * Name of Hookline's dispatcher with its cheapest transport (HTTP client). The other programs are
- * compared with it.
- */
+/** The other programs are compared with Hookline's cheapest transport (HTTP client). */
 const us = 'hookline undici'
 const reference = referenceLoop('undici')
 
 /**
- * Measures deliveries per CPU second of Hookline and of the programs that the variable PEER names.
- * They run alternately on the same topic. The reference loop runs too: it makes the figures
- * comparable with those of other rows.
+ * Measures deliveries per CPU second of Hookline and of the programs in the variable PEER,
+ * alternately on the same topic. The reference loop makes the figures comparable with those of
+ * other rows.
  */
 export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
   const forwarders = [hooklineForwarder('undici'), ...bench.peers, reference]

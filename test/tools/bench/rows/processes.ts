@@ -12,9 +12,9 @@ const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the CPU time of a delivery when two processes share the partitions. Broker and receiver
- * need a core, so on a machine with two cores both processes share the other core. From the CPU
- * time of both processes, the row calculates how much two processes with a core each would deliver.
+ * Measures the CPU time of a delivery when two processes share the partitions. On a machine with
+ * two cores, they also share one core, because broker and receiver need the other one. So the row
+ * calculates from the CPU time how much two processes with a core each would deliver.
  */
 export async function processesRow(bench: Bench): Promise<Outcome> {
   const { stage } = bench
@@ -40,9 +40,8 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
   return {
     figures,
     findings: [
-      // r is the CPU time per delivery with two processes, divided by the CPU time per delivery
-      // with one. With a core each, two processes deliver 2 / r times as much as one process. This
-      // figure has a strict limit, so r itself needs none.
+      // r is the CPU time per delivery with two processes, relative to one. With a core each, two
+      // processes deliver 2 / r times as much. This figure has a strict limit, so r needs none.
       ...findings,
       {
         ...{

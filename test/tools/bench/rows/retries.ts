@@ -16,28 +16,24 @@ import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 const delayMs = 20
 const inFlight = 512
 /**
- * In the second half of the events, two of three fail at their first request. More failures would
- * make the retries a larger part of the measurement. But when seven of ten requests fail, the
- * circuit breaker opens.
+ * In the second half of the events, two of three fail at their first request. With seven of ten
+ * failures, the circuit breaker would open.
  */
 const passesOneIn = 3
-/**
- * Minimum number of events. With fewer events, the CPU time would mainly be V8's compilation of the
- * code.
- */
+/** With fewer events, the CPU time would mainly be V8's compilation of the code. */
 const fewest = 20_000
 /**
- * Time that a retry waits in its topic. It is shorter than the run. So in most of the run, the
- * process writes retries and reads earlier ones concurrently.
+ * Wait of a retry. It is shorter than the run, so in most of the run, the process writes retries
+ * and reads earlier ones concurrently.
  */
 const retryDelay = durationMs(1_000)
 const schedule = ['1s', '5s']
 
 /**
- * Measures the CPU time to write a failed delivery to a retry topic and read it again. The CPU time
- * of the attempts is subtracted. Also measures the CPU time of the two records that a failed
- * attempt and the later success write to the attempts topic. Runs with and without failures, and
- * with and without these records, alternate, so that they can be compared.
+ * Measures the CPU time to write a failed delivery to a retry topic and read it again, without that
+ * of the attempts. Also measures that of the two records that a failed attempt and the later
+ * success write to the attempts topic. Runs with and without failures and records alternate, so
+ * that they can be compared.
  */
 export async function retriesRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
@@ -65,7 +61,6 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   return { findings, figures, profiles }
 }
 
-/** The figures of one repetition, by the titles of their columns in the terminal. */
 type Columns = ReturnType<typeof columnsOf>
 
 function columnsOf({ reference, plain, failing, recorded, retryBytes, eventBytes }: Runs) {
@@ -127,15 +122,14 @@ function findingsOf(subject: string, runs: readonly Columns[]): readonly Finding
   ]
 }
 
-/** Numbers of events for the reference loop and for Hookline. */
 interface Counts {
   readonly reference: number
   readonly hookline: number
 }
 
 /**
- * Returns numbers of events so large that V8's compilation is a small part of the cost. The
- * reference loop gets the number with which it takes about as long as Hookline.
+ * Enough events to make V8's compilation a small part of the cost. The reference loop gets the
+ * number with which it takes about as long as Hookline.
  */
 function countsOf(bench: Bench, transport: string): Counts {
   const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 60_000 : 240_000))
@@ -145,20 +139,15 @@ function countsOf(bench: Bench, transport: string): Counts {
 interface Runs {
   readonly reference: Drain
   readonly plain: Drain
-  /** The run with failures and without records in the attempts topic. */
+  /** With failures, without records in the attempts topic. */
   readonly failing: Drain
-  /** The run with failures and with records in the attempts topic, as by default. */
+  /** With failures, and with records in the attempts topic, as by default. */
   readonly recorded: Drain
-  /** Average size of a retry record in bytes. */
   readonly retryBytes: number
   readonly eventBytes: number
 }
 
-/**
- * Runs four forwarders in turns, each with its own topics: the reference loop, Hookline without
- * failures, Hookline with failures, and Hookline with failures and with records in the attempts
- * topic.
- */
+/** Runs four forwarders in turns, each with its own topics. */
 async function runOf({ stage, profile }: Bench, transport: string, counts: Counts): Promise<Runs> {
   const contender = async (
     forwarder: Forwarder,
@@ -189,7 +178,7 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
 }
 
 /**
- * Computes three CPU times, in microseconds:
+ * Computes three CPU times, in µs:
  * - `attempt`: of one attempt.
  * - `retry`: of writing a failed delivery to a retry topic and reading it again.
  * - `attemptRecords`: of the records that a retried delivery writes to the attempts topic.
@@ -208,7 +197,7 @@ export function costsOf({
   const attempt = 1e6 / plain.perCpuSecond
   const extra = ({ cpuToTheEnd, refused }: typeof failing): number =>
     ((cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / refused
-  // A failed event also costs one more attempt. `retry` is without the cost of this attempt.
+  // A failed event also costs one more attempt, which `retry` excludes.
   return {
     attempt,
     retry: positive(extra(failing) - attempt),

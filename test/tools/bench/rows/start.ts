@@ -8,12 +8,11 @@ import type { Bench, Outcome } from './row.ts'
 
 const starts = 5
 const inFlight = 512
-/** Number of waiting events when the process starts. */
 const waiting = 1_000
 
 /**
- * Measures the time from the start of a process to its first delivery. An earlier process has
- * already created the consumer group.
+ * Measures the time from the start of a process to its first delivery, in an existing consumer
+ * group.
  */
 export async function startRow({ stage, transports, say }: Bench): Promise<Outcome> {
   const installation = await createInstallation(stage)

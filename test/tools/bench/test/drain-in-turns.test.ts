@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { nextTurn, type Waiting } from '../drain-in-turns.ts'
 
 describe('the next turn of a bench run', () => {
-  /** `0.5/2` is a forwarder that has done half of its work and missed two turns. */
+  /** `0.5/2` has done half of its work and missed two turns. */
   it.each([
     ['the only one', '0.5/0', 0],
     ['the one with the least progress', '0.5/2 0.2/0 0.4/1', 1],

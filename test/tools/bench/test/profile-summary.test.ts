@@ -17,7 +17,6 @@ describe('the summary of a CPU profile', () => {
       { id: 4, callFrame: call('(garbage collector)') },
     ],
     startTime: 1_000_000,
-    // Samples at 1,000,100, 1,000,200, … microseconds.
     samples: [4, 1, 1, 2, 3, 1],
     timeDeltas: [100, 100, 100, 100, 100, 100],
   }
@@ -86,7 +85,7 @@ describe('the label and the package of a profiled function', () => {
     [call('post', 'file:///x/node_modules/got/dist/index.js'), 'post got/dist/index.js:10', 'got'],
     [call('is', 'file:///x/node_modules/@sindre/is/dist/index.js'), 'is @sindre/is/dist/index.js:10', '@sindre/is'],
     [call('get', 'file:///x/node_modules/got/node_modules/keyv/index.js'), 'get keyv/index.js:10', 'keyv'],
-    // `packageOf` must not confuse the folder `src` of kafkajs with Hookline's.
+    // The folder `src` of kafkajs is not the one of Hookline.
     [call('send', 'file:///x/node_modules/kafkajs/src/network/a.js'), 'send kafkajs/src/network/a.js:10', 'kafkajs'],
     [call('tick', 'node:_http_agent'), 'tick node:_http_agent:10', 'node:_http_agent'],
     [call('read', 'node:internal/streams/duplex'), 'read node:internal/streams/duplex:10', 'node:internal/streams'],

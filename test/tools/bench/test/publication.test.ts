@@ -32,8 +32,8 @@ const { entries: publishedEntries } = JSON.parse(
 ) as { readonly entries: readonly Entry[] }
 
 /**
- * The rows that were measured again after the last complete run, because a later commit changed
- * what they measure. docs/performance names them.
+ * Rows measured again after the last complete run, because a later commit changed what they
+ * measure. docs/performance names them.
  */
 const measuredAgain: readonly string[] = ['destinations-10000', 'resend']
 

@@ -9,7 +9,6 @@ const closing = closingAfterEach()
 /** More than the 256 idle connections that a Node agent keeps by default. */
 const inFlight = 300
 
-/** An endpoint that counts connections, and the header names of the requests. */
 async function startEndpoint() {
   const seen = { connections: 0, requests: 0, headers: new Set<string>() }
   const server = createServer((request, response) => {
@@ -30,8 +29,8 @@ async function startEndpoint() {
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
 }
 
-// The reference loop must do no unnecessary work. The endpoint sees this work: a larger pool opens
-// more connections, and decoding or retries add request headers.
+// The reference loop must do no unnecessary work. A larger pool opens more connections, and
+// decoding or retries add request headers.
 it.each(['got', 'undici'] as const)(
   'with %s keeps one connection per request in progress, and sends only the needed headers',
   async client => {

@@ -5,11 +5,10 @@ import type { Place } from '../order-verdict.ts'
 
 const by = (process: string, at: number, ...ids: readonly string[]) => ids.map(id => ({ id, process, at }))
 const taken = (count: number) => by('d1', 1_100, ...Array.from({ length: count }, (_, index) => `m${index + 1}`))
-/** Requests for the messages `m1` to `m4`, and then the requests in `more`. */
 const withMore = (...more: ReceivedMessages['requests']): Partial<ReceivedMessages> => ({
   requests: [...taken(4), ...more],
 })
-/** Position of a message. The messages with the same key are changes of one user. */
+/** Messages with the same key are changes of one user. */
 const at = (offset: number, key: string, copies = 1): Place => ({ partition: 0, offset, key, copies, writtenAt: 1_000 })
 const kill = (name: string, at = 1_200): Injected => ({
   ...{ what: `SIGKILL ${name}`, at, from: at, recoveredAt: undefined, victims: [name] },

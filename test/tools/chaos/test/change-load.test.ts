@@ -10,7 +10,6 @@ const urlOf = (destination: string): string => `http://127.0.0.1:1/${destination
 /** What an operator process does with a PATCH. Only `ok` and `lost` make the change. */
 type Answer = 'ok' | 'lost' | 'unavailable' | 'conflict' | 'bad'
 
-/** Starts an operator process with one destination, and a client that changes this destination. */
 async function changing(answers: readonly Answer[]) {
   const stored = { version: 1, document: webhooksWith(urlOf('crm'), markOf(0, 0)) }
   const versions: unknown[] = []

@@ -17,14 +17,14 @@ const call = (destination: string, mark: string | undefined, id = 'm-1') => ({ i
 const last = (destination: string, mark: string, partition: number) => ({ destination, mark, partition })
 
 /**
- * Three tries to change the destination `a`. The first got a 200. The result of the second is
- * unknown, but its change is in force. The third got a 412.
+ * Three tries to change the destination `a`. The first got a 200. The second got no response, but
+ * its change is in force. The third got a 412.
  */
 const tries = [attempt('1-1', 'acknowledged', 2), attempt('2-2', 'unknown'), attempt('2-3', 'refused')]
 const records = [
   ...[record('a', 1, '0-0'), record('b', 1, '0-0'), record('a', 2, '1-1'), record('a', 3, '2-2')],
-  // The record of the try that got a 412. Processes ignore this record, and an operator process
-  // then writes a copy of the current version.
+  // Processes ignore the record of the try that got a 412. An operator process then writes a copy
+  // of the current version.
   ...[record('a', 3, '2-3'), record('a', 3, '2-2', true)],
 ]
 const objects = [shown('a', 3, '2-2'), shown('b', 1, '0-0')]
@@ -45,7 +45,7 @@ const nothingWrong: ChangesEvidence = {
 const seen = (more: Partial<ChangesEvidence['seen']>): Partial<ChangesEvidence> => ({
   seen: { ...nothingWrong.seen, ...more },
 })
-/** Evidence in which the second operator process, `o2`, shows the destinations in `second`. */
+/** The second operator process, `o2`, shows the destinations in `second`. */
 const shownBySecond = (...second: readonly ObjectSeen[]): Partial<ChangesEvidence> => ({
   lists: new Map([...nothingWrong.lists, ['o2', second]]),
 })

@@ -32,16 +32,11 @@ const nothingWrong: IntakeEvidence = {
   injected: [],
   seen: { looks: [look(500), look(90_000)], peakMb: new Map([['c1', 120.2]]) },
 }
-/**
- * Evidence of an outage: requests are rejected while Kafka is unavailable, and accepted before and
- * after.
- */
 const survived: Partial<IntakeEvidence> = {
   limits: inOutages,
   posted: [posted(200, 9_000), posted(503, 30_000), posted(503, 74_000), posted(200, 74_500)],
   injected: [outage],
 }
-/** Evidence of a fault in which the collector `c1` is killed. */
 const killed = (...all: readonly Posted[]): Partial<IntakeEvidence> => ({
   limits: ofVictims,
   injected: [fault()],

@@ -3,9 +3,7 @@ import { judge } from '../delivery-verdict.ts'
 import type { Delivery, Sent } from '../message-ledger.ts'
 import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './evidence.ts'
 
-/**
- * Positions of three messages of one user. The endpoint got `a` and `b`, but no request for `c`.
- */
+/** Three messages of one user. The endpoint got `a` and `b`, but no request for `c`. */
 const placesOfUser = new Map(
   ['a', 'b', 'c'].map((id, offset) => [id, { partition: 0, offset, key: 'u', copies: 1 }] as const),
 )

@@ -27,7 +27,7 @@ export const nothingWrong: Evidence = {
   problems: [],
 }
 
-/** Evidence, and the verdict that is expected for it: some figures, and all failures. */
+/** The expected figures may be incomplete, but all failures are listed. */
 export interface Case {
   readonly name: string
   readonly evidence: Partial<Evidence>

@@ -6,7 +6,6 @@ import { a, b, by, kill } from './evidence.ts'
 
 const ended = (call: Delivery): Delivery => ({ ...call, endedAt: call.at })
 const refused = { ...by('p1', a, 1_100, 'strict'), answer: 400 }
-/** Deliveries of `a` and `b`: to `strict`, which refuses `a` once, and to `resent`. */
 const calls = [
   ...[refused, by('p1', b, 1_100, 'strict'), by('p2', a, 20_000, 'strict')],
   ...[ended(by('p1', a, 1_100, 'resent')), by('p1', b, 1_100, 'resent'), by('p2', a, 20_000, 'resent')],
@@ -17,7 +16,6 @@ const records = new Map([
   ['resent a', { events: 1, copies: 1, due: 1 }],
   ['resent b', { events: 1, copies: 0, due: 0 }],
 ])
-/** Positions of `a` and `b`, two messages of one user, at these offsets of partition 0. */
 const placesAt = (...offsets: readonly number[]) =>
   new Map(
     [a, b].flatMap(({ id }, index) => {
@@ -45,13 +43,13 @@ const nothingWrong: JobsEvidence = {
   probes: { restarts: [], longestUnreadyMs: 0, unready: [] },
   problems: [],
 }
-/** The evidence when the destination `resent` gets this number of copies of `a`. */
+/** The destination `resent` gets this number of copies of `a`. */
 const resent = (copies: number): Partial<JobsEvidence> => ({
   calls: [...calls, ...Array.from({ length: copies - 1 }, () => by('p2', a, 20_000, 'resent'))],
   records: new Map([...records, ['resent a', { events: 1, copies, due: 1 }]]),
   finalLedger: { ...balanced, replayed: copies + 1, delivered: copies + 4 },
 })
-/** The evidence when `resent` gets a copy of `b`, and a duplicate of it after a kill. */
+/** The destination `resent` gets a copy of `b`, and a duplicate of it after a kill. */
 const resentB: Partial<JobsEvidence> = {
   calls: [...calls, by('p1', b, 4_900, 'resent'), by('p2', b, 9_000, 'resent')],
   records: new Map([...records, ['resent b', { events: 1, copies: 1, due: 1 }]]),
@@ -60,9 +58,7 @@ const resentB: Partial<JobsEvidence> = {
 }
 
 const incomplete = { ...balanced, admitted: 1, difference: undefined, partial: true } as const
-/**
- * The failure that is reported if the ledger does not count a request that an endpoint accepted.
- */
+/** Reported if the ledger does not count a request that an endpoint accepted. */
 const notCounted = /^the ledger counts \d+ delivered, and the endpoints accepted \d+ requests \(0 killed dispatchers\)$/
 
 interface Case {

@@ -5,10 +5,7 @@ import { startKubelet } from '../kubelet.ts'
 
 const probes = { periodMs: 1, failureThreshold: 3, timeoutMs: 1_000 }
 
-/**
- * Returns a fleet whose processes respond to `/livez` and `/readyz` with the given statuses. The
- * process that replaces `p1` after a restart is `p2`.
- */
+/** The process that replaces `p1` after a restart is `p2`. */
 function fleetOf(livez: (name: string) => number, readyz = () => 200) {
   const events = new EventEmitter()
   const asked = new Map<string, number>()

@@ -11,10 +11,7 @@ const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTop
 const event = eventOf()
 const madeAs = (kind: BadKind, chance = 'a'): Buffer | null => badKinds[kind].value(event, codec, Buffer.from(chance))
 
-/**
- * Decodes and normalises a record. Returns the kind of the result, which begins with `event` if the
- * bytes are valid.
- */
+/** The result begins with `event` if the bytes are valid. */
 function fateOf(value: Buffer | null): string {
   if (value === null) return 'null'
   const decoded = codec.decode(value, epochMs(0))

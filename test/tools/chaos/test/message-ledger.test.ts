@@ -110,9 +110,8 @@ describe('the ledger of a chaos run', () => {
     let turns = 0
     const settled = ledger.settled(['crm'], 60_000).then(() => 'settled')
     while ((await Promise.race([settled, setImmediate('a turn')])) === 'a turn') turns += 1
-    // `settled` has three loops: over the events, over the requests and over the deliveries. In
-    // this test, each of the three lists has 50,000 items. Each loop yields after every 10,000
-    // items, except perhaps after its last items.
+    // `settled` loops over the events, the requests and the deliveries, and yields after every
+    // 10,000 items of a loop, except perhaps after the last ones.
     expect(turns).toBeGreaterThanOrEqual((3 * events) / 10_000 - 3)
   })
 })

@@ -62,7 +62,7 @@ it.each([
 it.each([
   { group: 'a', partitions: 50, partition: 47 },
   { group: 'hookline.audiences', partitions: 50, partition: 0 },
-  // The hash codes of these names are negative. Kafka chooses the partition by the absolute value.
+  // The hash codes of these names are negative. Kafka uses the absolute value.
   { group: 'hookline.dispatcher', partitions: 50, partition: 44 },
   { group: 'hookline.retries', partitions: 4, partition: 1 },
 ])('the group $group is coordinated where Kafka says', ({ group, partitions, partition }) => {

@@ -4,10 +4,7 @@ import { expect, it } from '@jest/globals'
 import { answerOf, createOperatorClient } from '../operator-client.ts'
 import { operatorStub } from './operator-stub.ts'
 
-/**
- * Starts a stub of an operator process. Its responses have these statuses, one after the other.
- * Status 0 closes the connection.
- */
+/** Starts a stub that responds with these statuses in turn. Status 0 closes the connection. */
 async function member(name: string, statuses: readonly number[]) {
   const requests: { readonly request: IncomingMessage; readonly body: string }[] = []
   const stub = await operatorStub(name, async (request, response) => {

@@ -6,7 +6,7 @@ import { closingAfterEach } from '../../../support/cleanup.ts'
 
 const closing = closingAfterEach()
 
-/** Starts a stub of an operator process, which stops after the test. `respond` writes responses. */
+/** The stub stops after the test. */
 export async function operatorStub(name: string, respond: RequestListener) {
   const server = createServer(respond)
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -15,7 +15,6 @@ const retried = (id: string, minAttempts: number, maxAttempts: number) => ({
   retried: new Map([[`crm ${id}`, { minAttempts, maxAttempts }]]),
 })
 const overlapping = call('m-1', 100, 230)
-/** Requests in the wrong order: the first message arrives after the second one. */
 const reversedCalls = [second, call('m-1', 250)]
 /** p1 is frozen while its request is in progress, and p2 becomes the owner of the partition. */
 const frozen = {

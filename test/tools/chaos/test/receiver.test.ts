@@ -10,7 +10,6 @@ beforeEach(async () => {
 })
 afterEach(() => receiver.close())
 
-/** Sends the same message to each webhook, one after the other. */
 async function postTo(...webhooks: readonly number[]): Promise<void> {
   for (const webhook of webhooks)
     await fetch(`${receiver.url('shop')}/${webhook}`, { method: 'POST', headers: { 'x-message-id': 'm-1' } })

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals'
 import { judgeFlatness, type Sample } from '../resource-growth-verdict.ts'
 
 const level = { resident: 200, heap: 80, descriptors: 40, timers: 20 }
-/** Returns a hundred samples over two hours. `holds` changes the resources of a sample. */
 const looks = (holds: (look: number) => Partial<Sample['holds']>): readonly Sample[] =>
   Array.from({ length: 100 }, (_, look) => ({
     process: 'p1',

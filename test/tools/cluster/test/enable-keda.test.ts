@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals'
 import type { Installation, Values } from '../installation.ts'
 import { enableKeda } from '../scale-on-lag-scenario.ts'
 
-/** An installation whose ScaledObject does not become ready if `isReady` is false. */
 function installation(isReady: boolean) {
   let values: Values = { config: { destinations: [{ id: 'crm' }] } }
   const on = {

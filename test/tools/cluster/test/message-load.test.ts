@@ -5,10 +5,7 @@ import { Ledger } from '../../chaos/message-ledger.ts'
 import { reached } from '../../chaos/poll-until-reached.ts'
 import { startMessageLoad } from '../message-load.ts'
 
-/**
- * Sends messages to a server until `posts` requests have ended. Returns the different responses,
- * and the ids of the messages that were sent again.
- */
+/** Returns the different responses, and the ids of the messages that were sent again. */
 async function postTo(onRequest: (socket: Socket, number: number) => void, posts: number) {
   const server = createServer(socket => {
     let number = 0

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals'
 import type { DeployPage } from '../deploy-page-commands.ts'
 import { upgradeAfterScaling } from '../scale-scenario.ts'
 
-/** An installation whose `helm upgrade` fails with `error`. It records the shell commands. */
 function installation(error?: string) {
   const commands: string[] = []
   return {

@@ -15,7 +15,6 @@ beforeEach(async () => {
 const decode = (value: Buffer) => codec.decode(value, epochMs(1))
 
 describe('arrays and maps', () => {
-  /** A number as Avro writes it. */
   function long(value: number): number[] {
     const bytes: number[] = []
     let left = 2n * BigInt(value)
@@ -28,7 +27,9 @@ describe('arrays and maps', () => {
     message: { ...trackEvent.message, type: 'delete' as const, event: undefined },
     origin: { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: [] },
   }
-  /** A delete message whose value ends with these bytes instead of an empty list of destinations. */
+  /**
+   * A delete message whose value ends with these bytes instead of an empty list of destinations.
+   */
   const withDestinations = (bytes: readonly number[]): Buffer =>
     Buffer.concat([codec.encode(deletion).subarray(0, -1), Buffer.from(bytes)])
 

@@ -25,10 +25,7 @@ beforeEach(async () => {
 })
 
 const decode = (value: Buffer) => codec.decode(value, recordTime)
-/**
- * Decodes the record of a producer with another schema. The first decoding fails, because the codec
- * must fetch the schema first.
- */
+/** The codec must fetch the schema of the producer first. */
 async function decodeWritten(schema: object, value: object) {
   const id = registry.add(schema)
   expect(decode(written(id, schema, value))).toEqual({ kind: 'schema_needed', schemaId: id })

@@ -6,10 +6,7 @@ import { createRegistry, type Registry, RegistryUnavailable } from '../../../../
 import { Secret } from '../../../../src/core/secret.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
-/**
- * A server with responses that a real registry rarely gives. The contract tests use a real
- * registry.
- */
+/** A server with responses that a real registry rarely gives. */
 let server: Server | undefined
 afterEach(async () => {
   server?.closeAllConnections()

@@ -34,8 +34,8 @@ describe('schema ids that the registry does not know', () => {
     for (let record = 0; record < 20_000; record++) kinds.add(await read(randomInt(-(2 ** 31), 2 ** 31)))
     expect([...kinds].toSorted()).toEqual(['schema_needed', 'undecodable'])
     // For ids that are far from all known ids, the codec makes at most 20 look-ups, and then one
-    // per second. No time passes in this test. Look-ups of ids near a known id are not limited, but
-    // few random ids are near.
+    // per second. No time passes here. A few random ids are near a known id, so their look-ups are
+    // not limited.
     expect(registry.asked.length).toBeLessThan(50)
   })
 

@@ -20,8 +20,8 @@ class Machine {
 
   /**
    * Applies events, each `word:seconds`. `runs` lets time pass, and `fast` does it with a wall
-   * clock that is 0.05 % too fast. `set` changes the wall clock, and `sleeps` suspends the machine.
-   * `look`, without seconds, calls the function `look`.
+   * clock that is 0.05 % too fast. `set` changes the wall clock, `sleeps` suspends the machine, and
+   * `look` calls `look`.
    */
   does(events: string, look?: () => void): void {
     for (const event of events.split(' ')) {
@@ -78,8 +78,8 @@ describe("the brokers' time", () => {
       time.broker += ms
     }
     /**
-     * Writes a record, which is acknowledged after 10 ms. `off` is the time in ms by which the
-     * clock of the record's broker is ahead of the other brokers' clocks.
+     * Writes a record, which is acknowledged after 10 ms. The clock of its broker is `off` ms ahead
+     * of the other brokers' clocks.
      */
     const writes = (off = 0): void => {
       const sentAt = machine.monotonic
@@ -113,8 +113,8 @@ describe("the brokers' time", () => {
   it('is restored after the machine was paused from outside', () => {
     const { machine, time, runs, writes, error } = started(0)
     for (let count = 0; count < 5; count++) writes()
-    // The machine was paused for an hour. After the pause, the wall clock is corrected. The
-    // monotonic clock and the uptime do not count this hour.
+    // After a pause of an hour, the wall clock is corrected. The monotonic clock and the uptime do
+    // not count this hour.
     time.broker += hour
     machine.wall += hour
     for (let count = 0; count < 3; count++) writes()

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await cp(new URL('../../../fixtures/config/accepted', import.meta.url), folder, { recursive: true })
 })
 
-/** Loads a configuration. The result has its secrets in plain text. */
+/** The result has its secrets in plain text. */
 async function load(name: string, env: Record<string, string> = {}) {
   const result = await loadValid(join(folder, name), env)
   return {

@@ -97,12 +97,12 @@ it('destinations with 6,000 wrong sources each are reported in linear time', asy
   await cpuTimeOf(few)
   const ofMany = Math.min(await cpuTimeOf(many), await cpuTimeOf(many))
   const ofFew = Math.max(await cpuTimeOf(few), await cpuTimeOf(few))
-  // Four times as many sources take about five times as long. With a comparison of each problem with
-  // all others, they take 10 to 30 times as long.
+  // Four times as many sources take about five times as long. With a comparison of each problem
+  // with all others, they take 10 to 30 times as long.
   expect(ofMany / ofFew).toBeLessThan(8)
 })
 
-/** A configuration with four destinations, each with `count` sources that they may not use. */
+/** Four destinations, each with `count` sources that they may not use. */
 function withWrongSources(count: number): Promise<string> {
   return configFolder({
     'hookline.yaml': main.replace('more', '[{ directory: more, sources: [web] }]'),
@@ -115,7 +115,7 @@ function withWrongSources(count: number): Promise<string> {
   })
 }
 
-/** The CPU time, in microseconds, that the load of a configuration with wrong sources takes. */
+/** The CPU time of a load, in microseconds. */
 async function cpuTimeOf(folder: string): Promise<number> {
   const start = process.cpuUsage()
   expect((await loadValid(join(folder, 'hookline.yaml'), {})).problems).toHaveLength(101)

@@ -46,10 +46,7 @@ const contents: Readonly<Record<string, string>> = {
   'dispatcher/token': 'Bearer a',
 }
 
-/**
- * Creates a folder with the configuration file. Of the files that the configuration names, only
- * those in the given subfolders exist.
- */
+/** Creates a configuration file. Of the files that it names, only those in `folders` exist. */
 async function folderWith(...folders: string[]) {
   const present = Object.entries(contents).filter(([name]) => folders.includes(name.split('/')[0]!))
   const folder = await configFolder({ 'hookline.yaml': config, ...Object.fromEntries(present) })

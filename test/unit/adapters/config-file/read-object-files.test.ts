@@ -20,14 +20,12 @@ async function read({ files = {}, path = '.', kind = 'destination', env = {}, st
   return { folder, result: await readObjectFiles({ kind, path: from, env, stdin: async () => stdin }) }
 }
 
-/** The documents of the objects that were read. */
 async function documents(given: Given): Promise<readonly unknown[]> {
   const { result } = await read(given)
   if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
   return result.objects.map(({ document }) => document)
 }
 
-/** The problems as text, with file names relative to the folder. */
 async function problems(given: Given): Promise<readonly string[]> {
   const { result, folder } = await read(given)
   if (result.kind === 'read') throw new Error('the files are accepted')

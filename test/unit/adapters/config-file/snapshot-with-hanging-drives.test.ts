@@ -1,10 +1,7 @@
 import * as realFs from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
 
-/**
- * The result of `readdir` and `open`. It stays pending, as if the files were on a network disk that
- * does not respond.
- */
+/** Pending results, as if the files were on a network disk that does not respond. */
 let listing = Promise.withResolvers<string[]>()
 const readdir = jest.fn((_: string) => listing.promise)
 const open = jest.fn((_: string) => listing.promise)

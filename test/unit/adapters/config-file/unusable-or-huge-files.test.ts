@@ -116,7 +116,7 @@ it.each<[string, Record<string, string>, string[]]>([
 describe.each(['linux'])('on %s', platform => {
   const onIt = process.platform === platform ? it : it.skip
   // `stat` shows both files as regular files of size 0, although they have content. A read of
-  // `/proc/self/status` comes to an end, but a read of `/proc/kmsg` waits forever.
+  // `/proc/kmsg` waits forever.
   onIt.each(['/proc/self/status', '/proc/kmsg'])('refuses %s as a file, without waiting', async name => {
     const files = { 'hookline.yaml': `${main}collector: { operatorKeyFile: ${name} }\n`, 'more/README': '' }
     expect(await refusalOf(files)).toEqual([
@@ -162,7 +162,7 @@ describe('a huge configuration', () => {
     expect(ratio).toBeLessThan(8)
   }, 60_000)
 
-  // To compare each unknown name with each source would take much longer than the time limit.
+  // A comparison of each unknown name with each source would exceed the time limit.
   it('with 1,000 sources and 40,000 unknown ones is refused in linear time', async () => {
     const sources = Array.from({ length: 1_000 }, (_, n) => ` - { id: source-${n}, writeKey: key-${n} }`).join('\n')
     const named = Array.from({ length: 40_000 }, (_, n) => `unknown-${n}`).join()

@@ -110,8 +110,7 @@ describe('while it changes in each check', () => {
     expect(urls()).toEqual(['https://a.example/', 'https://b.example/new'])
     expect(sources()).toEqual(['web'])
     await checkAfter({ 'one/c.yaml': destination('c') })
-    // Two checks in a row have read the same files in the directory `one`. So the watch applies the
-    // changes of this directory.
+    // Two checks in a row have read the same files in `one`, so its changes are applied.
     expect(await checkAfter({ 'two/b.yaml': destination('b', '1') })).toEqual([])
     expect(urls()).toEqual(['https://a.example/', 'https://b.example/new', 'https://c.example/'])
   })

@@ -43,7 +43,7 @@ it('does not check more often while a bug prevents that the files are loaded', a
   expect(pauses).toEqual([1_000, 2_000, 2_000])
 })
 
-/** Watches a configuration. Each check takes the given time, in milliseconds. */
+/** Watches a configuration. Each check takes `takes` ms. */
 async function watched(takes: number, env: NodeJS.ProcessEnv = {}) {
   const folder = await configFolder({ 'hookline.yaml': config('web') })
   const path = join(folder, 'hookline.yaml')

@@ -23,8 +23,8 @@ afterEach(() => {
 })
 
 /**
- * Watches a configuration file in its folder. `look()` makes the watch check the files, and `seen`
- * lists all callbacks that the watch has called.
+ * Watches a configuration file. `look()` checks the files, and `seen` lists all callbacks of the
+ * watch.
  */
 async function watched(files: Record<string, string> = {}) {
   const folder = await configFolder({ 'hookline.yaml': config(), 'secrets/web': 'first', ...files })
@@ -49,10 +49,7 @@ async function watched(files: Record<string, string> = {}) {
     settings: () => settings,
     writeKey: () => settings.sources[0]?.writeKeys[0]?.reveal(),
     write: (name: string, content: string) => writeFile(join(folder, name), content),
-    /**
-     * Makes the watch check the files twice. Returns the callbacks that it called. The watch
-     * applies a change only at the second check that sees it.
-     */
+    /** Checks twice, because a change is applied at the second check. Returns the callbacks. */
     async look() {
       seen.length = 0
       await watch.check()
@@ -175,8 +172,7 @@ describe('a change is applied', () => {
         }),
       )
     })
-    // The file is replaced atomically. The watch checks the file every 2 ms, and must not read an
-    // incomplete file.
+    // The watch checks the file every 2 ms, and must not read an incomplete file.
     await write('new.yaml', config({ source: 'app' }))
     await rename(join(folder, 'new.yaml'), path)
     expect((await changed).sources[0]?.id).toBe('app')
@@ -193,7 +189,7 @@ describe('a change is applied', () => {
   })
 })
 
-/** Returns the callbacks that a watch calls if it starts with the settings `start`. */
+/** Returns the callbacks of a watch that starts with the settings `start`. */
 async function toldSince(
   start: Loaded,
   { path, clock }: { path: string; clock: ManualClock },
@@ -212,8 +208,7 @@ async function toldSince(
 
 it('does not read files again that were read at the start, which would delay the process', async () => {
   const { loaded, ...place } = await watched()
-  // The settings at the start differ from the file. If the watch read the file, it would report a
-  // change.
+  // If the watch read the file again, it would report that the settings have changed.
   const start = { ...loaded, settings: { ...loaded.settings, sources: [] } }
   expect(await toldSince(start, place)).toEqual([])
 })

@@ -12,7 +12,6 @@ const pages = { tracking: read('docs/reference/tracking-api.md'), operators: rea
 type Page = keyof typeof pages
 const section = (page: Page, title: string): string =>
   pages[page].split(/^## /m).find(each => each.startsWith(`${title}\n`)) ?? ''
-/** All text in backquotes in the first column of the tables. */
 const firstColumn = (page: Page, title: string): string[] =>
   section(page, title)
     .split('\n')

@@ -143,8 +143,7 @@ describe('connections of the ops server', () => {
     expect(performance.now() - startedAt).toBeLessThan(4_000)
     await Promise.all([idle, ...silent].map(({ closed }) => closed))
     for (const wire of [idle, ...silent]) wire.reset()
-    // After 10 s, the limit `silence` would close the connections. So the time limit of this test
-    // is below 10 s.
+    // After 10 s, the limit `silence` would close the connections.
   }, 9_500)
 
   it('at the limit, also a connection with a request in progress is closed so that a probe is answered', async () => {

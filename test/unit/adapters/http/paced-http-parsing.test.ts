@@ -59,8 +59,7 @@ describe('a server', () => {
   }
 
   /**
-   * Counts calls of `count` in each iteration of the event loop. `most` returns the largest number
-   * of calls in one iteration.
+   * Counts calls of `count`. `most` returns the largest number in one iteration of the event loop.
    */
   function countPerTurn() {
     let inTurn = 0

@@ -18,7 +18,6 @@ afterEach(async () => {
   for (const stop of open.splice(0)) await stop()
 })
 
-/** Starts a collector that records its spans. */
 async function startTraced(api: ScriptedTrackingApi) {
   const spans = new RecordedSpans()
   const { url, stop } = await startCollector(api, { tracer: spans.tracer, maxBodyBytes: 1_000 })
@@ -26,7 +25,7 @@ async function startTraced(api: ScriptedTrackingApi) {
   return { url, spans }
 }
 
-/** Sends one request. By default, the service accepts everything. */
+/** By default, the service accepts everything. */
 async function exchange(headers: Record<string, string>, answer?: () => TrackingAnswer, isTraced = true) {
   const spans = new RecordedSpans()
   const api = new ScriptedTrackingApi()
@@ -74,7 +73,6 @@ it.each([
 })
 
 describe('a request without a valid write key', () => {
-  /** Sends a request with a sampled traceparent. */
   async function spansOf(api: ScriptedTrackingApi, path: string, init: RequestInit = {}) {
     const { url, spans } = await startTraced(api)
     const headers = { traceparent: traceparent('a'), ...init.headers }
@@ -146,7 +144,7 @@ it('propagates nothing when tracing is off', async () => {
 })
 
 describe('a request to the operator API', () => {
-  /** Sends one request. Without `operator`, the server has no operator API. */
+  /** Without `operator`, the server has no operator API. */
   async function ask(path: string, init: RequestInit = {}, operator: ScriptedOperatorApi | undefined = undefined) {
     const spans = new RecordedSpans(0)
     const logger = new RecordingLogger()

@@ -73,7 +73,7 @@ describe('responses of the sink', () => {
 })
 
 describe('latency', () => {
-  /** A clock with a promise `set`, which resolves when a timer is set. */
+  /** The promise `set` resolves when a timer is set. */
   class WatchedClock extends ManualClock {
     readonly set = Promise.withResolvers<void>()
 

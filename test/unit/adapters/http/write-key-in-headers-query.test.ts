@@ -5,8 +5,7 @@ import { headerKeyOf, queryKeyOf } from '../../../../src/adapters/http/tracking-
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 /**
- * Headers as Node provides them. Node keeps only the first `authorization` header, and joins
- * repeated headers with other names.
+ * Node keeps only the first `authorization` header, and joins repeated headers with other names.
  */
 const withHeaders = (headers: Record<string, string>, distinct: Record<string, string[]> = {}): IncomingMessage =>
   ({ headers, headersDistinct: distinct }) as unknown as IncomingMessage
@@ -42,7 +41,7 @@ describe('the write key in Authorization', () => {
     const [spaces, letters] = [' '.repeat(200_000), 'A'.repeat(200_000)]
     const started = performance.now()
     headerKeyOf(withHeaders({ authorization: `Basic ${spaces}${letters} ${spaces}!` }))
-    // The bound is in ms. An algorithm with quadratic time would need most of a minute.
+    // An algorithm with quadratic time would need most of a minute.
     expect(performance.now() - started).toBeLessThan(10_000)
   })
 })

@@ -11,7 +11,6 @@ const registry = () => createMetrics(() => 1_795_248_000_123)
 const bucketsOf = (text: string, name: string): string[] =>
   text.split('\n').filter(line => line.startsWith(`${name}_bucket`))
 const withExemplar = (text: string): string[] => text.split('\n').filter(line => / # \{/.test(line))
-/** The sample lines of the text, without their values. */
 const seriesIn = (text: string): string[] =>
   text
     .split('\n')
@@ -104,8 +103,7 @@ describe('OpenMetrics', () => {
       type === 'counter' ? `counter ${name.replace(/_total$/, '')}` : `${type} ${name}`,
     )
     expect(shape.toSorted()).toEqual(expected.toSorted())
-    // The name of each counter must end with `_total`, because the name of its metric family is
-    // this name without `_total`.
+    // The name of the metric family of a counter is the counter's name without `_total`.
     for (const { name, type } of contractMetrics) if (type === 'counter') expect(name).toMatch(/_total$/)
   })
 

@@ -94,8 +94,8 @@ describe('a gauge whose label sets may disappear', () => {
 
 describe('a gauge by destination that is reset before each reading', () => {
   /**
-   * Resets the gauge and sets it for these destinations, as a service does before each reading of
-   * the metrics.
+   * Sets the gauge for these destinations only, as a service does before each reading of the
+   * metrics.
    */
   function show({ metrics }: MetricsRegistry, ids: readonly string[]): void {
     metrics.breakersOpen.reset()

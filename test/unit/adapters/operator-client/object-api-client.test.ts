@@ -13,10 +13,7 @@ import { HttpEndpoint } from '../../../support/network/http-endpoint.ts'
 const closing = closingAfterEach()
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void
-/**
- * Creates a client of a server that responds as `respond` does. `requests` are the requests that
- * the server got.
- */
+/** `requests` are the requests that the server got. */
 async function clientOf(respond: Respond, more: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}) {
   const requests: { line: string; headers: IncomingMessage['headers']; body: string }[] = []
   const server = closing(

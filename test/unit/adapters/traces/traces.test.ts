@@ -103,10 +103,7 @@ describe('sent by OTLP', () => {
     for (const each of open.splice(0)) each.close()
   })
 
-  /**
-   * Starts an OTLP receiver that records requests and responds with this status, or not at all if
-   * it is 0.
-   */
+  /** Responds with this status, or not at all if it is 0. */
   async function receiver(given: number) {
     const bodies: { path: string | undefined; body: string }[] = []
     const held: ServerResponse[] = []
@@ -135,7 +132,6 @@ describe('sent by OTLP', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies, arrived }
   }
 
-  /** The traces of a process, its log lines, and its metrics of lost spans. */
   function tracesTo(endpoint: string) {
     const counts = new Map<string, number>()
     const logger = new RecordingLogger()

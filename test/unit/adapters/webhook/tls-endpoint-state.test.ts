@@ -5,7 +5,6 @@ import { TlsEndpoints } from '../../../../src/adapters/webhook/tls-endpoint-stat
 
 const session = Buffer.from('session')
 
-/** A socket whose handshake the test decides. */
 class Handshake extends EventEmitter {
   authorized = false
   authorizationError: string | null = null
@@ -68,9 +67,8 @@ describe('a TLS session', () => {
     const { connect, resume, pass } = knownEndpoints()
     connect().trust()
     pass(1_800_000)
-    // This handshake resumes the session, and the session gets a new ticket. But the certificate is
-    // not checked again. So the hour after which the session ends is still counted from the first
-    // handshake.
+    // This handshake resumes the session, which gets a new ticket. The certificate is not checked
+    // again, so the session still ends an hour after the first handshake.
     connect(true).trust()
     pass(1_800_000)
     expect(resume()).toBe(session)

@@ -29,10 +29,7 @@ async function receiver(script: Script) {
   return target
 }
 
-/**
- * Returns a function that sends a request with the undici transport. This file has only the tests
- * that are specific to undici. The contract tests apply to all transports.
- */
+/** This file tests only what is specific to undici. */
 function caller(clock: Clock = processClock) {
   const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })
   cleanups.push(() => transport.close())
@@ -57,8 +54,8 @@ describe('a kept connection is checked before it is reused', () => {
     })
     const post = caller()
     expect(await post(target.url())).toEqual(answered(200))
-    // `act` and `post` run in the same timer callback. Node reads sockets only after the callback.
-    // So the request starts before the connection has received the data of the peer.
+    // `act` and `post` run in the same timer callback. Node reads sockets only after the callback,
+    // so the request starts before the connection has received the data of the peer.
     const result = new Promise<CallResult>(end => {
       processClock.after(durationMs(1), () => {
         act(first as Peer)
@@ -77,8 +74,8 @@ describe('a kept connection is checked before it is reused', () => {
     const late = post(target.url())
     await clock.advance(5_000)
     expect(await late).toMatchObject({ kind: 'failed', phase: 'deadline' })
-    // The server responds to two more requests. If the request that missed its deadline had opened
-    // a connection, the server would have accepted this connection before the second response.
+    // If the request that missed its deadline had opened a connection, the server would have
+    // accepted this connection before the second response.
     for (let fence = 0; fence < 2; fence++) await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
     expect(target.connections()).toBe(2)

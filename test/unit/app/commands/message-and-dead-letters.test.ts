@@ -29,8 +29,8 @@ const dead = [4, 3, 2, 1, 0].map(number => ({
 }))
 const asked: object[] = []
 /**
- * Responses to the next requests for dead letters. When none is left, the API responds with pages
- * of `dead`.
+ * Responses to the next requests for dead letters. Afterwards, the API responds with pages of
+ * `dead`.
  */
 const answers: Awaited<ReturnType<MessageAndDeadLetterApi['deadLetters']>>[] = []
 const log: MessageAndDeadLetterApi = {

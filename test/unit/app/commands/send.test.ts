@@ -10,7 +10,6 @@ const base = 'kafka: { brokers: ["127.0.0.1:1"] }\nregistry: { url: "http://127.
 const sources = 'sources: [{ id: web, writeKey: web-key }, { id: server, writeKey: server-key }]\n'
 const taken = answering(answer(200, {}, '{"success":true}'))
 
-/** Starts a collector with scripted responses, and writes a configuration with its address. */
 async function collector(script: Script = taken, host = '127.0.0.1') {
   const receiver = closing(await startScriptedServer(script))
   const folder = await configFolder({
@@ -111,7 +110,7 @@ describe('source and endpoint', () => {
     ['localhost:1', 'http://localhost:1'],
   ])('with collector.listen %s sends to %s', async (listen, endpoint) => {
     const folder = await configFolder({ 'hookline.yaml': `${base}${sources}collector: { listen: ${listen} }` })
-    // No collector listens, so the command fails. Its output has the address.
+    // No collector listens, so the command fails.
     const { out } = await runCommand(['send', '--config', `${folder}/hookline.yaml`, '--json', ...page])
     expect(JSON.parse(out)).toMatchObject({ endpoint, result: 'failed' })
   })

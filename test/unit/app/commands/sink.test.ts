@@ -23,7 +23,6 @@ const signed = (secret: string): Record<string, string> => ({
 })
 const ready = /^hookline sink listening on (https?:\/\/\S+)\n/
 
-/** Runs `hookline sink` until the call of `use` ends. */
 async function withSink(argv: readonly string[], use: (url: string) => Promise<unknown>) {
   const stopping = new AbortController()
   const io = createTestIo({ signal: stopping.signal })
@@ -39,10 +38,7 @@ async function withSink(argv: readonly string[], use: (url: string) => Promise<u
   return { code, used, out: io.out().replace(ready, 'ready\n'), err: io.err().replace(ready, 'ready\n') }
 }
 
-/**
- * Sends a request. Resolves with the status of the response, or with the code of a connection
- * error.
- */
+/** Resolves with the status of the response, or with the code of a connection error. */
 const post = (url: string, headers: Record<string, string> = {}, text = body, ca?: string) =>
   new Promise<number | string | undefined>(resolve => {
     const options = { method: 'POST', headers, agent: false, ...(ca !== undefined && { ca }) }
@@ -56,7 +52,6 @@ const post = (url: string, headers: Record<string, string> = {}, text = body, ca
   })
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-/** The output without times. */
 const withoutTimes = (text: string): string => text.replaceAll(/^\d\d:\d\d:\d\d\.\d{3} /gm, '')
 
 describe('hookline sink', () => {

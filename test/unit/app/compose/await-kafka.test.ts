@@ -4,7 +4,6 @@ import { KafkaError, toKafkaError, topicMissing } from '../../../../src/adapters
 import { awaitKafka } from '../../../../src/app/compose/await-kafka.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
-/** An error of kafkajs with a code that a broker returned. */
 const answered = (type: string, retriable: boolean): Error =>
   new kafkajs.KafkaJSProtocolError(Object.assign(new Error(type), { type, code: 1, retriable }))
 
@@ -24,7 +23,7 @@ async function asked(ask: () => Promise<string>, signal = new AbortController().
 }
 
 describe('a start that needs Kafka', () => {
-  // These cases run concurrently, because each of them waits for two real intervals of 2 s.
+  // Concurrent, because each case waits for two real intervals of 2 s.
   it.concurrent.each<[string, unknown]>([
     ['a partition has no leader', answered('LEADER_NOT_AVAILABLE', true)],
     ['a broker is not the leader yet', toKafkaError('cannot read topic t', answered('NOT_LEADER_FOR_PARTITION', true))],

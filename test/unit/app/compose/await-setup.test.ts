@@ -4,10 +4,7 @@ import { RegistryUnavailable } from '../../../../src/adapters/avro/schema-regist
 import { awaitSetup, TopicsMissing } from '../../../../src/app/compose/await-setup.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
-/**
- * Runs `awaitSetup` with a check that fails with `error` the first time, and then succeeds.
- * Resolves with the result or the error of `awaitSetup`.
- */
+/** The check fails with `error` the first time, and then succeeds. */
 async function asked(error: Error, waitForSetup: boolean): Promise<unknown> {
   const errors = [error]
   const ask = async (): Promise<string> => {
@@ -26,7 +23,7 @@ const setUpByOthers: readonly [string, Error][] = [
 ]
 
 describe('with --wait-for-setup, a start', () => {
-  // These cases run concurrently, because each of them waits for a real interval of 2 s.
+  // Concurrent, because each case waits for a real interval of 2 s.
   it.concurrent.each(setUpByOthers)('awaits %s', async (_, error) => expect(await asked(error, true)).toBe('ready'))
 
   it.each<[string, Error]>([

@@ -44,7 +44,7 @@ describe('showBuild', () => {
     expect(counts.get(`build{${library.version},${process.versions.node}}`)).toBe(1)
     expect(counts.get('topicRetention{shop.events}')).toBe(7 * 86_400)
     expect(counts.get('topicRetention{shop.retry.10s}')).toBe(3 * 86_400)
-    // This topic is compacted and does not delete records by time, so it has no retention time.
+    // This topic is compacted, so it has no retention time.
     expect(counts.has('topicRetention{shop.audience-memberships}')).toBe(false)
   })
 })

@@ -10,8 +10,7 @@ it.each([1, 4, 16, 20, 24, 28, 64])(
     const maxBodyBytes = mebibytes * mebibyte
     const records = new SharedMemory(collectorMemory({ maxBodyBytes, bodyBytesPerAddress: undefined }).records)
     expect(records.take('other', 8 * mebibyte)).toBe(true)
-    // Each message can get a copy of the batch's `context`. In the records of a body, these copies
-    // may take 8 MiB.
+    // Copies of the batch's `context` in the records of a body may take 8 MiB.
     expect(records.take('web', maxBodyBytes + 8 * mebibyte)).toBe(true)
   },
 )

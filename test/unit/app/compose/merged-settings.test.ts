@@ -154,8 +154,8 @@ describe('the merged settings', () => {
     }
     merged.applyFile(withNetwork({ httpsOnly: true }))
     expect(crm()).toMatchObject({ isHeld: true, paused: true, sources: ['web'], webhooks: [] })
-    // While it is paused, `crm` keeps its filter. Otherwise, the messages that the filter excludes
-    // would wait for `crm`, and Hookline would deliver them after the pause.
+    // `crm` keeps its filter while it is paused. Otherwise, the messages that the filter excludes
+    // would wait, and Hookline would deliver them after the pause.
     expect(crm()?.filter).toEqual({ types: ['track'] })
     merged.applyFile(withNetwork({ httpsOnly: false }))
     expect(crm()).toMatchObject({ paused: false, webhooks: [{ label: '0' }] })
@@ -181,7 +181,6 @@ describe('the merged settings', () => {
     merged.applyFile(fileSettings({ network }))
     const held = () => applied.at(-1)?.settings.destinations.flatMap(({ id, isHeld }) => (isHeld ? [id] : []))
     expect(held()).toEqual(['plain'])
-    /** The settings of a file without the key `operator`. */
     const without = (more: object): Settings => {
       const { given: _, ...file } = fileSettings(more)
       return { ...file, operator: { keys: [] } }

@@ -9,7 +9,6 @@ import { silent } from '../../../support/telemetry/silent-logger.ts'
 const nothing = (): void => undefined
 const done = async (): Promise<void> => undefined
 
-/** A consumer whose kafkajs client has these methods. */
 function setUp(client: object) {
   const counts = new Map<string, number>()
   const stop = new AbortController()
@@ -34,7 +33,7 @@ it('creates the loss counter of every topic with 0, so that the first loss is an
 
 describe('a stop of the process before a consumer has joined its group', () => {
   it.each([
-    // kafkajs's `run` resolves when the first join has failed with a retriable error.
+    // The `run` of kafkajs resolves when the first join has failed with a retriable error.
     ['between two tries to join', done],
     ['during a try to join', () => new Promise(nothing)],
   ])('ends the start of the consumer %s', async (_, tryToJoin) => {

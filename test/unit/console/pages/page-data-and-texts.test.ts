@@ -28,8 +28,6 @@ import { noRates, timesShown, withRates } from '../../../../packages/console/src
 import { resendRequest } from '../../../../packages/console/src/pages/resend/resend-request.ts'
 import { defaultResendRate } from '../../../../src/core/jobs/job-rates.ts'
 
-/* Tests of the values that the pages compute from responses of the operator API. */
-
 describe('the failing destinations', () => {
   const letter = (destination: string, at: string, reason: string): DeadLetter => ({ key: at, at, destination, reason })
 

@@ -62,8 +62,8 @@ describe('the end of a sync', () => {
     harness.take(observed('cem', 1))
     expect(harness.take(ended(1))).toEqual([
       'ann crm false {"first_time_shopper":false}',
-      // This line has no message (no JSON after `false`). Hookline has already sent a change of the
-      // user to `erp` and has no result yet, so it does not send the next change.
+      // The line has no message (no JSON after `false`). The previous change of the user at `erp`
+      // has no result yet, so Hookline does not send the next one.
       'ann erp false',
       expect.stringMatching(/^mark 1 /),
       'bob crm gone',
@@ -220,8 +220,7 @@ it('an input that cannot be decoded cancels the full syncs that began before it,
   expect(harness.take({ kind: 'lost' })).toEqual([expect.stringMatching(/^mark/)])
   expect(harness.take(observed('cem', 3))).toEqual(['sync_cancelled'])
   expect(harness.take(ended(3))).toEqual(['sync_cancelled'])
-  // This partition has got no observation of sync 4. The lost input may have been the only one, so
-  // sync 4 is cancelled too.
+  // The lost input may have been the only observation of sync 4, so sync 4 is cancelled too.
   expect(harness.take(ended(4))).toEqual(['sync_cancelled'])
   expect(harness.take(observed('dee', 4, 'true', 'partial'))).toContainEqual(expect.stringMatching(/^dee crm true/))
   expect(harness.take(observed('ann', 6))).toHaveLength(3)

@@ -6,8 +6,8 @@ interface Item extends FairQueueItem<Item> {
 }
 
 /**
- * A queue whose items have names such as `a1`. The first letter is the group. A number after a
- * colon is the cost, which is otherwise 1.
+ * The items have names of the form `a1`. The first letter is the group. A number after a colon is
+ * the cost, which is otherwise 1.
  */
 function namedQueue() {
   const queue = new FairQueue<Item>()

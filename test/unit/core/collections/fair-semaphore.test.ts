@@ -3,7 +3,7 @@ import { FairSemaphore, type PermitRequest } from '../../../../src/core/collecti
 
 /**
  * A semaphore, and the names of the requests that have begun. The first letter of a name is the
- * group of the request. A number after a colon is the cost of the request. The default cost is 1.
+ * group. A number after a colon is the cost, which is otherwise 1.
  */
 function withPermits(permits: number) {
   const semaphore = new FairSemaphore(permits)

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { KafkaOutage } from '../../../../src/core/collector/kafka-outage.ts'
 
 /**
- * The state after the steps. For example, `tried 0, failed 5` is a request at 0 ms that failed at 5
- * ms. `sentNothing 0` means that the request at 0 ms sent nothing to Kafka.
+ * For example, `tried 0, failed 5` is a request at 0 ms that failed at 5 ms. `sentNothing 0` means
+ * that the request at 0 ms sent nothing to Kafka.
  */
 function after(steps: string): KafkaOutage {
   const outage = new KafkaOutage()

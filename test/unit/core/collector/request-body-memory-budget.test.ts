@@ -20,10 +20,10 @@ function heldOf(text: string): Held {
 }
 
 /**
- * Opens the bodies, the oldest first, and then requests memory for the last body of the list.
- * Returns whether this body gets the memory, the indexes of the evicted bodies, and the limit that
- * was reached. The limits are 150 bytes for authenticated bodies, 60 bytes for bodies without a
- * write key, and 90 bytes per address.
+ * Opens the bodies, the oldest first, and then requests memory for the last one. Returns whether
+ * this body gets the memory, the indexes of the evicted bodies, and the limit that was reached. The
+ * limits are 150 bytes for authenticated bodies, 60 bytes for bodies without a write key, and 90
+ * bytes per address.
  */
 function ask(bodies: readonly Held[]): (boolean | number | BodyRefusal)[] {
   const before = bodies.slice(0, -1)

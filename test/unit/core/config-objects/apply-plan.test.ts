@@ -6,7 +6,7 @@ import { fingerprintOf, maskDocument } from '../../../../src/core/config-objects
 const url = 'https://crm.example.com/hooks'
 const crm = { id: 'crm', sources: ['web'], webhooks: [{ url }] }
 const wanted = (document: ObjectDocument = {}) => ({ id: 'crm', document: { ...crm, ...document } })
-/** An object as the API returns it. The secrets in `document` are in plain text here. */
+/** An object as the API returns it, but with secrets in plain text. */
 const existing = (document: ObjectDocument = {}, more: Partial<ExistingObject> = {}): ExistingObject => ({
   id: 'crm',
   origin: 'api',
@@ -18,7 +18,6 @@ const [one, two, three] = ['the first shared secret', 'the second shared secret'
 const shown = (secret = ''): string => `*** (${fingerprintOf(secret)})`
 const shownUrl = (text: string): string => `${new URL(text).origin}/*** (${fingerprintOf(text)})`
 
-/** The only step of the plan for one wanted and one existing object. */
 function step(before: ExistingObject | undefined, after: ObjectDocument = {}) {
   const [only, ...others] = applyPlanOf({
     kind: 'destination',

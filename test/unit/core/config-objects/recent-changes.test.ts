@@ -4,7 +4,6 @@ import { epochMs } from '../../../../src/core/time.ts'
 import { start } from '../../../support/builders.ts'
 import { objectRecord } from '../../../support/config-objects/example-objects.ts'
 
-/** `count` changes of one object, one in each millisecond from `start` on. */
 function changesOf(count: number): RecentChanges {
   const changes = new RecentChanges()
   for (let index = 0; index < count; index++)

@@ -12,7 +12,6 @@ interface Node {
 /** Keys that can also be set as `…File` although their values, certificates, are not secret. */
 const certificates = ['tls.clientCert', 'tls.ca']
 
-/** The paths of all other keys that can also be set as `…File`. Their values are secrets. */
 function secretKeys({ properties = {}, items }: Node, path: Path = []): readonly Path[] {
   const own = Object.keys(properties).filter(
     key => Object.hasOwn(properties, `${key}File`) && !certificates.includes(formatPath([...path, key])),
@@ -24,7 +23,6 @@ function secretKeys({ properties = {}, items }: Node, path: Path = []): readonly
   ]
 }
 
-/** A document that has a text at this path. */
 function documentWith([key, ...rest]: Path): unknown {
   if (key === undefined) return 'a secret'
   return typeof key === 'number' ? [documentWith(rest)] : { [key]: documentWith(rest) }

@@ -91,7 +91,7 @@ it('deferUntilTurn: keeps a turn that has just passed, so that it is not valid f
   expect(carriedAfter(decision).notBefore).toBe(carried.notBefore)
 })
 
-// The end of a pause comes from the monotonic clock, which has fractions of milliseconds. The retry
+// The end of a pause has fractions of milliseconds, because of the monotonic clock. The retry
 // record has whole milliseconds, so the end is rounded up.
 it.each([
   ['a pause', deferByLimit({ kind: 'defer_pause', forMs: 14_999.0364 }, carriedOf({}), defaultPolicy, now)],

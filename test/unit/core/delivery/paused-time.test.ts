@@ -7,7 +7,6 @@ import { carriedAfter, summary } from '../../../support/dispatcher/decision-nota
 
 const policy = { ...defaultPolicy, pauseKeepsWindow: true }
 const now = later('1h')
-/** The state of a delivery that has waited since `at` because of the pause. */
 const waitingSince = (at: DeliveryState['pausedAt'], given: Partial<DeliveryState> = {}): DeliveryState =>
   carriedOf({ reason: 'paused', pausedAt: at, ...given })
 
@@ -144,9 +143,8 @@ describe('headers that another process wrote', () => {
 
   it.each<[string, Record<string, string>, Partial<DeliveryState>]>([
     ['as written', {}, { pausedAt: start, pausedFor: duration('1h') }],
-    // An earlier version of Hookline does not know the header `paused-at`, and copies it to the
-    // next retry record, which can have a different reason. So the header counts only in a record
-    // with the reason `paused`.
+    // An earlier version of Hookline copies the unknown header `paused-at` to the next retry
+    // record. So the header counts only in a record with the reason `paused`.
     ['paused-at of an earlier wait', { reason: 'http_5xx' }, { pausedAt: undefined, pausedFor: duration('1h') }],
     ['malformed', { 'paused-at': 'x', 'paused-for': '-1' }, { pausedAt: undefined, pausedFor: undefined }],
   ])('%s', (_, changed, expected) => {

@@ -59,7 +59,6 @@ const spent = carriedOf({
   refusedWebhooks: ['0a1b2c3d'],
   round: 2,
 })
-/** A dead letter of a delivery to destination `id`. */
 const deliveryGivenUp = (reason: DeadLetterReason, id = 'crm', record = recordOf()): LogRecord =>
   inTopic(deadLetterRecord(record, { ...spent, destination: id }, reason))
 
@@ -68,9 +67,9 @@ describe('a delete message', () => {
     { userIds: ['ada'], sources: undefined, suppress: false },
     { id: 'd-1', createdAt: start, users: 1, isSuppressed: false, sources: [{ id: 'web', destinations: ['crm'] }] },
   )
-  // A deletion suppresses its users for 53 days (1,272 h). After a replay, the delivery of a delete
-  // message may be paused for 48 h, and its retry window lasts 4 h. So a delete message can be
-  // replayed for up to 1,220 h after the deletion.
+  // A deletion suppresses its users for 53 days (1,272 h). A replayed delete message may be paused
+  // for 48 h, and its retry window lasts 4 h. So it can be replayed for up to 1,220 h after the
+  // deletion.
   it.each<[string, string, string]>([
     ['is replayed while its suppression exists until the delivery ends', '1219h', 'delivery'],
     ['is refused when its suppression could expire before that', '1221h', 'deletion_expired'],
@@ -165,8 +164,7 @@ describe('an event that never became a delivery is replayed to its original topi
     ['record_too_large', undefined, undefined],
     ['unknown_source', { messageId: 'm1' }, undefined],
     ['unknown_source', { messageId: 'm1', destination: 'crm' }, undefined],
-    // The dispatcher checks later, when it routes the event, whether the event is for this
-    // destination.
+    // The dispatcher checks later whether the event is for this destination.
     ['unknown_destination', { messageId: 'm1', destination: 'crm' }, undefined],
   ] as const)('unchanged: %s %j', (reason, known, code) => {
     expect(wayOf(inTopic(deadLetterRecord(event, known, reason, code)))).toEqual({

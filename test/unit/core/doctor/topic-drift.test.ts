@@ -8,7 +8,6 @@ import { maxDeliveryAge, topicConfig, topicNames, topicSpecs, topicToCreate } fr
 const window = durationMs(4 * 3_600_000)
 const specsFor = (replicationFactor: number) =>
   topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor }, [durationMs(10_000)])
-/** The topics exactly as they are specified, with changes to some of them. */
 function cluster(changes: Record<string, Partial<TopicDescription> | undefined>, replicationFactor = 3) {
   const specs = specsFor(replicationFactor)
   return specs

@@ -104,8 +104,8 @@ describe('ConcurrencyLimiter', () => {
             held[index] = (held[index] ?? 0) + 1
           }
       // The destinations take permits (slots for concurrent requests) in turn, one at a time. So
-      // the first destination was alone on the host only for its first permit, and got no more
-      // permits than the others.
+      // the first destination, which was alone on the host only for its first permit, got no more
+      // than the others.
       expect(Math.max(...held)).toBe(each)
       expect(limiter.hasPermit(rooms[count] as PermitShares)).toBe(true)
     })

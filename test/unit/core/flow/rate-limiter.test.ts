@@ -26,8 +26,8 @@ describe('100 per second, with a burst of one second', () => {
 })
 
 /**
- * Counts the permits that a limiter gives from the time `from` to the time `to`, in ms. Requests
- * the next permit whenever the wait of the limiter has ended.
+ * Takes a permit whenever the limiter allows it, from the time `from` to the time `to`, in ms.
+ * Returns the number of permits.
  */
 function turnsUntil(limiter: RateLimiter, from: number, to: number, perSecond: number): number {
   let count = 0

@@ -10,10 +10,7 @@ function steady(perSecond: number): SlowDown {
   return slowDown
 }
 
-/**
- * Starts attempts from `from` to before `until`, at most one in each millisecond, and delivers them
- * immediately. Returns their number.
- */
+/** Starts at most one attempt in each ms, and delivers it immediately. Returns their number. */
 function deliverAll(slowDown: SlowDown, from: number, until: number): number {
   let count = 0
   for (let now = from; now < until; now++) {

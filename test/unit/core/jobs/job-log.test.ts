@@ -9,7 +9,6 @@ const created = resendJob('a')
 const claimed = running(created)
 const done = ended('done', epochMs(9))(claimed, 'w')
 
-/** The result of applying `job` to a log that has read `before`. */
 function fold(before: readonly Job[], job: Job, isRead = true) {
   const log = new JobLog()
   for (const each of before) log.apply(each)

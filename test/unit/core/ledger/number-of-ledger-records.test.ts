@@ -14,10 +14,9 @@ interface Load {
 }
 
 /**
- * Commits one partition, and stores each ledger record before the next commit. Returns three
- * numbers. `records` is the number of ledger records. `late` is the number of commits whose offset
- * was below that of the last finished delivery. `read` is the number of ledger records that a
- * reader of all hours must read.
+ * Commits one partition, and stores each ledger record before the next commit. `records` is the
+ * number of ledger records. `late` is the number of commits whose offset was below that of the last
+ * finished delivery. `read` is the number of ledger records that a reader of all hours must read.
  */
 function volumeOf({ destinations, perCommit, commitsPerHour, hours }: Load) {
   const ids = Array.from({ length: destinations }, (_, index) => `destination-${index}`)

@@ -18,7 +18,6 @@ function store(chain: RecordChain, counts: LedgerCounts, offset: number): Pendin
   return batch
 }
 
-/** The number of admitted deliveries in a record. */
 function admittedIn({ value }: PendingRecord): number {
   const cells = readLedgerCounts({ bytes: value, at: 0 })?.cells() ?? []
   return [...cells].reduce((sum, [, , { admitted }]) => sum + admitted, 0)
@@ -47,7 +46,7 @@ it('does not become larger than 512 KiB', () => {
   const chain = new RecordChain(undefined, 0)
   for (let offset = 0; offset < 7; offset++) store(chain, countsOf(5_000, 490_000 + offset), offset)
   // A record usually absorbs the seven records before it: it also has their counts, so a reader can
-  // skip them. This one absorbs only six, because it would be larger than 512 KiB with all seven.
+  // skip them. With all seven, this one would be larger than 512 KiB.
   const full = store(chain, countsOf(5_000, 490_007), 7)
   expect([full.previousOffset, full.absorbed, full.value.length < 512 * 1_024]).toEqual([0, 6, true])
 })

@@ -42,8 +42,7 @@ it('needs time proportional to the length of a text', () => {
   for (const text of ['a+'.repeat(500_000), 'a://'.repeat(250_000), `a://${'@'.repeat(1_000_000)}`]) {
     const startedAt = process.cpuUsage()
     withoutPaths(`${text}://`)
-    // The bound is 2 s of CPU time. A quadratic algorithm took 435 ms for 16 KB and would take half
-    // an hour here.
+    // A quadratic algorithm took 435 ms for 16 KB and would take half an hour here.
     expect(process.cpuUsage(startedAt).user).toBeLessThan(2_000_000)
   }
 })
@@ -68,7 +67,6 @@ interface Node {
   readonly [key: string]: unknown
 }
 
-/** The names of the fields in the log calls of a source text. */
 function loggedNames(source: string): readonly string[] {
   const calls: Node[] = []
   const constants = new Map<string, Node[]>()
@@ -103,8 +101,8 @@ function isLogging(callee: Node): boolean {
 }
 
 /**
- * The names of the fields of an object. If the expression is a variable, these are the fields of
- * each object that initializes a variable of this name in the same source text.
+ * The names of the fields of an object. For a variable, these are the fields of each object that
+ * initializes a variable of this name in the source text.
  */
 function keysOf(expression: Node, constants: ReadonlyMap<string, readonly Node[]>): readonly string[] {
   const inner = (key: string): readonly string[] => keysOf(expression[key] as Node, constants)
@@ -146,8 +144,8 @@ it('every logged field is on the allowlist', () => {
   const source = join(import.meta.dirname, '../../../../src')
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'))
   const names = new Set(files.flatMap(name => loggedNames(readFileSync(join(source, name), 'utf8'))))
-  // The search must find known names in plain calls, in spread objects, in conditional expressions,
-  // and in objects that are the value of a variable.
+  // The search must find names in plain calls, spread objects, conditional expressions, and
+  // variables.
   for (const known of ['destination', 'waitedMs', 'code', 'schemaId', 'mode', 'audit']) expect(names).toContain(known)
   expect([...names].filter(name => loggable({ [name]: 1 })[name] === redacted)).toEqual([])
 })

@@ -3,7 +3,7 @@ import { maxElements, maxMessages, writeKeyIn } from '../../../../src/core/messa
 import type { CallType, Message } from '../../../../src/core/message/message.ts'
 import { type Normalised, receivedAt, take, taken } from '../../../support/collector/normalise-body.ts'
 
-/** The only message of a body. Fails if the body has rejected messages. */
+/** Fails if the body has rejected messages. */
 function only(body: unknown, type?: CallType): Message {
   const { messages, rejected } = taken(body, type)
   expect(rejected).toEqual([])
@@ -132,7 +132,7 @@ describe('the fields of the batch', () => {
     expect(batch(256)).toMatchObject({ rejected: [], messages: { length: 256 } })
     expect(batch(257)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
     // Hookline accepts at most 2,500 messages of a batch, and a rejected message gets no copy of
-    // the batch's `context`. So the error for this batch of 10,000 messages counts 2,500 copies.
+    // the batch's `context`. So the error counts 2,500 copies.
     expect(batch(maxElements)).toMatchObject({ message: expect.stringContaining(', and 2500 messages get a copy.') })
   })
 

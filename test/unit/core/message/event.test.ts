@@ -38,8 +38,7 @@ describe('headOf', () => {
 describe('normaliseEvent', () => {
   const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
   /**
-   * An event of a producer that is not Hookline's. Any field can be absent. The JSON parts of the
-   * message, for example `context`, can be any text.
+   * An event of a foreign producer. Any field can be absent, and the JSON parts can be any text.
    */
   const foreign = (message: object, fields: object = {}): Event => ({
     sourceId: 's1',

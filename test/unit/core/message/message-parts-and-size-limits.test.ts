@@ -7,7 +7,6 @@ import {
 } from '../../../../src/core/message/message-parts-and-size-limits.ts'
 
 const partsOfTrack = (fields: object, batch: BatchDefaults = {}) => partsOf('track', { ...fields }, batch)
-/** The parts of a call with these fields, as JSON texts. By default, it is a track call. */
 function textsOf(fields: object, batch: BatchDefaults = {}, type: CallType = 'track') {
   const outcome = partsOf(type, { ...fields }, batch)
   if (outcome.kind === 'rejected') throw new Error(outcome.message)

@@ -3,10 +3,7 @@ import { membersIn, splitJson } from '../../../../src/core/message/split-json.ts
 
 const options = { list: 'batch', members: ['writeKey', 'context'], maxElements: 6 }
 
-/**
- * Splits a JSON text. Returns the texts of its elements or members, or the kind of the outcome if
- * it is not a list.
- */
+/** Returns the texts of the elements or members, or the kind of the outcome if it is not a list. */
 function cut(text: string, maxElements = options.maxElements): readonly string[] | string {
   const outcome = splitJson(text, { ...options, maxElements })
   if (outcome.kind !== 'list') return outcome.kind

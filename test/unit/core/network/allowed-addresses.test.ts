@@ -10,11 +10,7 @@ import {
 
 const kindOf = (ip: string, allow: readonly string[] = []) => classifyAddress(ip, parseAllow(allow)).kind
 
-/**
- * The first and the last address of each range. `outside` has the neighbours of the range: the
- * address directly before it and the address directly after it. A neighbour that is not public is
- * left out.
- */
+/** The first and the last address of each range. `outside` has its public neighbours. */
 const edges: readonly (readonly [range: string, first: string, last: string, outside: readonly string[]])[] = [
   ['"this network", 0.0.0.0/8', '0.0.0.0', '0.255.255.255', ['1.0.0.0']],
   ['private, 10.0.0.0/8', '10.0.0.0', '10.255.255.255', ['9.255.255.255', '11.0.0.0']],

@@ -3,8 +3,8 @@ import { ConnectionLimiter } from '../../../../src/core/network/connection-limit
 
 /**
  * Runs steps that are separated by spaces. `a1` opens the connection 1 of the address `a`, `a1+`
- * starts a request on it, `a1-` ends a request on it, and `a1x` closes it. Returns the decision of
- * the limiter about the connection that the last step opens.
+ * starts a request on it, `a1-` ends a request on it, and `a1x` closes it. Returns the decision
+ * about the connection that the last step opens.
  */
 function lastOf(steps: string, limiter: ConnectionLimiter<string>): string {
   let last = ''

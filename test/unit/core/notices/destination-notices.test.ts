@@ -21,9 +21,8 @@ const dead = (deadLetters: DestinationFacts['deadLetters']) => seen({ deadLetter
 type Step = readonly [at: number, facts: DestinationFacts | undefined]
 
 /**
- * The notices that a list of steps causes, each with its time. At each step, the facts (what a
- * process has seen about the destination) are observed, and then the due notices are taken. A step
- * without facts only takes the due notices.
+ * The notices that the steps cause, each with its time. Each step observes its facts (what a
+ * process has seen about the destination), if any, and takes the due notices.
  */
 function story(steps: readonly Step[]): readonly string[] {
   const notices = new DestinationNotices('crm')

@@ -103,7 +103,6 @@ describe('after a 401', () => {
   const accept = (cache: TokenCache, url: string, seconds: number) => withAcceptance(cache, url, seconds * second)
   const refuse = (cache: TokenCache, url: string, seconds: number, isRepeated = false) =>
     planAfterRefusal(cache, { token: cache.token as Token, url, isRepeated, now: seconds * second })
-  /** The cache after the endpoint refused the token and another token was issued. */
   const replaced = (cache: TokenCache, url: string, seconds: number): TokenCache => {
     const plan = refuse(cache, url, seconds)
     if (plan.kind !== 'repeat') throw new Error(`the plan is ${plan.kind}`)

@@ -8,7 +8,6 @@ import {
 import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
 import { formatPath } from '../../../../src/core/settings/settings-problem.ts'
 
-/** A configuration with all keys that name files. */
 const everywhere = namedFiles({
   kafka: {
     brokers: ['a:1'],

@@ -11,7 +11,6 @@ const validate = new ajv.Ajv2020({ strict: true, strictTypes: false }).compile(c
 
 type Node = { [key: string]: unknown; properties?: Record<string, Node>; items?: Node }
 
-/** Every key of the schema, with its subschema. */
 function keysOf(node: Node, path = ''): [string, Node][] {
   const own = Object.entries(node.properties ?? {}).flatMap(([key, value]): [string, Node][] => [
     [`${path}${key}`, value],
@@ -61,8 +60,7 @@ describe('the JSON Schema', () => {
     const defaults = keysOf(configurationJsonSchema() as Node).map(([, node]) =>
       JSON.stringify(node['default'] ?? null),
     )
-    // These two defaults match the pattern, but are intended: the operator API listens only on this
-    // host, and `ordering` is `key`.
+    // These two defaults match the pattern, but are intended.
     const own = ['"127.0.0.1:8090"', '"key"']
     expect(defaults.filter(each => /127\.0\.0\.1|::1|localhost|key|secret/i.test(each))).toEqual(own)
   })

@@ -36,8 +36,7 @@ it('the file may refer to sources and destinations of the config topic, if there
     'source web: its messages are not delivered, because no enabled destination receives them; add the id of the source to "sources" of a destination',
   )
 
-  // The file refers to objects of the config topic. These references have no effect before the
-  // objects are merged into the settings.
+  // References to objects of the config topic have no effect before these objects are merged.
   expect(createRouting(result.settings).bySource).toEqual(new Map([['web', []]]))
   expect([...audienceDirectory(result.settings).get('Shoppers')!.destinations]).toEqual([])
   const objects = [

@@ -21,7 +21,7 @@ const int32 = (value: number): Buffer => {
 }
 const text = (value: string): Buffer => Buffer.concat([int32(value.length).subarray(2), Buffer.from(value)])
 
-/** A Metadata v4 response of a broker. It has the correlation id of the request. */
+/** A Metadata v4 response of a broker, with the correlation id of the request. */
 function answer(correlation: Buffer): Buffer {
   const nullText = Buffer.from([0xff, 0xff])
   const first = [int32(1), text('a.example.com'), int32(9092), nullText]

@@ -54,10 +54,7 @@ describe('alerts', () => {
   })
 })
 
-/**
- * The installations that an expression selects by name. A rule must apply to all installations, so
- * this list must be empty.
- */
+/** A rule must apply to all installations, so it may select none by name. */
 const selectedInstallations = (expr: string): readonly string[] => {
   const matchers = askedIn(expr).metrics.flatMap(metric => metric.matchers)
   return matchers.filter(({ label }) => label === 'job' || label === 'namespace').map(({ value }) => value)

@@ -14,7 +14,6 @@ const pages = allPages()
 const calledIn = ({ title }: { title: string }): string =>
   title.replace(/^Hookline: (.)/, (_, first: string) => first.toUpperCase())
 
-/** The names of dashboards and panels that runbooks may use. */
 const titles = new Set([...dashboards.map(calledIn), ...shownPanels.map(({ panel }) => panel.title)])
 
 /** The texts in italics that begin with a capital letter. */
@@ -25,8 +24,8 @@ const quotedIn = (text: string): readonly string[] =>
 const ofHookline = ' and on (job, instance) hookline_build_info'
 
 /**
- * Texts that runbooks search for although they are not in the source. kubectl prints the first one.
- * pino writes the second one to the log of Hookline.
+ * Texts in runbooks that are not in the source. kubectl prints the first one. pino writes the
+ * second one to the log of Hookline.
  */
 const foreign = ['Last State', '"level":"error"']
 const source = globSync('src/**/*.ts', { cwd: checkout })

@@ -229,7 +229,6 @@ describe('inputs that cannot be decoded', () => {
 
 describe('inputs that Kafka lost', () => {
   const at = { topic: 'hookline.audience-input', partition: 0 }
-  /** A loss of unread records, as the consumer reports it. */
   const losses: Readonly<Record<string, (harness: AudiencesHarness) => void>> = {
     'deleted by retention': ({ consumer }) => {
       const next = consumer.handlers?.positions()[0]?.offset ?? 0

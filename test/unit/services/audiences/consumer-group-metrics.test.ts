@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals'
 import { AudiencesHarness } from '../../../support/audience/harness.ts'
 import { audience, ended, observed } from '../../../support/audience/partition-harness.ts'
 
-/** The current metrics of the consumer group `audiences`, by metric and other labels. */
 function shown(harness: AudiencesHarness): Record<string, number> {
   harness.service.refreshGauges()
   const own = [...harness.counts].filter(([key]) => key.includes('{audiences'))

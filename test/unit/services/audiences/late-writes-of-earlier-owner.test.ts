@@ -6,9 +6,8 @@ import { audience, ended, observed } from '../../../support/audience/partition-h
 const keyOf = (userId: string) => membershipKey({ audience, userId, destination: 'crm' })
 
 /**
- * Starts a service that has made Ann a member and has got the acknowledgement of this change. The
- * stale record is the first record of Ann's membership. In this record, the change is still in
- * flight.
+ * Starts a service that has made Ann a member. The stale record is the first record of her
+ * membership, in which this change is not yet acknowledged.
  */
 async function acknowledged() {
   const harness = await AudiencesHarness.started()

@@ -15,7 +15,6 @@ const webhook = fileSettings().destinations[0]!.webhooks[0]!
 const urls = webhook.urlHash
 const afterSteps: DestinationLifecycle = { disableAfter: durationMs(72 * step) }
 
-/** Settings in which the destination `file-crm` of the configuration file has this lifecycle. */
 const withLifecycle = (lifecycle: DestinationLifecycle, settings = fileSettings()): Settings => ({
   ...settings,
   destinations: settings.destinations.map(destination => ({ ...destination, lifecycle })),
@@ -30,7 +29,7 @@ class Installation {
     this.file = withLifecycle(lifecycle)
   }
 
-  /** Starts a process. When `file` changes, the process uses the new settings. */
+  /** When `file` changes, the process uses the new settings. */
   async process() {
     const { harness, clock } = this
     const logger = new RecordingLogger()

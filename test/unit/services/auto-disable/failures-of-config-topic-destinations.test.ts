@@ -62,7 +62,6 @@ const goneDocument = destinationDocument({ lifecycle: { onGone: 'disable' } })
 const failingDocument = destinationDocument({ lifecycle: { disableAfter: '1h' } })
 const movedDocument = { ...goneDocument, webhooks: [{ url: 'https://moved.example.com/' }] }
 
-/** A process whose config topic has the destination `crm`. */
 async function withDestination(document: ObjectDocument) {
   const { harness, process, change } = await oneOperator()
   await change(document)
@@ -76,7 +75,6 @@ async function withDestination(document: ObjectDocument) {
   return { harness, process, watch, webhook, change, isDisabled }
 }
 
-/** A process whose destination `crm` of the config topic responds with 410 Gone. */
 async function goneOnTopic() {
   const all = await withDestination(goneDocument)
   all.watch.gone('crm', all.webhook())

@@ -20,8 +20,7 @@ describe('an accepted message', () => {
     ])
     const keys = collector.producer.records(collector.topics.events).map(({ key }) => key)
     expect(keys).toEqual([Buffer.from('u'), Buffer.from('n')])
-    // The collector sets no partition. The producer selects it by the key, as all clients do that
-    // are compatible with the Java client.
+    // The producer selects the partition by the key, as the Java client does.
     expect(collector.producer.records(collector.topics.events).every(({ partition }) => partition === undefined)).toBe(
       true,
     )
@@ -137,8 +136,8 @@ describe('a rejected message', () => {
     const collector = new CollectorHarness()
     const refused: number[] = []
     const canEverReserve = (bytes: number): boolean => refused.push(bytes) > 1
-    // A request first reserves 24 bytes for each of its messages, for the position of the message
-    // in the body. `reserve` permits this reservation for three messages, and nothing after it.
+    // A request first reserves 24 bytes for each of its messages, for its position in the body.
+    // `reserve` permits only this reservation for three messages.
     const reserve = (bytes: number): boolean => bytes === 24 * 3
     const answer = await collector.answered([page('a'), 1, 1], { reserve, canEverReserve })
     expect(answer).toMatchObject({ kind: 'refused', code: 'payload_too_large', retryAfter: undefined })

@@ -68,10 +68,9 @@ describe('short work', () => {
 
 describe('sources whose requests wait at the same time', () => {
   /**
-   * Functions for the calls of `createFairTurns`. `turns` requests turns (a turn is a part of the
-   * work for one request). `shortWork` requests short work, which does not wait for turns. `in`
-   * waits for a number of iterations of the event loop. It returns what was granted in this time,
-   * in order, each as `<source> <number>`.
+   * `turns` requests turns (a turn is a part of the work for one request). `shortWork` requests
+   * short work, which does not wait for turns. `in` waits for a number of iterations of the event
+   * loop. It returns what was granted in this time, in order, each as `<source> <number>`.
    */
   function recorded() {
     const { next, short } = createFairTurns(new ManualClock())
@@ -134,8 +133,8 @@ describe('many short requests', () => {
     const text = `{"type":"page","userId":"u"${' '.repeat(30_000)}}`
     for (let index = 0; index < 6; index += 1) collector.request(text)
     const stored = (): number => collector.producer.records(collector.topics.events).length
-    // All six requests arrive in one iteration of the event loop. The collector parses two requests
-    // in each iteration. The first `settle` resolves after the second iteration.
+    // All six requests arrive in one iteration of the event loop, and two are parsed in each. The
+    // first `settle` resolves after the second iteration.
     for (const expected of [4, 6]) {
       await collector.settle()
       expect(stored()).toBe(expected)

@@ -7,7 +7,6 @@ const accepted = { kind: 'accepted', rejected: [] }
 const unavailable = { kind: 'refused', code: 'unavailable', retryAfter: 5 }
 const down = new Error('no leader')
 
-/** A collector whose first request has just failed. */
 async function failing(): Promise<CollectorHarness> {
   const collector = new CollectorHarness()
   const box = collector.request(batch)
@@ -29,8 +28,8 @@ describe('when Kafka does not store a record', () => {
     expect(box.answer).toMatchObject(unavailable)
     expect(collector.count('produceFailures{hookline.events}')).toBe(1)
     expect(collector.count('collectorMessages{web,accepted}')).toBe(0)
-    // The producer has not yet reported a result for the third record, so the memory of this record
-    // is still in use.
+    // The producer has not yet reported the result of the third record, so its memory is still in
+    // use.
     expect(collector.held('records')).toBeGreaterThan(0)
     collector.producer.answer()
     expect(collector.held('records')).toBe(0)
@@ -47,8 +46,8 @@ describe('when Kafka does not store a record', () => {
     expect(collector.held('records')).toBeGreaterThan(0)
     collector.producer.answer()
     expect(collector.held('records')).toBe(0)
-    // The record is stored late. It does not count as accepted, because the sender has already got
-    // an error response.
+    // The record is stored late. The sender has already got an error, so it does not count as
+    // accepted.
     expect(collector.count('collectorMessages{web,accepted}')).toBe(0)
   })
 
@@ -62,8 +61,7 @@ describe('when Kafka does not store a record', () => {
 describe('while Kafka stores the records of some partitions only', () => {
   it('accepts all requests, is ready, and logs the failures at most once a minute', async () => {
     const collector = new CollectorHarness()
-    // Each failed write comes 3 s after a successful one. A failed write begins an outage only if
-    // no write has succeeded for 10 s.
+    // A failed write begins an outage only if no write has succeeded for 10 s.
     for (let failures = 0; failures < 21; failures += 1) {
       expect(await collector.answered(batch)).toEqual(accepted)
       await collector.advance(3_000)
@@ -101,8 +99,8 @@ describe('while Kafka stores nothing', () => {
       await collector.advance(100)
       collector.request(batch)
     }
-    // The first request reaches its time limit of ten seconds. Every 100 ms, the next request
-    // reaches its time limit.
+    // The first request reaches its time limit of ten seconds. After that, another request reaches
+    // its own every 100 ms.
     await collector.advance(8_100)
     expect(first.answer).toMatchObject(unavailable)
     const probe = collector.request(batch)

@@ -8,7 +8,7 @@ const batch = { batch: [page('a'), page('b'), page('c')] }
 const accepted = { kind: 'accepted', rejected: [] }
 const down = new Error('no leader')
 
-/** Sends the batch. Kafka stores its first `stored` messages, and refuses the others. */
+/** Kafka stores the first `stored` messages, and refuses the others. */
 async function fail(collector: CollectorHarness, stored = 0): Promise<void> {
   const failed = collector.request(batch)
   await collector.settle()

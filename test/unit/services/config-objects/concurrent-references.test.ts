@@ -3,9 +3,7 @@ import type { ChangeRequest, ObjectDocument, ObjectKind } from '../../../../src/
 import { ConfigTopicHarness, type OperatorProcess } from '../../../support/config-objects/config-topic-harness.ts'
 import { destinationDocument, fileSettings, sourceDocument } from '../../../support/config-objects/example-objects.ts'
 
-/*
- * Concurrent changes of different objects that together would break a reference between them.
- */
+/* Concurrent changes of different objects that together would break a reference between them. */
 
 const request = (kind: ObjectKind, id: string, document: ObjectDocument | undefined): ChangeRequest => ({
   ...{ kind, id, expected: { kind: 'any' }, by: 'ada' },
@@ -16,7 +14,6 @@ const deleteSource = (id: string) => request('source', id, undefined)
 const putDestination = (id: string, sources: readonly string[]) =>
   request('destination', id, destinationDocument({ sources }))
 
-/** Starts processes with the source `app`. */
 async function processes(count: number) {
   const harness = new ConfigTopicHarness()
   const all: OperatorProcess[] = []

@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals'
 import { configTopic, type OperatorProcess, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
 import { destinationDocument } from '../../../support/config-objects/example-objects.ts'
 
-/** The destinations of the config topic that a process has, with their versions. */
 const destinationsOf = ({ objects }: OperatorProcess): readonly string[] =>
   objects
     .list('destination')

@@ -21,7 +21,6 @@ let marks: SuppressionList
 /** Time for which the list keeps suppressions in these tests. The default is 53 days. */
 const lasts = durationMs(30 * 24 * 3_600_000)
 
-/** Starts another process that follows the same topic of suppressions. */
 const process = () => processWith(log.follower(topic))
 
 async function processWith<T extends TopicFollower>(own: T): Promise<{ marks: SuppressionList; follower: T }> {
@@ -137,7 +136,7 @@ describe('the age of the list', () => {
 })
 
 describe('changes', () => {
-  /** Lets the log acknowledge writes and deliver records until there are none. */
+  /** Lets the log acknowledge writes and deliver records until none are left. */
   const settle = async (): Promise<void> => {
     while (log.poll()) await new Promise(resolve => setImmediate(resolve))
   }

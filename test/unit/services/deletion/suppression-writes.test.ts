@@ -26,7 +26,6 @@ beforeEach(async () => {
   other = await startProcess()
 })
 
-/** Starts a process that follows the suppressions topic. */
 async function startProcess(): Promise<SuppressionList> {
   const deps = { follower: log.follower(topic), producer: log.producer(), topic, lasts, clock, logger: silent }
   const created = createSuppressionList(deps)
@@ -34,19 +33,17 @@ async function startProcess(): Promise<SuppressionList> {
   return created
 }
 
-/** Lets the log acknowledge writes and deliver records until there are none. */
+/** Lets the log acknowledge writes and deliver records until none are left. */
 const settle = async (): Promise<void> => {
   while (log.poll()) await new Promise(resolve => setImmediate(resolve))
 }
 
-/** A suppression for one source, written by a deletion at the current time. */
 const mark = (source: string, isSuppressed = false): Suppression => ({ source, deletedAt: clock.now(), isSuppressed })
 
 const deletion = (by: SuppressionList, added: Suppression): Promise<void> =>
   by.update('ada', held => mergeSuppressions(held, [added]))
 const lift = (by: SuppressionList): Promise<void> => by.update('ada', held => held && allowLaterEvents(held))
 
-/** The suppressions of the user in both processes, and in a process that starts now. */
 const inEachProcess = async (): Promise<(UserSuppressions | undefined)[]> =>
   [one, other, await startProcess()].map(list => list.get('ada'))
 

@@ -12,7 +12,6 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 function started() {
   const [clock, logger] = [new ManualClock(), new RecordingLogger()]
   const log = createAttemptLog({ clock, logger, attemptRecords: undefined })
-  /** Logs an attempt that failed and is retried after ten seconds. */
   const fails = (messageId: string): void => {
     const record = { topic: 't', partition: 0, offset: 1, timestamp: clock.now(), key: null, value: null, headers: {} }
     const carried = initialState(record, 'crm', messageId, clock.now(), durationMs(1))

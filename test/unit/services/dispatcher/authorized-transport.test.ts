@@ -16,10 +16,7 @@ interface Sent {
 const call: WebhookCall = { url: 'https://crm.example.com/', headers: { 'X-A': '1' }, body: Buffer.from('{}') }
 const timedOut: CallResult = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: 'timed out after 5s' }
 
-/**
- * The transport of a destination. The test responds for the endpoint and for the authorization
- * server.
- */
+/** The test responds for the endpoint and for the authorization server. */
 function setUp() {
   const clock = new ManualClock()
   const sent: Sent[] = []
@@ -40,7 +37,6 @@ function setUp() {
     transport.post({ ...call, ...given }, result => results.push(result))
   const issue = (value: string): void =>
     asked.shift()!({ kind: 'answered', status: 200, retryAfter: undefined, body: `{"access_token":"${value}"}` })
-  /** Advances the clock and runs all due callbacks. */
   const advance = (ms: number): Promise<void> => clock.advance(ms, () => new Promise(resolve => setImmediate(resolve)))
   return { clock, sent, asked, post, issue, advance, results, transport, authorize, destination }
 }

@@ -6,7 +6,7 @@ const deliveries = (harness: DispatcherHarness): number => harness.count('delive
 
 /**
  * Starts twice as many deliveries as one webhook has permits (slots for concurrent requests).
- * Returns how many requests were started, by the number of deliveries that had ended at that time.
+ * Returns the number of started requests, by the number of deliveries that had ended then.
  */
 async function callsByEnded(permits: number): Promise<Record<number, number>> {
   const calls: Record<number, number> = {}

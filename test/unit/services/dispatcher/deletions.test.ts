@@ -10,7 +10,6 @@ const day = 24 * 60 * minute
 
 const ids = (harness: DispatcherHarness) => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
 
-/** The delete message for Ada, from a deletion that is accepted now. */
 function deleteOf(harness: DispatcherHarness): Event {
   const sources = [{ id: 'web', destinations: ['crm'] }]
   const record = { id: 'd-1', createdAt: harness.clock.now(), users: 1, isSuppressed: false, sources }
@@ -133,7 +132,7 @@ describe('expired deletions', () => {
   it('are removed from the topic by the owner of partition 0', async () => {
     const harness = await DispatcherHarness.started()
     // After a replay, a message from before the deletion can be delivered for up to 53 days after
-    // the deletion (decision 40).
+    // it.
     harness.mark('ada', deletedBefore(53 * day - 60 * minute, harness))
     await harness.advance(60 * minute)
     expect(harness.marks.size).toBe(1)

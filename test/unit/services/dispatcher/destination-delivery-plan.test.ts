@@ -24,7 +24,6 @@ import {
 const routingTo = (...destinations: Destination[]) => createRouting({ sources: [sourceOf('web')], destinations })
 const crm = destinationOf({ id: 'crm', secrets: [new Secret('s')], webhooks: [webhookOf(0, { 'X-Tenant': '0' })] })
 
-/** The queue of `crm`. The test can change its configuration. */
 function setUp() {
   const limiter = new ConcurrencyLimiter({ maxInFlight: 9, perWebhook: 1, perHost: 9 })
   const target = new DestinationQueues(limiter).of('crm')

@@ -31,8 +31,7 @@ describe('ratePerSecond', () => {
     const startedAt = harness.clock.now()
     send(harness, 400)
     await harness.advance(10 * second)
-    // The process was idle before the backlog. So the first second also has a burst: the attempts
-    // of another 100 ms, which are about 5.
+    // The process was idle, so the first second also has a burst of about 5 attempts (100 ms).
     expect(perSecond(harness, startedAt, 8)).toEqual([54, 50, 50, 50, 50, 50, 50, 46])
     expect(harness.count('deliveries{crm,delivered}')).toBe(400)
     expect(harness.count('deliveries{crm,retried}')).toBe(0)
@@ -117,8 +116,7 @@ describe('a backlog of a limited destination', () => {
     const startedAt = harness.clock.now()
     send(harness, 5_000)
     await harness.advance(60 * second)
-    // The first 12 s are left out, because the first deferred deliveries return from the retry
-    // topic only after 10 s.
+    // The first deferred deliveries return from the retry topic only after 10 s.
     const counts = perSecond(harness, startedAt, 60, 'crm').slice(12)
     expect(Math.max(...counts)).toBeLessThanOrEqual(55)
     expect(counts.reduce((sum, count) => sum + count) / counts.length).toBeGreaterThan(40)
@@ -149,9 +147,8 @@ describe('maxConcurrency with several processes', () => {
     const policy = { maxConcurrency: 1 }
     const destinations = ['crm', 'erp'].map(id => destination(id, { policy }))
     const harness = await DispatcherHarness.started({ destinations })
-    // A destination with `maxConcurrency: 1` has one permit, which belongs to one of the four
-    // partitions. This process owns the partition with the permit of `crm`, but not the one with
-    // the permit of `erp`.
+    // With `maxConcurrency: 1`, the one permit belongs to one of the four partitions. This process
+    // owns the partition with the permit of `crm`, but not the one with the permit of `erp`.
     harness.partitions = 4
     await harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
     await harness.advance(6 * second)

@@ -138,8 +138,8 @@ describe('a pause with pauseKeepsWindow', () => {
     const harness = await DispatcherHarness.started({ destinations: [crm(true)] })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(48 * hour)
-    // Deferrals for other reasons last at most five minutes, and a delivery would have 576 of them
-    // in 48 h. During a long pause, the deferrals become longer.
+    // With deferrals of at most five minutes, a delivery would have 576 in 48 h. During a long
+    // pause, deferrals become longer.
     expect(harness.count('deferrals{paused}')).toBeLessThan(100)
     await harness.advance(3 * hour)
     expect(deadLetters(harness)).toEqual([])

@@ -3,7 +3,6 @@ import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
 import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
 import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
 
-/** Adds a delivery for the destination `id`. */
 function push(queues: DestinationQueues, id: string, orderKey?: string): void {
   const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
   queues.push({ target: queues.of(id), of, orderKey } as Delivery)
@@ -19,8 +18,7 @@ it('a queue that was emptied by spillover is slow until one of its deliveries ha
   target.attempts.started(inProgress, 0)
   queues.findSlow(1_000, Number.NEGATIVE_INFINITY)
   expect(queues.drainMatching(target, processor, 100, () => true)).toHaveLength(2)
-  // The queue is still slow: a new delivery would wait for as long as the oldest one, so it must be
-  // deferred immediately.
+  // A new delivery would wait for as long as the oldest one, so it must be deferred immediately.
   expect([...queues.slow]).toEqual([target])
   queues.ended(inProgress)
   expect([...queues.slow]).toEqual([])

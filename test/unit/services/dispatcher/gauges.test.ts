@@ -8,7 +8,6 @@ import { answered, DispatcherHarness, destination, ok } from '../../../support/d
 
 const minute = 60_000
 
-/** The current values of the series of a gauge, by their labels. */
 function shown(harness: DispatcherHarness, name: string): Record<string, number> {
   harness.service.refreshGauges()
   const own = [...harness.counts].filter(([key]) => key.startsWith(`${name}{`))

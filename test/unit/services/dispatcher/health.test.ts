@@ -15,7 +15,6 @@ afterEach(async () => {
   await server?.stop()
 })
 
-/** Serves `/livez` and `/readyz` of a dispatcher. Returns a function that requests them. */
 async function serve(harness: DispatcherHarness) {
   server = createOpsServer({
     listen: { host: '127.0.0.1', port: 0 },
@@ -44,7 +43,7 @@ describe('/livez fails', () => {
         503,
         '- consumers: last response from a broker, or last attempt to connect: 60000 ms ago\nfailed\n',
       ])
-      // /readyz does not fail, because the group is joined and the topics are writable.
+      // The group is joined and the topics are writable, so /readyz does not fail.
       expect(await ask('/readyz')).toEqual(well)
       harness[stalled].inactiveFor = durationMs(0)
       expect(await ask('/livez')).toEqual(well)
@@ -64,8 +63,7 @@ describe('/livez fails', () => {
       503,
       '- progress: the oldest record has been in progress for 900 s; no webhook request ended for 900 s while a record was in progress (limit: 900 s)\nfailed\n',
     ])
-    // Another process takes over the partitions, so the stalled record is no longer that of this
-    // process.
+    // Another process now owns the partition with the stalled record.
     harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
     expect(await ask('/livez')).toEqual(well)
   })

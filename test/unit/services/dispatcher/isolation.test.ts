@@ -17,10 +17,7 @@ function write(harness: DispatcherHarness, count: number, prefix = 'm'): void {
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
-/**
- * Advances the clock. Returns how many retry records each tick of the event loop writes to the
- * retry topic of 10 s.
- */
+/** Returns how many retry records each tick of the event loop writes to the retry topic of 10 s. */
 async function copiesPerTick(harness: DispatcherHarness, ms: number): Promise<readonly number[]> {
   const copies = (): number => harness.log.records(harness.topics.retry(10_000 as never)).length
   const perTick: number[] = []
@@ -93,8 +90,8 @@ describe('the circuit breaker of a destination', () => {
     const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
     write(harness, 10)
     await harness.advance(1)
-    // The deliveries of these events are deferred for 10 s and then for 30 s, so all are due after
-    // 40 s. One of them is then the probe of the circuit breaker.
+    // The deliveries are deferred for 10 s and then for 30 s, so all are due after 40 s. One of
+    // them is then the probe of the circuit breaker.
     write(harness, 20, 'later')
     await harness.advance(39_000)
     isDead = false
@@ -177,7 +174,7 @@ describe('a destination that accepts and never answers', () => {
     })
     write(harness, 6_000)
     // The first thousand records reach the prefetch limit of the partition. One second later, the
-    // dispatcher detects that `slow` delays the partition, and begins to defer its deliveries.
+    // dispatcher begins to defer deliveries of `slow`.
     await harness.advance(1_300)
     expect(harness.calls.filter(({ call }) => isFor('fast')(call))).toHaveLength(6_000)
     expect(harness.calls.filter(({ call }) => isFor('slow')(call))).toHaveLength(10)
@@ -268,7 +265,7 @@ describe('a destination that accepts and never answers', () => {
 })
 
 describe('a destination whose retries become due later than their retry topic releases them', () => {
-  /** The times of the requests to a destination for one message, in ms after the first of them. */
+  /** In ms after the first request for the message to this destination. */
   function times(harness: DispatcherHarness, host: string, id: string): readonly number[] {
     const of = harness.calls.filter(({ call }) => isFor(host)(call) && call.headers['X-Message-Id'] === id)
     return of.map(({ at }) => at - (of[0]?.at ?? 0))

@@ -50,10 +50,9 @@ function setUp() {
       processor.done(record, { hour: hourOf(clock.now()), entries })
     },
     /**
-     * Reads the position for an offset commit, and then calls `check` of the ledger writer, as the
-     * dispatcher does. `check` writes a ledger record if the metadata of the commit has no room for
-     * the counts, and discards counts that could not be written in time. Returns the position as it
-     * was before `check`, and the ledger in its metadata.
+     * Reads the position for an offset commit, and then calls `check`, as the dispatcher does.
+     * `check` writes a ledger record if the metadata of the commit has no room for the counts, and
+     * discards late counts. Returns the position before `check`, and the ledger in its metadata.
      */
     commit() {
       const { offset, metadata } = processor.tracker.position
@@ -194,8 +193,8 @@ describe('an append', () => {
     done(400)
     expect(commit().offset).toBe(1)
     appends[0]?.answer(undefined, 7)
-    // The counts of the second record are discarded at the next commit, without the usual wait of
-    // 15 s for a ledger record: the ledger already lacks counts of this hour.
+    // The ledger already lacks counts of this hour. So the counts of the second record are
+    // discarded at the next commit, without the usual wait of 15 s for a ledger record.
     commit()
     expect(commit().offset).toBe(2)
   })

@@ -10,7 +10,6 @@ import { answered, DispatcherHarness, destination, ok } from '../../../support/d
 const second = 1_000
 const hour = 3_600_000
 
-/** An authorization server that issues `t1`, `t2`, … */
 function tokenServer(seconds = 3_600) {
   let issued = 0
   const state = { isDown: false }
@@ -50,8 +49,7 @@ describe('a destination with OAuth2', () => {
       harness.write({ message: trackMessage(`m${at}`) })
       await harness.advance(1)
     }
-    // The request at 81 s starts the renewal of the token. The request itself is sent with the old
-    // token.
+    // The request at 81 s starts the renewal of the token, but is sent with the old token.
     expect(tokensOf(harness)).toEqual(['t1', 't1', 't1', 't1', 't2'].map(token => `Bearer ${token}`))
     expect(harness.tokenRequests).toHaveLength(2)
   })
@@ -171,8 +169,8 @@ describe('an authorization server that fails', () => {
     expect(harness.calls).toEqual([])
     expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()
     expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
-    // When the backoff has grown, there is one token request per minute, although 50 deliveries
-    // wait.
+    // When the backoff has grown, only one token request per minute is sent for 50 waiting
+    // deliveries.
     expect(harness.tokenRequests.length).toBeLessThan(130)
     server.state.isDown = false
     await harness.advance(hour)

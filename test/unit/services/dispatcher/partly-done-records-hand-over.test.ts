@@ -9,16 +9,14 @@ import { replayEvents } from '../../../support/dispatcher/replay-dead-lettered-e
 const idOf = (call: WebhookCall): string => call.headers['X-Message-Id'] as string
 const hostOf = (call: WebhookCall): string => new URL(call.url).host.split('.')[0] as string
 
-/** The message ids of the requests by destination, in the order in which they were sent. */
 function sent(harness: DispatcherHarness): Readonly<Record<string, readonly string[]>> {
   const byHost = Map.groupBy(harness.calls, ({ call }) => hostOf(call))
   return Object.fromEntries([...byHost].map(([host, calls]) => [host, calls.map(({ call }) => idOf(call))]))
 }
 
 /**
- * Starts a dispatcher that sends one request at a time to each webhook. `nextOwner` restarts the
- * dispatcher. The endpoint of `slow` responds only to requests after this restart. The other
- * endpoints respond immediately.
+ * Starts a dispatcher that sends one request at a time to each webhook. `nextOwner` restarts it.
+ * The endpoint of `slow` responds only after this restart, and the others immediately.
  */
 async function setUp(names: readonly string[], count: number) {
   let isSlow = true
@@ -113,8 +111,8 @@ describe('more destinations than the commit metadata has room for', () => {
     await harness.advance(10_000)
     await stopped
     expect(harness.count('deferrals{handover}')).toBeGreaterThan(0)
-    // The stop of the process caused this deferral, not the endpoint. So the deferral is not
-    // counted, and later waits stay short.
+    // The stop of the process caused this deferral, not the endpoint. So it is not counted, and
+    // later waits stay short.
     const deferred = harness.log.records(harness.topics.retry(durationMs(10_000)))
     expect(new Set(deferred.map(({ headers }) => headers['deferrals']))).toEqual(new Set(['0']))
     await nextOwner()

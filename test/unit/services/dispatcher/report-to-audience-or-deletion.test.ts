@@ -46,11 +46,7 @@ const outcomes = ({ log, topics }: DispatcherHarness) =>
     return entry?.kind === 'outcome' && `${entry.outcome.destination} ${entry.outcome.reason ?? entry.outcome.result}`
   })
 const done = ({ log, topics }: DispatcherHarness) => log.committed('live', topics.events)
-/**
- * The committed offset of the retry topic of 60 s. If the source of an event is not configured, the
- * event waits in several retry topics, because the configuration may still change. This topic is
- * the last of them.
- */
+/** The committed offset of the last retry topic in which an event of an unknown source waits. */
 const held = (harness: DispatcherHarness): number =>
   harness.log.committed('retries', harness.topics.retry(durationMs(60_000)))
 
@@ -76,8 +72,7 @@ describe('a membership update is reported once, with any result', () => {
     harness.write(changeAt(harness, to))
     await harness.advance(5 * hour)
     expect(inputs(harness)).toEqual([outcome(end === 'delivered' ? 'delivered' : 'undelivered', to)])
-    // The key is the user id. So the report is in the partition that has the memberships of the
-    // user.
+    // The key is the user id, so the report is in the partition of the user's memberships.
     expect(harness.log.records(harness.topics.audienceInput)[0]?.key).toEqual(Buffer.from('ada'))
     expect(done(harness)).toBe(1)
   })

@@ -41,8 +41,8 @@ describe('retries', () => {
     harness.write({ message: trackMessage('m1') })
     await harness.advance(hour)
     expect(harness.calls[1]!.at - harness.calls[0]!.at).toBe(100_000)
-    // The 100 s of Retry-After are divided: the retry waits one minute in a retry topic, a deferral
-    // waits 30 s in another one, and the last 10 s are spent in memory.
+    // The 100 s of Retry-After are one minute in a retry topic, a deferral of 30 s in another one,
+    // and 10 s in memory.
     expect(harness.count('deferrals{not_before}')).toBe(1)
   })
 

@@ -10,7 +10,6 @@ const write = (harness: DispatcherHarness, ...messages: readonly string[]): void
   for (const id of messages) harness.write({ message: trackMessage(id, { userId: id }) })
 }
 
-/** The number of records in all retry topics. */
 const retryRecords = ({ log, topics }: DispatcherHarness): number =>
   tiersOf(defaultSchedule).reduce((sum, tier) => sum + log.records(topics.retry(tier)).length, 0)
 const revokeAll = ({ handlers }: MemoryConsumer): void =>
@@ -68,8 +67,7 @@ describe('a partition that is being revoked', () => {
 it('a request that ends after its partition was revoked changes nothing; the next owner repeats it', async () => {
   const { harness } = await setUp()
   write(harness, 'a')
-  // `poll` starts the request. At the rebalance, the request is still in progress, because the
-  // dispatcher has not read its response yet.
+  // `poll` starts the request. At the rebalance, the dispatcher has not read its response yet.
   harness.log.poll()
   harness.live.rebalance()
   await harness.advance(1)

@@ -8,7 +8,7 @@ const { stallThresholdMs } = flowLimits.prefetch
 
 type Deps = ConstructorParameters<typeof SpilloverController>[0]
 
-/** A controller with default dependencies: no queue is slow, and timers never fire. */
+/** By default, no queue is slow, and timers never fire. */
 function spilloverWith({
   clock,
   ...deps

@@ -21,7 +21,6 @@ const everything = {
   'uber-trace-id': 'a:b:0:1',
   'X-Amzn-Trace-Id': 'Root=1',
 }
-/** The headers that each request of these tests has, besides trace headers. */
 const promised = ['User-Agent', 'Content-Type', 'Accept', 'Accept-Encoding', 'X-Message-Id'].sort()
 
 const crm = (...traceHeaders: boolean[]): Destination =>

@@ -19,8 +19,8 @@ const idOf = ({ headers }: WebhookCall): string => String(headers['X-Message-Id'
 const webhooks = ['quick', 'slow'].map((name, index) => ({ ...webhookOf(index), url: `https://${name}.example.com/` }))
 
 /**
- * A destination with `maxConcurrency: 12` and two webhooks: `quick` responds to each request with
- * 200 after 20 ms, unless the test sets another result, and `slow` responds as the test says.
+ * A destination with `maxConcurrency: 12` and two webhooks: by default, `quick` responds with 200
+ * after 20 ms, and `slow` responds as the test says.
  */
 async function start(
   slow: (id: string) => Response,

@@ -9,7 +9,6 @@ import { resendJob } from '../../../support/jobs/builders.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
-/** A runner of jobs with this store. No job may start. */
 function createRunner(store: Partial<JobStore>) {
   const clock = new ManualClock()
   const logger = new RecordingLogger()

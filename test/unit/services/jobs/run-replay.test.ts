@@ -10,10 +10,6 @@ import { MemoryTopicsProducer, whileWriting } from '../../../support/kafka/memor
 import { turns } from '../../../support/manual-clock.ts'
 import { context, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
 
-/**
- * Runs a job on the dead letters of a harness to its end. `refuses` decides which records the
- * producer rejects.
- */
 async function runToEnd(harness: ReplayHarness, job: Partial<ReplayJob>, refuses?: MemoryTopicsProducer['refuses']) {
   const { clock, events, inputs, memoryTopics } = harness
   const producer = new MemoryTopicsProducer(memoryTopics, refuses)

@@ -20,11 +20,10 @@ const routingOf = (...ids: readonly string[]): Routing =>
   createRouting({ sources: [sourceOf('web')], destinations: ids.map(id => destinationOf({ id })) })
 
 /**
- * Starts a resend of the records of a partition, in a process whose configuration can change.
- * Retention has removed the records before the offset `beginning`. If `records` has some of them,
- * retention removes these only after the job has read them. `sent` has the offsets of the sent
- * events. `refusalOf` returns the error with which Kafka refuses the copy of the event at an
- * offset.
+ * Starts a resend of the records of a partition. Retention has removed the records before the
+ * offset `beginning`, but those in `records` only after the job has read them. `sent` has the
+ * offsets of the sent events. `refusalOf` returns the error with which Kafka refuses the copy of
+ * the event at an offset.
  */
 function startResend(
   job: Partial<ResendJob> = {},
@@ -167,7 +166,6 @@ it('counts the events that are too large for the retry topic, and logs the first
 })
 
 describe('events that are read and not sent', () => {
-  /** Starts a resend that sends none of `count` events, and counts the events that it has read. */
   function startReading(count: number, job: Partial<ResendJob>) {
     const records = Array.from({ length: count }, (_, offset) => eventAt(offset))
     const resend = startResend(job, records, routingOf('late'))

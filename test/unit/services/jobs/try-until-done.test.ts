@@ -5,7 +5,7 @@ import { ManualClock, turns } from '../../../support/manual-clock.ts'
 
 const failure = (fields: object): Error => Object.assign(new Error('down'), fields)
 const unreachable = failure({ code: 'ECONNREFUSED', retriable: true })
-/** Starts to work on a job. `run` gets the number of the try, from 1 on. */
+/** `run` gets the number of the try, from 1 on. */
 function startWork(run: (work: { tries: number; done: number }) => Promise<JobOutcome>) {
   const clock = new ManualClock()
   const job = createMemoryOwnedJob({ append() {} })

@@ -18,7 +18,7 @@ const recordOf = (job: Job) => ({
 
 /**
  * Returns the ids of the open replays. The word `active` follows an id if the replay has a record
- * of the last minute. The records of the jobs topic are `ageMs` old.
+ * of the last minute. The records are `ageMs` old.
  */
 async function openOf(jobs: readonly Job[], ageMs: number) {
   const topics = new MemoryTopics(() => epochMs(clock.now() - ageMs))

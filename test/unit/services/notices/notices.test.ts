@@ -9,10 +9,7 @@ import { answered, DispatcherHarness, destination, ok } from '../../../support/d
 const second = 1_000
 const minute = 60 * second
 
-/**
- * Starts a dispatcher. `crm` gets the messages, and `ops` gets the notices. Both have the source
- * `web`.
- */
+/** `crm` gets the messages, and `ops` gets the notices. */
 async function started(answer: (host: string) => CallResult) {
   const hostOf = (url: string): string => new URL(url).hostname.split('.')[0] ?? ''
   const harness = await DispatcherHarness.started({
@@ -28,7 +25,6 @@ async function started(answer: (host: string) => CallResult) {
         ...JSON.parse(call.body.toString()),
       }))
       .filter(({ id }) => id?.startsWith('notice-'))
-  /** The delivered notices with their properties. */
   const seen = () => bodies().map(({ event, properties }) => [event, properties])
   const send = (count: number) => {
     for (let index = 0; index < count; index++)

@@ -14,8 +14,8 @@ const stored = (id: string, more: object = {}): ExistingObject => ({
 const refusal = (code: string): ChangeRefusal => ({ kind: 'refused', code, message: `${code}.`, problems: [] })
 
 /**
- * A client of the operator API that records its calls. `answers` has the responses by call. By
- * default, a call makes its change.
+ * A client that records its calls. `answers` has responses by call. By default, a call makes its
+ * change.
  */
 function scripted(
   existing: readonly ExistingObject[],

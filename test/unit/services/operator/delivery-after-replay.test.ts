@@ -7,10 +7,7 @@ import { defaultPolicy, duration, sourceOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
-/**
- * The real dispatcher on a manual clock. `crm` responds as configured, and `shop` accepts
- * everything.
- */
+/** `crm` responds as `answers` says, and `shop` accepts everything. */
 async function started(answers: { crm: CallResult }) {
   const destinations = [destination('crm'), destination('shop')]
   const harness = await DispatcherHarness.started({

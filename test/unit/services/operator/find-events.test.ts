@@ -17,8 +17,7 @@ const codec = new JsonEventCodec()
 const placesOf = (offsets: readonly number[]) => offsets.map(offset => ({ partition: 0, offset }))
 
 /**
- * An events topic with one event for each message id, oldest first. `find` searches the topic for
- * an id.
+ * An events topic with one event for each message id, oldest first. `find` searches it for an id.
  */
 function topicWith(ids: readonly string[]) {
   const session = new MemorySession()

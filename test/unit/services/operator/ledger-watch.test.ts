@@ -20,10 +20,7 @@ const viewWith = (difference: number | undefined, more: Partial<LedgerView> = {}
   ...more,
 })
 
-/**
- * Lets the watch read the ledger once for each of `views`. Each read returns the next view, or
- * fails if the view is an error. Returns the values of the metrics and the log lines.
- */
+/** The watch reads the ledger once for each of `views`. An error in `views` makes a read fail. */
 async function watched(views: readonly (LedgerView | Error)[]) {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
@@ -79,8 +76,7 @@ it('logs at most 100 rows', async () => {
 it('keeps the last difference and its time when the ledger cannot be read or is partial', async () => {
   const { set, readAt, lines } = await watched([viewWith(2), new Error('no broker'), viewWith(undefined), viewWith(2)])
   expect(set).toEqual([2, 2])
-  // The first value of `readAt` is the time of the start. The failed and the partial reading set no
-  // value.
+  // The first value is the time of the start. The failed and the partial reading set no value.
   expect(readAt).toEqual([0, 5_000, 905_000])
   expect(lines.map(({ level }) => level)).toEqual(['error', 'warn', 'warn'])
 })
@@ -110,7 +106,6 @@ describe('a difference in an hour whose counts have become incomplete', () => {
     const row = { hour: isoHour(hour), destination: 'crm', ...counts, difference: 7 }
     return viewWith(7, { rows: [row] })
   }
-  /** The two readings of the ledger when only the current hour is complete. */
   const onlyThisHour = (difference: number) => {
     const since = isoHour(thisHour)
     return [viewWith(undefined, { exactSince: since }), viewWith(difference, { since })]

@@ -81,7 +81,7 @@ describe('a dead letter or a message', () => {
       sessions: use => use(session),
     })
     const settle = () => new Promise<void>(setImmediate)
-    /** The result after this time of the clock; `'pending'` when there is none. */
+    /** The result after this time of the clock, or `'pending'`. */
     const resultAfter = async (ms: number, result: Promise<unknown>): Promise<unknown> => {
       await clock.advance(ms, settle)
       return Promise.race([result, settle().then(() => 'pending')])

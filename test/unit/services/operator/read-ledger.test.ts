@@ -22,7 +22,6 @@ const tiers = { tiers: [current, earlier], earlierTiers: [earlier] }
 
 interface Given {
   readonly commits: (groupId: string) => Promise<readonly Position[]>
-  /** The wait of the retry topic that does not exist. */
   readonly missing?: DurationMs
   readonly sessions?: WithLogSession
 }
@@ -82,8 +81,7 @@ describe('a request', () => {
     await clock.advance(1_300)
     held.resolve([])
     for (const answer of answers) expect(await answer).toMatchObject({ partial: true })
-    // Only the first request has read the commits. It has read the commits of two groups, in two
-    // calls.
+    // Only the first request has read the commits, of two groups in two calls.
     expect(asked).toBe(2)
     expect(await read()).not.toHaveProperty('partial')
   })

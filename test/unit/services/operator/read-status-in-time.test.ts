@@ -10,13 +10,13 @@ import { noStatusView } from '../../../support/operator/no-status-view.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 /*
- * Tests of 11 concurrent status requests: ten requests for the status of one destination each, and
- * one request for the status of the installation.
+ * Tests of 11 concurrent requests: ten for the status of one destination each, and one for the
+ * status of the installation.
  */
 
 /**
- * Makes the requests. Each log session begins to read only after `sessionMs`. Returns the answers
- * with their times, and the number of log sessions (`reads`).
+ * Each log session begins to read only after `sessionMs`. Returns the answers with their times, and
+ * the number of log sessions (`reads`).
  */
 async function answersAfter(sessionMs: number) {
   const clock = new ManualClock()

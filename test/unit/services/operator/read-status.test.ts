@@ -49,7 +49,6 @@ const statusWith = ({
     log: { lastFailures },
     ...{ live, clock, logger: silent },
   })
-/** The session of the test, in which `methods` replace some methods. */
 const sessionWith = (methods: Partial<LogSession>): LogSession => ({
   ranges: topic => log.ranges(topic),
   offsetsSince: (topic, at) => log.offsetsSince(topic, at),

@@ -167,9 +167,9 @@ describe('the event of a dead letter', () => {
   const needed = (schemaId: number): Decoded => ({ kind: 'schema_needed', schemaId })
 
   /**
-   * A codec whose `decode` returns the result `decoded`. If a schema is needed, `learn` fetches it.
-   * Schema 1 exists, so `decode` then returns an event. Schema 2 does not exist. For schema 3, the
-   * registry is unreachable.
+   * A codec whose `decode` returns `decoded`. If a schema is needed, `learn` fetches it. Schema 1
+   * exists, so `decode` then returns an event. Schema 2 does not exist. For schema 3, the registry
+   * is unreachable.
    */
   function codecOf(decoded: Decoded) {
     const asked: number[] = []

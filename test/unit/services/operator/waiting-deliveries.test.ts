@@ -12,7 +12,7 @@ const current = durationMs(10_000)
 const earlier = durationMs(20_000)
 const at = epochMs(0)
 
-/** The waiting deliveries of `crm`. Three of its records are in the retry topic of 10 s. */
+/** Three records of `crm` wait in the retry topic of 10 s. */
 function waitingIn(session: MemorySession) {
   const origin = { topic: topics.events, partition: 0, offset: 1, timestamp: at }
   const headers = toHeaders(initialState(origin, 'crm', 'm-1', at, durationMs(1)))

@@ -46,8 +46,8 @@ async function begin(given: DeletionRequest, at = harness.clock.now(), dieAfter?
   const access = harness.access()
   const producer = recorded(access.producer, dieAfter)
   const [suppressions, events, inputs] = await Promise.all([access.suppressions(), access.events(), access.inputs()])
-  // The suppression list writes through the producer of `access`. Everything else is written
-  // through `producer`, which records the topics.
+  // Only the suppression list writes through the producer of `access`, which does not record the
+  // topics.
   const encodings = { encodeEvent: events.encode, encodeInput: inputs.encode }
   const deps = { producer, topics, suppressions, brokersNow: access.brokerTime, ...encodings }
   const record = deletionOf(given, 'd-1', at, routing)
@@ -177,9 +177,8 @@ describe('the steps of a deletion', () => {
 })
 
 describe('a deletion that is repeated after a crash', () => {
-  // The deletion writes seven records in this order: two audience inputs, one status record and
-  // four delete messages. The case of 4 acknowledgements is left out, because it is the same as the
-  // case of 5: a crash between two delete messages.
+  // The deletion writes two audience inputs, one status record and four delete messages. The case
+  // of 4 acknowledgements is the same as that of 5: a crash between two delete messages.
   it.each([0, 1, 2, 3, 5, 6])('writes the same under the same ids after %i acknowledgements', async writes => {
     const { work } = await begin(request, undefined, writes)
     void work

@@ -3,7 +3,7 @@ import { partition } from '../../../support/kafka/scripted-consumer.ts'
 import { turns } from '../../../support/manual-clock.ts'
 import { setUp } from './processor-fixture.ts'
 
-/** A partition that is being revoked; the request of its record ends only when the test says so. */
+/** The request of the partition's record ends when the test says so. */
 async function revoking() {
   const asked: number[] = []
   const ledger = {

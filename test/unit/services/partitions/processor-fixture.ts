@@ -14,8 +14,8 @@ export interface Given {
   /** The end offset of the log. By default, it is the offset after the last record. */
   readonly end?: number
   /**
-   * The value of each record. The limit of the partition is four mebibytes, so five records in
-   * progress with values of one mebibyte exceed it. The partition resumes at two mebibytes.
+   * The value of each record. The partition pauses above four mebibytes of records in progress, and
+   * resumes at two.
    */
   readonly value?: Buffer
   /**
@@ -29,12 +29,10 @@ export interface Given {
   readonly waitSeconds?: number
   /** Seconds from the start to the timestamp of each record. */
   readonly timestamps?: Readonly<Record<number, number>>
-  /** Called when a record is admitted. */
   readonly onRecord?: (record: LogRecord, processor: PartitionProcessor) => void
   readonly ledger?: LedgerWriter
 }
 
-/** A partition that is assigned from offset 0. */
 export function setUp({
   offsets,
   end = (offsets.at(-1) ?? -1) + 1,

@@ -22,7 +22,6 @@ function checked(ends: () => Promise<readonly number[]>) {
     end: () => processor()?.highWatermark,
   }
 }
-/** The end offset 7 of the partition. */
 const seven = async (): Promise<readonly number[]> => Object.assign([], { [partition.partition]: 7 })
 
 it('the end offset of a new partition is read within 5 s, and then every 30 s', async () => {

@@ -11,8 +11,8 @@ const topics = ['a', 'b', 'c']
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}${partition}`
 
 /**
- * The number of partitions of each topic, the number of members, and for each partition the index
- * of its previous owner. An index of `members` or more is that of an owner that has left the group.
+ * The number of partitions of each topic, the number of members, and the index of each partition's
+ * previous owner: `members` or more for an owner that has left the group.
  */
 const group = fc.record({
   sizes: fc.tuple(fc.nat(12), fc.nat(12), fc.nat(12)),
@@ -50,9 +50,8 @@ it('assigns every partition to one member, and keeps owned ones', () => {
       for (const { memberId, owned } of subscribers) {
         const share = shares.find(each => each.memberId === memberId)
         expect(share?.partitions.map(keyOf)).toEqual(expect.arrayContaining(owned.map(keyOf)))
-        // `excess` are the partitions that a member must revoke for another member. They can only
-        // be partitions that it owned before: a new partition is assigned to its final owner
-        // immediately.
+        // A member must revoke the partitions in `excess` for another member, so it owned them
+        // before.
         expect(owned.map(keyOf)).toEqual(expect.arrayContaining(share?.excess.map(keyOf) ?? ['none']))
       }
     }),

@@ -53,8 +53,8 @@ describe('records equal those of kafkajs', () => {
 
 it.each([
   { name: 'that come more than once keep all their values, in their order', headers: { a: ['1', '2', '3'], b: 'x' } },
-  // These names are inherited properties of objects. kafkajs appends to the inherited value and
-  // returns a wrong result, so this test does not compare with kafkajs.
+  // With these names, which are inherited properties, kafkajs returns a wrong result, so this test
+  // does not compare with kafkajs.
   { name: 'may have any name', headers: JSON.parse('{"__proto__":"1","constructor":["2","3"],"toString":"4"}') },
 ])('headers $name', ({ headers }) => {
   const body = bodyOf(encodeRecord({ headers }).buffer)

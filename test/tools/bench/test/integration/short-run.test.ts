@@ -16,25 +16,22 @@ import { openStage, type Stage } from '../../test-bed.ts'
 import { variantOf } from '../../variant-names.ts'
 
 /*
- * A short run of `make bench`. It checks only figures that do not depend on the speed of the
- * machine, and ratios with a large tolerance.
+ * A short run of `make bench`. It checks only figures that do not depend on the machine's speed,
+ * and ratios with a large tolerance.
  */
 
 /**
- * Factor by which the limits of ratios are multiplied. In a short run V8 has not optimised the
- * code, and other tests use the cores and their caches. This affects both measured programs, but
- * not equally: on a busy machine, a share was six times lower than in `make bench`.
+ * Factor for the limits of ratios. In a short run, V8 has not optimised the code, and other tests
+ * use the cores. On a busy machine, a share was six times lower than in `make bench`.
  */
 const room = 1 / 10
 
-/** Program of a peer: a reference loop that reads its parameters from its environment. */
 const loop = new URL('../../forwarders/reference-loop-process.ts', import.meta.url).pathname
 const itsSettings = JSON.stringify({
   ...{ client: 'undici', partitions: 12, inFlight: 64, brokers: ['$BENCH_BROKERS'] },
   ...{ topic: '$BENCH_TOPIC', group: '$BENCH_GROUP', url: '$BENCH_URL' },
 })
 const anotherLoop = `'${process.execPath}' '${loop}' "${itsSettings.replaceAll('"', '\\"')}"`
-/** Names of the figures that the bench reports for every measured program. */
 const ofEveryProgram: readonly FigureName[] = ['deliveries', 'peak memory', 'lost']
 
 let stage: Stage
@@ -54,7 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-// The bench reads CPU time from /proc, which only Linux has.
+// The bench reads CPU time from /proc.
 const onLinux = process.platform === 'linux' ? describe : describe.skip
 
 onLinux('a short run of make bench', () => {
@@ -72,8 +69,8 @@ onLinux('a short run of make bench', () => {
     }
     for (const what of ['lost', 'requests for unknown events'] as const)
       expect(of(what).map(({ measured }) => measured)).toEqual(bench.transports.map(() => 0))
-    // If a busy machine stops a process for five seconds, Hookline may count a request as timed out
-    // although it got a response. Hookline then repeats the request.
+    // If a busy machine stops a process for five seconds, Hookline may repeat a request that got a
+    // response.
     for (const { measured } of of('duplicated')) expect(measured).toBeLessThan(plan.counts.got / 100)
     const complete = of('repetitions in which the verified request was complete')
     expect(complete.map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
@@ -81,7 +78,7 @@ onLinux('a short run of make bench', () => {
   })
 
   it('peers: runs any program by its command, beside Hookline and the reference loop', async () => {
-    // CPU time has steps of 10 ms, so the measured part of the run must take many of these steps.
+    // CPU time has steps of 10 ms, so the measured part must take many of them.
     const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 0, others: 10_000 } }
     const { findings } = await peersRow({ ...bench, peers: [peer({ name: 'another', command: anotherLoop })] }, plan)
     const of = (program: string): readonly string[] =>
@@ -100,15 +97,15 @@ onLinux('a short run of make bench', () => {
 
   it('isolation: a destination with more requests than permits does not delay the others', async () => {
     // Requests time out after five seconds. In this time, 125 events arrive for the dead endpoint,
-    // which is almost twice the limit of 64 concurrent requests (`perWebhook`).
+    // almost twice the limit of 64 concurrent requests.
     const plan = { destinations: 10, perSecond: 250, seconds: 5, inFlight: 64, perWebhook: 64 }
     const transport = bench.transports[0] ?? ''
     const { passages: without } = await healthyUnderLoad(bench, transport, plan, 0)
     const { passages: withDead } = await healthyUnderLoad(bench, transport, plan, 1)
     expect(withDead).toHaveLength(1_125)
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
-    // If an event had to wait for the timeout of the requests to the dead endpoint, it would wait
-    // for more than two seconds. Otherwise an event takes milliseconds, even while other tests run.
+    // An event that waits for the timeout of a request to the dead endpoint takes more than two
+    // seconds. Otherwise it takes milliseconds.
     expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
   })
 
@@ -124,8 +121,7 @@ onLinux('a short run of make bench', () => {
     expect(of("CPU per message of @segment/analytics-node, relative to that of Hookline's library")).toBeGreaterThan(
       must.atLeast * room,
     )
-    // Other tests run at the same time. So the garbage collector may run later, and the peak may be
-    // higher.
+    // Beside other tests, the garbage collector may run later, so the peak may be higher.
     expect(of('peak memory')).toBeLessThan(1.5 * bounds.outageMemory.must.atMost)
   })
 

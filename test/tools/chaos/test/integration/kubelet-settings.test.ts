@@ -14,8 +14,7 @@ it('probes processes with the settings of every Deployment of the chart', async 
   expect(containers.length).toBeGreaterThan(1)
   for (const container of containers) {
     expect(settingsOf(container.livenessProbe)).toEqual(livenessProbe)
-    // `startKubelet` polls readiness more often than a kubelet does with the settings of the chart,
-    // to measure how long a process is not ready.
+    // `readinessProbe` polls more often than the chart, to measure how long a process is not ready.
     const { timeoutMs, periodMs } = settingsOf(container.readinessProbe)
     expect(readinessProbe.timeoutMs).toBe(timeoutMs)
     expect(readinessProbe.periodMs).toBeLessThanOrEqual(periodMs)

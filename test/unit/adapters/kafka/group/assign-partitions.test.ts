@@ -9,9 +9,8 @@ const parse = (text: string) =>
 const name = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}${partition}`
 
 /**
- * Assigns partitions, which are written as topic and number: `a0`. `claims` are the partitions that
- * each member owns. The results have the form `member: partitions (excess ones)`. Excess partitions
- * are those that the member must revoke.
+ * Assigns partitions, written as topic and number: `a0`. `claims` has what each member owns. The
+ * results have the form `member: partitions (excess ones)`. A member must revoke excess partitions.
  */
 function assignmentsOf(claims: Record<string, string>, all: string, topics: Record<string, string[]> = {}): string[] {
   const members = Object.entries(claims).map(([memberId, owned]) => ({

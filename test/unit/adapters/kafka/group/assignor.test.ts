@@ -9,7 +9,6 @@ import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafk
 
 const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol
 
-/** Number of partitions of each topic of the cluster. */
 const sizes: Readonly<Record<string, number>> = { t: 4, u: 1 }
 const cluster = {
   async addTargetTopic(topic: string) {
@@ -19,7 +18,6 @@ const cluster = {
     Array.from({ length: sizes[topic] ?? 0 }, (_, partitionId) => ({ partitionId, leader: 1 })),
 } as unknown as KafkajsCluster
 
-/** Generation of the group during the rebalance. */
 const generation = 5
 
 function assignerOf(userData: SubscriptionUserData = { generation: -1, owned: [] }) {
@@ -37,9 +35,8 @@ const names = (topics: Readonly<Record<string, readonly number[]>>): string[] =>
   Object.entries(topics).flatMap(([topic, partitions]) => partitions.map(partition => `${topic}${partition}`))
 
 /**
- * Assigns partitions to members. `members` has the metadata of each member by its id. The results
- * have the form `member: partitions (excess ones)`. Excess partitions are those that the member
- * must revoke.
+ * `members` has the metadata of each member by its id. The results have the form `member:
+ * partitions (excess ones)`. A member must revoke excess partitions.
  */
 async function assignmentsOf(members: Readonly<Record<string, Buffer>>): Promise<string[]> {
   const assignments = await assignerOf().assign({
@@ -81,8 +78,8 @@ describe('owned partitions in a subscription', () => {
     const joins = [1, 2].map(() => assigner.protocol({ topics: ['t', 'u'] }))
     expect(joins.map(({ name }) => name)).toEqual(['hookline-cooperative', 'hookline-cooperative'])
     const [first, second] = joins.map(join => join.metadata) as [Buffer, Buffer]
-    // A member keeps the partitions that its metadata lists as owned. The metadata of `y` lists
-    // none. So the result shows which partitions were decoded from the metadata of `x`.
+    // A member keeps the partitions that its metadata lists. The metadata of `y` lists none, so the
+    // result shows the partitions in the metadata of `x`.
     expect(await assignmentsOf({ x: first, y: metadata(null) })).toEqual(['x: u0 t2 t3', 'y: t0 t1'])
     expect(await assignmentsOf({ x: second, y: metadata(null) })).toEqual(['x: u0 t1 t3', 'y: t0 t2'])
   })

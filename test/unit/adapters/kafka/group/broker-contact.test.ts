@@ -67,8 +67,7 @@ describe('time since the last contact', () => {
     { apiName: 'Fetch', after: 0 },
     { apiName: 'Heartbeat', after: 0 },
     { apiName: 'SyncGroup', after: 0 },
-    // These responses do not prove that the consumer is a member of its group, or that it can get
-    // records.
+    // These responses do not prove that the consumer is a member of its group, or can get records.
     { apiName: 'Metadata', after: 75_000 },
     { apiName: 'FindCoordinator', after: 75_000 },
     { apiName: 'JoinGroup', after: 75_000 },

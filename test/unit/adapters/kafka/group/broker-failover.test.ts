@@ -10,8 +10,8 @@ const error = (name: string, more: object = {}): Error => Object.assign(new Erro
 const refused = error('KafkaJSConnectionError', { code: 'ECONNREFUSED' })
 
 /**
- * A group with a coordinator that can fail. `answers` has the coordinators that reject heartbeats,
- * each with its error. A look-up of the coordinator finds the one with the name `state.found`.
+ * A group whose coordinator can fail. `answers` has the coordinators that reject heartbeats, each
+ * with its error. A look-up of the coordinator finds `state.found`.
  */
 function setUp() {
   const clock = new ManualClock()
@@ -84,8 +84,8 @@ describe('a heartbeat', () => {
     }
     const sent = beats.length
     expect(state.asked).toBeLessThanOrEqual(45)
-    // One heartbeat is sent before the fault, and then at most one before each of the 45 look-ups
-    // of the coordinator.
+    // One heartbeat before the fault, and at most one before each of the 45 look-ups of the
+    // coordinator.
     expect(sent).toBeLessThanOrEqual(46)
     expect(lease.isHeld).toBe(false)
     state.found = 'two'

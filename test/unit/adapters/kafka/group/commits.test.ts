@@ -40,9 +40,8 @@ describe('dueCommits', () => {
     const partition = owned(0, { isBeginningUnknown: true, next: 0 })
     partitions.add(partition)
     expect(dueCommits([at(0)], partitions)).toEqual([])
-    // Now a fetch has found the beginning of the log. The first of its three records is in
-    // progress, and the metadata names the later ones, which are done. So the offset 0 must be
-    // committed.
+    // A fetch has found the beginning of the log. The first of three records is in progress, and
+    // the metadata names the later ones, which are done. So offset 0 must be committed.
     partition.next = 3
     expect(dueCommits([at(0, 'done')], partitions)).toMatchObject([{ offset: 0, metadata: 'done' }])
   })
@@ -165,8 +164,7 @@ describe('a broker that refuses long metadata', () => {
     ])
     expect(results).toEqual(['refused', 'refused', 'accepted'])
     expect(logged()).toEqual([[950, logLine]])
-    // The offsets and the metadata are the same as before, so the refused metadata is not sent
-    // again.
+    // Offsets and metadata have not changed, so the refused metadata is not sent again.
     expect(await flush()).toBe(true)
     expect(sent.splice(0)).toEqual([])
     Object.assign(state, { offset: 8, lengths: [4_000, 900, 0] })

@@ -6,8 +6,8 @@ import type { RecordBatch } from '../../../../../src/core/ports.ts'
 import { owned } from './single-member-group.ts'
 
 /**
- * A batch that was fetched from offset `fetched`, with records at `offsets`. `last` is the last
- * offset of the batch. It can be the offset of a transaction marker, which is not a record.
+ * A batch that was fetched from offset `fetched`. `last` is its last offset, which can be that of a
+ * transaction marker instead of a record.
  */
 function batch(
   fetched: number,

@@ -21,10 +21,9 @@ describe('an offset out of range', () => {
     expect(events).toEqual(expected)
     expect(losses).toEqual([{ topic: 'topic', partition: 0, from: 10, to }])
     expect(owned.get({ topic: 'topic', partition: 0 })?.next).toBe(to)
-    // After a deletion of records, an empty batch moves the position of the consumer, and the
-    // earlier records stay valid. After a truncation, Kafka gives the offsets of earlier records to
-    // new records. The earlier records are then no longer valid, so the partition is assigned
-    // again.
+    // After a deletion of records, an empty batch moves the position, and the earlier records stay
+    // valid. After a truncation, new records get the offsets of earlier ones, which are no longer
+    // valid. So the partition is assigned again.
     expect(batches.map(({ records, nextOffset, isAfterLoss }) => [records.length, nextOffset, isAfterLoss])).toEqual(
       to > 10 ? [[0, to, true]] : [],
     )

@@ -5,10 +5,7 @@ import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/pr
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { owned, settle } from './single-member-group.ts'
 
-/**
- * A member that owns the partitions 0, 1 and 2 of a topic. `start` begins the revocation of
- * partitions.
- */
+/** A member that owns three partitions. `start` begins the revocation of partitions. */
 function setUp() {
   const events: string[] = []
   const clock = new ManualClock()

@@ -7,7 +7,6 @@ import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../../support/telemetry/recording-logger.ts'
 
-/** A partition that the consumer owns. The position is 0, and no offset is committed. */
 export const owned = (partition: number, more: Partial<OwnedPartition> = {}): OwnedPartition => ({
   ...{ topic: 'topic', partition, next: 0, paused: false, isRevoking: false, committed: undefined, ...more },
 })
@@ -24,16 +23,14 @@ export function setUp() {
   const note = (event: string): void => {
     events.push(event)
   }
-  /** The partitions that are paused in kafkajs. */
   const pausedInKafkajs = new Set<number>()
-  /** The offsets that were passed to `markOffsetAsCommitted` of kafkajs, by partition. */
+  /** The offsets that were passed to kafkajs's `markOffsetAsCommitted`, by partition. */
   const knownInKafkajs = new Map<number, string>()
   const state = {
     assigned: [0],
     canAsk: true,
     /**
-     * `since` is the offset that a search by time finds, and `newAt` is the timestamp of the record
-     * at this offset.
+     * `since` is the offset that a search by time finds. `newAt` is the timestamp at this offset.
      */
     log: { beginning: 0, end: 100 } as { beginning: number; end: number; since?: number; newAt?: number },
     offsetsFail: undefined as Error | undefined,

@@ -18,8 +18,7 @@ it('leaves it out of the fetches during a rebalance too', async () => {
   const { member, join, it: group, clock, owned, pausedInKafkajs } = setUp()
   await join()
   member.unreadable(group, [{ ...at, code: 'CORRUPT_MESSAGE' }])
-  // Hookline calls `seekAndPause` before each fetch (in `RebalanceFetcher`), and at the end of each
-  // join.
+  // Hookline calls `seekAndPause` before each fetch, and at the end of each join.
   seekAndPause(group, owned.all())
   expect([...pausedInKafkajs]).toEqual([0])
   await clock.advance(1_000, settle)

@@ -4,8 +4,8 @@ import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.
 import { decodeRecordSet } from './record-batches.ts'
 
 /*
- * Shows that `loadKafkajs` replaces files of kafkajs before other files of kafkajs load the
- * originals. Each test uses an input for which the original file and the patch behave differently.
+ * Shows that `loadKafkajs` replaces files of kafkajs before other files load the originals. The
+ * original file and the patch behave differently for the input of each test.
  */
 
 type Headers = Readonly<Record<string, string | undefined>>
@@ -18,7 +18,6 @@ beforeAll(() => {
   loadKafkajs()
 })
 
-/** A request with one record. */
 const produced = (headers: Headers): Promise<Encoded> => {
   const partitions = [{ partition: 0, messages: [{ key: null, value: null, headers }] }]
   return internal<Produce>('protocol/requests/produce/v3/request')({

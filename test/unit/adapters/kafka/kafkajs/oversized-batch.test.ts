@@ -89,7 +89,6 @@ it('the decompressed size of a response is limited', async () => {
   length.writeInt32BE(bytes.length)
   const Decoder = internal<new (bytes: Buffer) => object>('protocol/decoder')
   const decode = internal<(decoder: object) => Promise<readonly object[]>>('protocol/requests/fetch/v4/decodeMessages')
-  // A response with two partitions.
   const answer = new Decoder(Buffer.concat([length, bytes, length, bytes]))
   expect(await decode(answer)).toHaveLength(2)
   expect(await decode(answer)).toEqual([])
@@ -113,7 +112,7 @@ it.each([
   expect(toHeaderTexts(headers as FetchedMessage['headers'])['junk']).toHaveLength(length)
 })
 
-/** A batch with this number of records without key, value and headers. Each has the offset 0. */
+/** A batch of `count` records without key, value and headers. Each has the offset 0. */
 function manyRecords(lastOffsetDelta: number, count: number): Buffer {
   const record = Buffer.from([12, 0, 0, 0, 1, 1, 0])
   const batch = Buffer.concat([rawBatch(0, lastOffsetDelta, []), Buffer.alloc(count * record.length, record)])

@@ -23,11 +23,8 @@ const broker = internal<{ prototype: Broker }>('broker').prototype
 const found = steps.map(step => typeof group[step])
 const canSync = typeof broker.syncGroup
 
-/** The calls of methods of kafkajs and of hooks, each with its group. */
 const events: string[] = []
-/**
- * The batch that every fetch returns. It has one transaction marker, and no records for a consumer.
- */
+/** Every fetch returns this batch of one transaction marker, without records for a consumer. */
 const batch = { rawMessages: [{}], isEmpty: () => true } as unknown as FetchedBatch
 
 const own = (step: Step) =>
@@ -35,8 +32,8 @@ const own = (step: Step) =>
     events.push(`kafkajs: ${step} of ${this.groupId} ${JSON.stringify(args)}`)
     return step === 'fetch' ? [batch] : undefined
   }
-// Replaces the methods of kafkajs, because they send requests to brokers. Then the patch adds its
-// hooks to the replacements.
+// Replaces methods that send requests to brokers. Then the patch adds its hooks to the
+// replacements.
 Object.assign(group, Object.fromEntries(steps.map(step => [step, own(step)])))
 broker.syncGroup = async request => {
   if ('error' in request) throw request.error
@@ -63,7 +60,6 @@ const hooks = (name: string): GroupHooks => ({
     void events.push(`${name}: cannot read ${JSON.stringify(partitions)} of ${groupId}`),
 })
 
-/** A group with its own cluster client, with or without hooks. */
 function groupOf(groupId: string, hooked?: GroupHooks): ConsumerGroup {
   const cluster = {} as Cluster
   if (hooked !== undefined) setGroupHooks(cluster, hooked)

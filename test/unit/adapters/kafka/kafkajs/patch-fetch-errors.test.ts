@@ -11,7 +11,7 @@ import { durationMs } from '../../../../../src/core/time.ts'
 
 loadKafkajs()
 
-/** The error that kafkajs throws for a response with these error codes of the partitions 0, 1, …. */
+/** The error that kafkajs throws for these error codes of the partitions 0, 1, …. */
 async function errorOf(...codes: readonly number[]): Promise<Error> {
   const { parse } = internal<{ parse: (response: object) => Promise<unknown> }>('protocol/requests/fetch/v11/response')
   const partitions = codes.map((errorCode, partition) => ({ partition, errorCode }))

@@ -20,7 +20,6 @@ interface Queue {
   destroy(): void
 }
 
-/** A request queue with a timeout of 1 s. */
 function newQueue(options: object = {}): Queue {
   const RequestQueue = internal<new (options: object) => Queue>('network/requestQueue')
   const logger = { debug: () => undefined, warn: () => undefined }
@@ -69,8 +68,8 @@ describe('the check for overdue requests', () => {
     const sent = (...ids: number[]): string => ids.map(id => `0 send ${id}`).join(', ')
 
     /**
-     * Each case has a name, the steps as `<ms> <send or answer> <request>`, and the requests that
-     * must time out as `<ms> <request>`.
+     * A name, steps as `<ms> <send or answer> <request>`, and expected timeouts as `<ms>
+     * <request>`.
      */
     it.each([
       [

@@ -10,8 +10,8 @@ interface Runner {
 }
 
 /**
- * Limit for the number of calls of `getNodeIds`. Fetchers that end make fewer calls. Without this
- * limit, a failing test would never end.
+ * Maximum number of calls of `getNodeIds`, so that a failing test ends. Fetchers that end make
+ * fewer calls.
  */
 const endless = 1_000
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined }
@@ -32,8 +32,8 @@ it('a consumer that is stopped while kafkajs rebuilds its fetchers ends', async 
     heartbeat: async () => undefined,
     getNodeIds() {
       if (++asked >= endless) throw new Error('it goes on for ever')
-      // The first fetcher reads the new list of nodes here. It then waits until the second fetcher
-      // ends, and the test stops the consumer during this wait.
+      // The first fetcher has read the new list of nodes, and waits until the second one ends. The
+      // test stops the consumer during this wait.
       if (nodes.length === 3) changing()
       return nodes
     },

@@ -11,7 +11,7 @@ const protocolError = (type: string): Error =>
 
 const partition = (leader: number, isr: readonly number[]) => ({ leader, isr, replicas: [1, 2, 3] })
 
-/** A client whose brokers first list a topic and then give these responses, in order. */
+/** The brokers first list a topic and then give these responses, in order. */
 function brokersThatSay(...answers: readonly (Error | 'known' | readonly object[])[]) {
   const left = [...answers]
   const admin = {

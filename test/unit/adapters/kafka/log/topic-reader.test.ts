@@ -10,8 +10,8 @@ const election = Object.assign(new Error('an election'), { type: 'LEADER_NOT_AVA
 const refused = Object.assign(new Error('refused'), { type: 'TOPIC_AUTHORIZATION_FAILED', retriable: false })
 
 /**
- * A client of empty logs, from which retention has removed all records. `fails` returns the error
- * of the nth offset request for a partition, or undefined if that request succeeds.
+ * A client of logs whose records all expired. `fails` returns the error of the nth offset request
+ * for a partition, or undefined if that request succeeds.
  */
 function asking(fails: (partition: number, question: number) => Error | undefined, partitions = 1) {
   const asked = Array.from({ length: partitions }, () => 0)

@@ -6,7 +6,6 @@ import { type Send, scriptedKafkajs, storedResponse as stored } from '../../../.
 import { ManualClock, turns } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 
-/** A producer with a kafkajs client that has this `send`. */
 function setUp(send: Send) {
   const clock = new ManualClock()
   const requests: ProducerRecord[] = []
@@ -101,9 +100,8 @@ it('records of a topic with large batches linger longer and delay no other topic
 
 describe('records of a topic with large batches', () => {
   /**
-   * Appends a record to `patient`, a topic with large batches. The key of the record is the user's
-   * id, but in this topic the producer does not choose the partition by the key. With an ordinary
-   * topic, the users of these tests would be in different partitions.
+   * Appends a record to `patient`, a topic with large batches. In this topic, the producer does not
+   * choose the partition by the key.
    */
   const park = (to: LogProducer, user: string): void =>
     to.append('patient', { key: Buffer.from(user), value: Buffer.from(user), headers: {} }, () => {})
@@ -137,8 +135,7 @@ describe('records of a topic with large batches', () => {
       await linger()
       await linger()
     }
-    // `f` and `g` go to the partitions 0 and 2. Now each of the three partitions has a request
-    // without a response, so `h` and `i` must wait.
+    // Each of the three partitions has a request without a response, so `h` and `i` must wait.
     expect(requests.map(placeOf).slice(5)).toEqual([0, 2])
   })
 })

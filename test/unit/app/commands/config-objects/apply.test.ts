@@ -21,7 +21,6 @@ webhooks:
 const other = (id: string): string =>
   `{ id: ${id}, sources: [web], webhooks: [{ url: "https://${id}.example.com" }] }\n`
 
-/** Writes the files to a folder and runs `destinations apply` with it. */
 async function apply(files: Readonly<Record<string, string>>, ...options: string[]) {
   const folder = await configFolder(files)
   const result = await installation.run(['destinations', 'apply', '-f', folder, ...options])

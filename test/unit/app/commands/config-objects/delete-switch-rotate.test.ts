@@ -132,7 +132,6 @@ describe('rotate-secret and rotate-key', () => {
 })
 
 describe('rotate-secret and rotate-key whose output cannot be written', () => {
-  /** The client of an operator API that accepts each rotation. */
   const clientOf = (rotatesAt: string | undefined, keys: number): ObjectApiClient =>
     ({
       rotateSecret: async () => ({ secret: 'new', rotatesAt, version: 2 }),

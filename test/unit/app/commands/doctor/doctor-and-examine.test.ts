@@ -18,10 +18,7 @@ const file = `${await configFolder({ 'hookline.yaml': smallConfiguration() })}/h
 
 const settings = await loadSettings({ config: file }, createTestIo())
 
-/**
- * The functions with which `hookline doctor` examines Kafka, the registry and the endpoints. With
- * these functions, all checks succeed. `change` replaces some of the functions.
- */
+/** All checks of `hookline doctor` succeed, unless `change` replaces a function. */
 function instruments(change: Partial<Instruments> = {}, clock = new ManualClock()): Instruments {
   const specs = topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor: 3 }, [durationMs(10_000)])
   const described = specs.map(spec => ({ ...spec, config: topicConfig(spec) }))

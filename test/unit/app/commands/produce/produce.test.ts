@@ -15,10 +15,7 @@ const clock = new ManualClock()
 const brokersAhead = 3_600_000
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock })
 
-/**
- * A producer that acknowledges each record. The `failsAt`th append and all later appends fail with
- * an error.
- */
+/** Acknowledges records. The append number `failsAt` and all later ones fail. */
 class MemoryProducer implements LogProducer {
   readonly records: [topic: string, record: OutgoingRecord][] = []
   readonly #pending: (() => void)[] = []
