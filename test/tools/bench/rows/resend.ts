@@ -3,7 +3,6 @@ import { defaultResendRate } from '../../../../src/core/jobs/job-rates.ts'
 import { operatorKey } from '../../../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects } from '../../../support/operator/send-operator-api-request.ts'
 import { bounds } from '../bounds.ts'
-import { unpinned } from '../cpu-pinning.ts'
 import { cheapestOf } from '../delivery-cost-by-parameter.ts'
 import { secret } from '../forwarders/hookline.ts'
 import { type OperatorProcess, startOperator } from '../forwarders/operator-process.ts'
@@ -74,10 +73,10 @@ export async function resendRow(bench: Bench): Promise<Outcome> {
   try {
     const dispatcher = await startReady(job, transport, 'dispatcher', { destinations })
     processes.push(dispatcher)
-    // The operator process runs on the core of the broker, so that the dispatcher keeps its own
-    // core.
-    const beside = { ...job, stage: { ...stage, pinning: unpinned('the operator is not measured') } }
-    const operator = await startOperator(beside, transport, destinations)
+    // The operator process shares the core of the dispatcher. On the other core, the broker, the
+    // receiver and the producer are busy for two thirds of the time, and a further process would
+    // delay them.
+    const operator = await startOperator(job, transport, destinations)
     processes.push(operator)
     const parts: Earlier[] = []
     for (let part = 0; part < bench.runs * partsPerRun; part++)
