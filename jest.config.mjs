@@ -32,12 +32,11 @@ export default {
     ]),
     project('e2e', withKafka),
   ],
-  // For a machine with two cores. With two workers, the cores would be idle for most of the time,
-  // because tests of Kafka and of processes mostly wait.
+  // For two cores. Tests of Kafka and of processes mostly wait, so two workers would leave them
+  // idle.
   maxWorkers: 3,
   testSequencer: './test/support/jest/alerts-first-sequencer.mjs',
-  // Tests with real brokers and processes are slow on a busy machine, so the limit is long. A test
-  // that hangs still fails.
+  // Tests with real brokers and processes are slow on a busy machine.
   testTimeout: 180_000,
   reporters: ['default', './test/support/jest/closing-line-reporter.mjs'],
 }

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { generatedFiles } from './generated-files.ts'
 
-// `npm run generate` writes the files that are generated from the code. `npm run check:generated`
-// (--check) writes nothing and lists the files that are out of date.
+// Writes the generated files. With --check, only lists those that are out of date.
 
 const root = join(import.meta.dirname, '../..')
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })

@@ -19,10 +19,7 @@ import { errorsText } from './reference/errors-outcomes-and-reasons-page.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/**
- * Returns the generated files, made from the code or from published results: text by path in the
- * repository.
- */
+/** The generated files: text by path in the repository. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const bench = await benchFiles(root)
   const chaos = await chaosFiles(root, scenarios, [], bench)

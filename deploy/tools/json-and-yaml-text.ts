@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Document, isCollection, isPair, visit } from 'yaml'
 
-/** Maximum length, in characters, of a collection that is written on one line of a YAML file. */
+/** Maximum length, in characters, of a collection that is written on one line of YAML. */
 const maxFlowLength = 110
 
 const biome = join(dirname(createRequire(import.meta.url).resolve('@biomejs/biome/package.json')), 'bin/biome')
@@ -18,8 +18,8 @@ export const jsonText = (value: unknown): string =>
   })
 
 /**
- * Formats JSON for files that people compare but do not read. In the outermost `depth` levels of
- * objects and arrays, each entry begins a line. All that is nested deeper stays on that line.
+ * Formats JSON for files that people compare but do not read: one line for each entry of the
+ * outermost `depth` levels.
  */
 export const compactJson = (value: unknown, depth: number): string => `${compact(value, depth, '')}\n`
 

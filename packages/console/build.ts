@@ -3,16 +3,12 @@ import { join, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
-// Builds the console into dist/console. The operator service serves this folder under /console/.
-// The names of the files in assets contain a hash of their content, so browsers may cache these
-// files forever.
+// Builds the console into dist/console. File names in assets contain a hash of the content, so
+// browsers may cache these files forever.
 
 const folder = import.meta.dirname
 const target = resolve(folder, '../../dist/console')
-/**
- * Maximum size in bytes of all files of the console, compressed with gzip. The build fails above
- * this size, so that the console stays fast to load.
- */
+/** Maximum size in bytes of all files, compressed with gzip. The build fails above it. */
 const maxBytes = 200 * 1_000
 
 await rm(target, { recursive: true, force: true })

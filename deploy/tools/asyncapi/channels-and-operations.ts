@@ -3,7 +3,6 @@ import { formatDuration } from '../../../src/core/time.ts'
 import { type TopicSpec, tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import type { MessageName } from './messages.ts'
 
-/** Topic names with the default configuration. */
 const names = topicNames('hookline')
 const { schedule } = delivery.parse({})
 const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
@@ -18,10 +17,7 @@ interface Channel {
   readonly title: string
   readonly description: string
   readonly messages: readonly MessageName[]
-  /**
-   * A summary of what Hookline writes to the topic (`sends`), and of what Hookline reads from the
-   * topic (`receives`).
-   */
+  /** What Hookline writes to the topic (`sends`), and what it reads from there (`receives`). */
   readonly sends: string
   readonly receives?: string
 }
@@ -142,10 +138,7 @@ const channels = {
 
 const entries = Object.entries(channels) as readonly (readonly [string, Channel])[]
 
-/**
- * The channels of the document. Each channel has the partitions, replicas and topic configuration
- * with which `hookline topics apply` creates the topic.
- */
+/** The channels have the partitions, replicas and configuration of `hookline topics apply`. */
 export function channelObjects(): object {
   return Object.fromEntries(entries.map(([id, channel]) => [id, channelObject(channel)]))
 }
@@ -193,7 +186,7 @@ function bindingOf(spec: TopicSpec): object {
   }
 }
 
-/** The operations of the document: what Hookline writes and reads. */
+/** What Hookline writes and reads. */
 export function operationObjects(): object {
   return Object.fromEntries(
     entries.flatMap(([id, channel]) => {

@@ -1,7 +1,4 @@
-/**
- * A header of a record, as described in the document. All headers are UTF-8 text; numbers are
- * decimal.
- */
+/** A header of a record: UTF-8 text. Numbers are decimal. */
 interface Header {
   readonly description: string
   readonly pattern?: string
@@ -11,7 +8,6 @@ interface Header {
 const time = '^-?\\d{1,16}$'
 const count = '^\\d{1,16}$'
 
-/** Headers that keep the state of a delivery in retry and dead-letter topics. */
 export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   destination: { description: 'The destination of the delivery.', examples: ['crm'] },
   attempt: { description: 'Number of attempts that were made so far.', pattern: count, examples: ['2'] },
@@ -62,7 +58,7 @@ export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   'message-id': { description: 'The message id, which receivers use to drop duplicates.', examples: ['m-1'] },
 }
 
-/** Headers of retry records and dead letters, present only when attempts are traced. */
+/** These headers are present only when attempts are traced. */
 const attemptTrace: Readonly<Record<string, Header>> = {
   'first-traceparent': {
     description: 'Trace context of the first attempt (W3C Trace Context), to which later attempts link.',
@@ -70,10 +66,7 @@ const attemptTrace: Readonly<Record<string, Header>> = {
   },
 }
 
-/**
- * Header of retry records and dead letters, present only after the destination was paused with
- * `lifecycle.pauseKeepsWindow`.
- */
+/** This header is present only after a pause with `lifecycle.pauseKeepsWindow`. */
 const pausedTotal: Readonly<Record<string, Header>> = {
   'paused-for': {
     description:
@@ -95,10 +88,7 @@ export const retryHeaders: Readonly<Record<string, Header>> = {
   },
 }
 
-/**
- * Headers that every dead letter has. Other headers can be missing: for example, the dead letter of
- * an event that cannot be decoded has no destination.
- */
+/** Dead letters may lack all other headers: an event that cannot be decoded has no destination. */
 export const requiredDeadLetterHeaders = [
   'reason',
   'outcomes',
@@ -154,7 +144,7 @@ export const eventHeaders: Readonly<Record<string, Header>> = {
   tracestate: { description: 'Vendor-specific data of the trace, in addition to traceparent.', examples: ['vendor=1'] },
 }
 
-/** Headers of audience inputs, present only when the request that wrote them was traced. */
+/** These headers are present only when the request that wrote the input was traced. */
 export const inputHeaders: Readonly<Record<string, Header>> = {
   traceparent: {
     description:
@@ -177,7 +167,6 @@ export const suppressionHeaders: Readonly<Record<string, Header>> = {
   },
 }
 
-/** Headers of configuration objects. */
 export const configObjectHeaders: Readonly<Record<string, Header>> = {
   version: {
     description:
@@ -211,12 +200,10 @@ export const configObjectHeaders: Readonly<Record<string, Header>> = {
   },
 }
 
-/**
- * Headers that every record of the config topic must have. A record without one of them is damaged.
- */
+/** A record of the config topic without one of these headers is damaged. */
 export const requiredConfigObjectHeaders = ['version', 'changed-at', 'action', 'write'] as const
 
-/** The headers of a message as JSON Schema. Other headers, such as those of traces, are allowed. */
+/** The headers of a message as JSON Schema, which permits further headers. */
 export function headersSchema(headers: Readonly<Record<string, Header>>, required: readonly string[] = []): object {
   return {
     type: 'object',

@@ -31,7 +31,6 @@ interface Key {
   readonly nullable?: true
 }
 
-/** The schema of a key. A key is UTF-8 text unless its description says otherwise. */
 const keySchema = ({ description, examples, nullable }: Key): object => ({
   type: nullable ? ['string', 'null'] : 'string',
   description,
@@ -48,15 +47,11 @@ interface About {
   readonly headers?: object
 }
 
-/**
- * A message with a value in Confluent's wire format: a zero byte, the schema id as four bytes
- * big-endian, the Avro bytes.
- */
+/** A message in Confluent's wire format: a zero byte, the schema id (4 bytes, big-endian), Avro. */
 const avro = (schema: string, about: About): object =>
   message(about, {
     contentType: 'application/vnd.confluent.avro',
     payload: { schemaFormat: 'application/vnd.apache.avro;version=1.9.0', schema: { $ref: `./${schema}.avsc` } },
-    // The name of the schema file is also the schema's subject in the registry.
     binding: { schemaIdLocation: 'payload', schemaIdPayloadEncoding: 'confluent', 'x-registry-subject': schema },
   })
 
@@ -84,7 +79,7 @@ const user: Key = {
 }
 const eventSchema = 'hookline.events-value'
 
-/** All messages of the topics, by their name in the document. */
+/** The keys are the names of the messages in the document. */
 export const messages = {
   event: avro(eventSchema, {
     title: 'An event',

@@ -1,6 +1,6 @@
 import { type Assumptions, defaultAssumptions, type Load } from './model.ts'
 
-/** The options of `npm run capacity`, each with its default and its meaning. */
+/** The options of `npm run capacity`. */
 export const loadOptions = {
   events: { usual: '1000', meaning: 'events per second' },
   destinations: { usual: '1', meaning: 'destinations per event' },
@@ -40,10 +40,7 @@ export function commandHelp(): string {
   ].join('\n')
 }
 
-/**
- * Parses the options.
- * @throws RangeError naming an option and its valid values
- */
+/** @throws RangeError naming an option and its valid values */
 export function readLoad(given: Readonly<Partial<Record<LoadOption, string | boolean>>>): {
   readonly load: Load
   readonly choices: Assumptions

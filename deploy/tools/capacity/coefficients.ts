@@ -5,26 +5,22 @@ import { variantOf } from '../../../test/tools/bench/variant-names.ts'
 
 /** Costs that `make bench` measured and published. */
 export interface Coefficients {
-  /** CPU time of a delivery in microseconds, in ascending order of the endpoint's response time. */
+  /** CPU time of a delivery in microseconds, in ascending order of response times. */
   readonly delivery: readonly { readonly answerMs: number; readonly micros: number }[]
-  /**
-   * Memory of a dispatcher in MB: without requests, and for each concurrent request that it allows.
-   */
+  /** Memory of a dispatcher in MB: without requests, and for each permitted concurrent request. */
   readonly memory: { readonly base: number; readonly eachCall: number }
-  /** CPU time in microseconds to write a failed delivery to a retry topic and read it again. */
+  /** CPU time in microseconds to write a retry record and read it again. */
   readonly retryWriteMicros: number
-  /** Bytes of the record of an event (key, value and headers), and of its retry record. */
+  /** Bytes of a record (key, value and headers). */
   readonly eventBytes: number
   readonly retryRecordBytes: number
   /**
-   * The collector's CPU time for a message in microseconds, with twenty messages in a request, and
-   * the memory of its process in MB.
+   * The collector's CPU time per message in microseconds (20 messages per request), and its memory.
    */
   readonly collect: number
   readonly collectorMb: number
   /**
-   * The memory of a membership in the audiences service in bytes, and the CPU time to restore it in
-   * microseconds.
+   * A membership in the audiences service: its memory in bytes, and the microseconds to restore it.
    */
   readonly memberBytes: number
   readonly restore: number
@@ -33,7 +29,7 @@ export interface Coefficients {
 type Place = Parameters<typeof figureOf>[1]
 
 /**
- * Reads the costs from the published results. `transport` is the HTTP client of the dispatchers.
+ * Reads the costs from the published results. `transport` is the dispatchers' HTTP client.
  * @throws Error naming each figure that is missing or not a number
  */
 export function coefficientsFrom(entries: readonly Entry[], transport: string): Coefficients {
@@ -54,21 +50,18 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  // A retry record costs the same with every HTTP client. The bench measures this cost as a
-  // difference: it subtracts the CPU time of the attempts. The result is most exact with undici,
-  // the client whose attempts need the least CPU time.
+  // Retry records cost the same with every HTTP client. The bench calculates their cost by
+  // subtracting the CPU time of attempts. So the result is most exact with undici, whose attempts
+  // cost least.
   const [cheapest, retried] = [variantOf.delivery('hookline undici', 20), variantOf.retries('hookline undici')]
   const ofReference = measured('retries', retried, 'CPU of a retry, relative to a delivery of the reference loop')
   const [collected, restored] = [variantOf.collector('hookline', 20), variantOf.audiences(1_000_000)]
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // `ofReference` is a ratio: the CPU time of a retry record, divided by the CPU time of a
-    // delivery by the reference loop (the minimal program that `make bench` measures beside
-    // Hookline). The row `retries` may come from another machine than the row `delivery`. To get
-    // the time on the machine of `delivery`, the ratio is multiplied by the CPU time that the
-    // reference loop needs for a delivery on that machine. The row `delivery` has the inverse of
-    // this time, in deliveries per CPU second, so the code divides by it.
+    // `ofReference` is a ratio to the CPU time of the bench's reference loop (a minimal program),
+    // perhaps measured on another machine. So the ratio is multiplied by the loop's CPU time per
+    // delivery in the row `delivery`.
     retryWriteMicros: (ofReference * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', retried, 'size of the record in the retry topic'),
     retryRecordBytes: measured('retries', retried, 'size of the record in the retry topic'),
@@ -82,15 +75,12 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   return coefficients
 }
 
-/**
- * Number of concurrent requests in the row `delivery` of `make bench`, by the response time of the
- * endpoint.
- */
+/** Concurrent requests in the row `delivery` of `make bench`. */
 const [callsAt20ms, callsAt200ms] = [512, 4_096]
 
 /**
- * CPU time of a delivery in microseconds for a response time. Interpolates linearly between two
- * measured values. A response time below or above all measured ones gets the nearest value.
+ * CPU time of a delivery in microseconds, interpolated linearly between two measured response
+ * times. Beyond them, the nearest value.
  */
 export function deliveryMicros({ delivery }: Pick<Coefficients, 'delivery'>, answerMs: number): number {
   const upper = delivery.find(each => each.answerMs >= answerMs)

@@ -4,7 +4,6 @@ export interface Case extends Load {
   readonly title: string
 }
 
-/** The example installations of the capacity page. */
 export const cases: readonly Case[] = [
   {
     title: 'a shop',
@@ -28,10 +27,7 @@ export const cases: readonly Case[] = [
   },
 ]
 
-/**
- * The rows of the table of outages on the capacity page. In each row, a share of all deliveries
- * fails for some hours. The installation in this table makes `outageOf` deliveries per second.
- */
+/** In each row, a share of `outageOf` deliveries per second fails for some hours. */
 export const outages: readonly { readonly share: number; readonly hours: number }[] = [0.01, 0.1, 0.5].flatMap(share =>
   [0.25, 1, 3, 6].map(hours => ({ share, hours })),
 )

@@ -8,29 +8,26 @@ export interface Load {
   readonly destinations: number
   /** Response time of the endpoints in milliseconds. */
   readonly answerMs: number
-  /** Memberships: members of all audiences, counted once for each destination. */
+  /** Members of all audiences, counted once for each destination. */
   readonly members: number
-  /** Share of all deliveries that go to failing endpoints, and the duration of the outage. */
+  /** `share`: the part of all deliveries that fails. */
   readonly outage: { readonly share: number; readonly hours: number }
 }
 
 /** The assumptions of the model, which are chosen and not measured. */
 export interface Assumptions {
   /**
-   * Average share of a CPU core that a process may use. The rest is for peaks and for the
-   * partitions of a failed process.
+   * Average share of a CPU core that a process may use. The rest is for peaks and failed processes.
    */
   readonly utilisation: number
   readonly replicas: number
   readonly retentionDays: number
   /**
-   * Candidates for `delivery.maxInFlight`, in ascending order. The CPU load decides the number of
-   * dispatchers. The plan uses the smallest candidate with which this number of dispatchers can
-   * make all concurrent requests. If no candidate is large enough, the plan uses the last one and
-   * more dispatchers.
+   * Candidates for `delivery.maxInFlight`, in ascending order. The plan uses the smallest one that
+   * suffices. If none suffices, it uses the largest and more dispatchers.
    */
   readonly inFlight: readonly number[]
-  /** MB per second that one broker can receive, including replication. This was not measured. */
+  /** MB per second that one broker can receive, including replication. */
   readonly brokerMb: number
   /** Maximum memory for memberships in one process of the audiences service, in MB. */
   readonly audiencesMb: number
@@ -55,26 +52,25 @@ export interface Plan {
   readonly collectors: Fleet
   readonly audiences: {
     readonly processes: number
-    /** MB of memberships in each process, in addition to its base memory. */
+    /** Memory for memberships in each process. */
     readonly mb: number
-    /** CPU time in seconds that a starting process needs to restore its memberships. */
+    /** CPU time that a starting process needs to restore its memberships. */
     readonly restoreSeconds: number
   }
   readonly partitions: number
   readonly brokers: {
     /**
-     * MB per second that are written to the brokers while no endpoint fails, including replication.
-     * The brokers send as many MB per second, because they send each record once to the
-     * dispatchers, and once to each replica beyond the first.
+     * MB per second that the brokers receive without an outage, including replication. The brokers
+     * send as many.
      */
     readonly inMb: number
     readonly diskTb: number
     readonly count: number
   }
   readonly outage: OutageEffect & {
-    /** Average number of retry records that are written for each failed delivery. */
+    /** Average number of retry records per failed delivery. */
     readonly amplification: number
-    /** Additional cores of the dispatchers at the maximum rate of written retry records. */
+    /** Additional cores at the maximum rate of written retry records. */
     readonly cores: number
     readonly inMb: number
     readonly diskTb: number
@@ -91,10 +87,7 @@ export interface Fleet {
 
 const secondsADay = 86_400
 
-/**
- * Computes the processes, partitions and brokers for a load from the measured costs. The numbers
- * of dispatchers, partitions and brokers include the load of an outage.
- */
+/** Computes the processes, partitions and brokers for a load, including an outage. */
 export function planFor(load: Load, coefficients: Coefficients, choices: Assumptions = defaultAssumptions): Plan {
   const { utilisation, replicas } = choices
   const deliveriesPerSecond = load.eventsPerSecond * load.destinations
@@ -133,14 +126,13 @@ export function planFor(load: Load, coefficients: Coefficients, choices: Assumpt
   }
 }
 
-/** At least two processes, so that one can take over when the other fails. */
+/** At least two, so that one can take over when the other fails. */
 const atLeastTwo = (processes: number): number => Math.max(2, Math.ceil(processes))
 
 /**
- * Number of dispatchers. It depends on the CPU time, because a process uses at most one core. It
- * also depends on the concurrent requests, because a process has `delivery.maxInFlight` permits,
- * and each request needs one. The model counts only half of the permits, because a dispatcher keeps
- * some permits free: a destination with many requests must not take the permits that others need.
+ * Number of dispatchers, limited by CPU time (one core each) and by concurrent requests. Only half
+ * of `delivery.maxInFlight` counts: a dispatcher keeps some permits free, so that one destination
+ * with many requests cannot take all of them.
  */
 function dispatchersFor(
   { cores, outageCores, calls }: { readonly cores: number; readonly outageCores: number; readonly calls: number },
@@ -165,8 +157,7 @@ function audiencesFor(
 }
 
 /**
- * Number of partitions of the events topic: at least two for each dispatcher, for an even
- * assignment and room to grow. The number is a multiple of twelve, which divides evenly among 2, 3,
- * 4, 6 or 12 processes.
+ * At least two partitions for each dispatcher, for an even assignment and growth. A multiple of
+ * twelve divides evenly among 2, 3, 4, 6 or 12 processes.
  */
 const partitionsFor = (processes: number): number => Math.ceil((processes * 2) / 12) * 12

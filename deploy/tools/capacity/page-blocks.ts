@@ -3,8 +3,8 @@ import { coefficientsFrom } from './coefficients.ts'
 import { casesTable, coefficientsTable, defaultAssumptionsTable, outagesTable } from './tables.ts'
 
 /**
- * The texts of the generated blocks of docs/explanation/capacity.md, by the name of the block. If a
- * block needs figures that are not published, its text says which figures are missing.
+ * The generated blocks of docs/explanation/capacity.md by name. If figures are missing, the text of
+ * the block names them.
  */
 export function capacityBlocks(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const orMissing = (text: () => string): string => {

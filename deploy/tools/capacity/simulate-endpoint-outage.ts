@@ -7,39 +7,35 @@ export interface Outage {
   /** Deliveries per second to the failing destinations. */
   readonly perSecond: number
   readonly hours: number
-  /** The retry window `delivery.window` in hours. */
   readonly windowHours: number
 }
 
 /** The effect of an outage on the retry topics. */
 export interface OutageEffect {
-  /** Number of retry records that wait when the outage ends. */
   readonly waiting: number
-  /** Number of retry records that are written during the whole outage. */
+  /** Number of retry records that are written during the outage. */
   readonly parked: number
-  /** Maximum rate of retry records written per second, averaged over a minute. */
+  /** The rate is averaged over a minute. */
   readonly maxRetryRecordsPerSecond: number
   /**
-   * Maximum number of deliveries that become due per second after the outage, averaged over a
-   * minute. Only deliveries that waited at the end of the outage count, not new ones.
+   * Maximum rate at which deliveries that waited at the end of the outage become due, averaged over
+   * a minute.
    */
   readonly maxReleasedPerSecond: number
-  /** Minutes from the end of the outage until all deliveries that waited at its end are due. */
+  /** Minutes from the end of the outage until all deliveries that waited then are due. */
   readonly lastAfterMinutes: number
   /** Number of deliveries whose retry window ended during the outage. */
   readonly deadLettered: number
 }
 
 const minute = 60_000
-/** Time span in ms. The simulation handles all records that arrive in one span as a group. */
+/** The simulation groups records by this time span. */
 const cohortMs = 1_000
 
 /**
- * Simulates the path of all records through the retry topics. The deferrals follow the same rule as
- * in the dispatcher (`deferralTier`). All requests fail, so the circuit breakers are open. Each
- * delivery is deferred without an attempt for 10 s, 30 s, 1 min, and then 5 min repeatedly, until
- * it is due after the outage or its window ends. The model ignores the few probes of the circuit
- * breakers, and the attempt at the end of a window.
+ * Simulates all records in the retry topics. All circuit breakers are open, so deliveries are
+ * deferred without an attempt, as `deferralTier` defines. The model ignores the few probes of
+ * circuit breakers, and the attempt at the end of a window.
  */
 export function simulateOutage({ perSecond, hours, windowHours }: Outage): OutageEffect {
   const [end, window] = [hours, windowHours].map(each => Math.round(each * 60 * minute)) as [number, number]

@@ -4,10 +4,7 @@ import type { Coefficients } from './coefficients.ts'
 import { cases, outageOf, outages } from './example-installations.ts'
 import { type Assumptions, defaultAssumptions, type Load, type Plan, planFor } from './model.ts'
 
-/*
- * The tables of docs/explanation/capacity.md and `npm run capacity`, in Markdown that is also
- * readable on a terminal.
- */
+/* The tables of docs/explanation/capacity.md and `npm run capacity`: Markdown for terminals too. */
 
 const three = (value: number): string => shown(Number(value.toPrecision(3)))
 const percent = (share: number): string => `${three(share * 100)} %`

@@ -7,7 +7,7 @@ import { cacheDirectory, makeOnce } from '../local/make-once-in-cache.ts'
 
 const run = promisify(execFile)
 
-/** The Helm version that is built when no Helm is installed. */
+/** The version that is built if Helm is not installed. */
 export const helmVersion = 'v4.2.4'
 /** Kubernetes version for which the manifests are rendered and checked. */
 export const kubernetesVersion = '1.36.0'
@@ -15,10 +15,9 @@ const module = `helm.sh/helm/v4/cmd/helm@${helmVersion}`
 const buildTimeoutMs = 15 * 60_000
 
 /**
- * Returns the path of a Helm that supports the chart's schema (3.18 or newer): the value of the
- * environment variable `HELM`, or `helm` on the PATH. If there is none, builds Helm with Go and
- * caches it. Go's checksum database verifies the source.
- * @throws NothingAvailable with what is missing.
+ * Returns the path of a Helm that supports the chart's schema (3.18 or newer): the variable `HELM`,
+ * or `helm` on the PATH, or a cached build with Go.
+ * @throws NothingAvailable with what is missing
  */
 export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log = say): Promise<string> {
   return firstAvailable(
@@ -28,7 +27,6 @@ export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log 
   )
 }
 
-/** Whether the output of `helm version` shows a version that is new enough. */
 export function isRecent(version: string): boolean {
   const [, major = 0, minor = 0] = (/^v?(\d+)\.(\d+)/.exec(version) ?? []).map(Number)
   return major > 3 || (major === 3 && minor >= 18)

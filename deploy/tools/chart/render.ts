@@ -17,9 +17,7 @@ export interface Manifest {
   readonly [key: string]: unknown
 }
 
-/**
- * Renders the chart with these values and returns all objects. @throws with Helm's error message
- */
+/** @throws Error with Helm's message */
 export async function render(helm: string, values: object = {}): Promise<readonly Manifest[]> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chart-'))
   try {
@@ -41,7 +39,7 @@ async function helmTemplate(helm: string, where: readonly string[]): Promise<str
   }
 }
 
-/** Parses the objects of a YAML text. @throws when it is not YAML or has a duplicate key. */
+/** @throws when the text is not YAML or has a duplicate key */
 export const manifestsOf = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap(document => {
     const [error] = document.errors

@@ -1,9 +1,8 @@
 import { textSettings } from '../../../src/core/settings/settings-that-name-files.ts'
 
 /**
- * The keys of the configuration whose text is a secret, as paths without the positions of list
- * entries: `sources.writeKey`. Headers are not included: their names are not in the schema, and
- * only some of their values are secrets.
+ * Paths of configuration keys whose text is a secret, without positions in lists:
+ * `sources.writeKey`. Headers are not included, because only some are secrets.
  */
 export const secretKeys = textSettings
   .filter(({ path, holds }) => holds !== 'certificates' && holds !== 'url' && !path.endsWith('.username'))

@@ -10,7 +10,7 @@ const wholeFrom = (minimum: number): Schema => ({ type: 'integer', minimum })
 const oneOf = (...values: readonly string[]): Schema => ({ enum: values })
 const list = (items: Schema): Schema => ({ type: 'array', items })
 const texts: Schema = { type: 'object', additionalProperties: text }
-/** A value of a Kubernetes type. Kubernetes checks the value when a manifest is applied. */
+/** Kubernetes checks values of its types when a manifest is applied. */
 const anyObject: Schema = { type: 'object' }
 const closedObject = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
   type: 'object',
@@ -22,23 +22,20 @@ const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
 const ports = list(port)
 /** A base URL. The chart appends a path to it. */
 const baseUrl: Schema = { type: 'string', pattern: '^$|/$' }
-/** The labels that the chart itself sets on pods. `podLabels` must not have them. */
+/** The chart sets these labels on pods, so `podLabels` must not have them. */
 const ownLabels = ['name', 'instance', 'version', 'component'].map(label => `app.kubernetes.io/${label}`)
 const podLabels: Schema = { ...texts, propertyNames: { not: { enum: ownLabels } } }
 const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
 /**
- * Resource requests and a memory limit are required: Kubernetes evicts pods without requests first,
- * and a pod without a memory limit can take the memory of other pods.
+ * Requests and a memory limit are required: Kubernetes evicts pods without requests first, and a
+ * pod without a memory limit can take the memory of other pods.
  */
 const resources = closedObject(
   { requests: { ...quantities, required: ['cpu', 'memory'] }, limits: { ...quantities, required: ['memory'] } },
   ['requests', 'limits'],
 )
 
-/**
- * The Kubernetes Secret of one service or of the Job `prepare`. If it has no name, the service or
- * Job uses the Secret that all services share.
- */
+/** The Secret of one service or of the Job `prepare`. Without a name: the shared Secret. */
 const ownSecret = closedObject({ name, key: text })
 
 const service = (more: Readonly<Record<string, Schema>> = {}): Schema =>
@@ -71,7 +68,7 @@ const properties: Readonly<Record<string, Schema>> = {
     serviceNames,
   ),
   heapPercent: { type: 'integer', minimum: 20, maximum: 80 },
-  // The minimum is the longest drain (25 s) plus the collector's delay before it (5 s).
+  // The minimum is the longest drain (25 s) plus the delay before it (5 s).
   terminationGracePeriodSeconds: wholeFrom(30),
   minReadySeconds: wholeFrom(0),
   podAnnotations: texts,
@@ -123,7 +120,7 @@ const properties: Readonly<Record<string, Schema>> = {
     webhookPorts: ports,
     extraEgress: list(anyObject),
   }),
-  // Helm adds this value when another chart has this chart as a dependency.
+  // Helm adds this value when another chart depends on this one.
   global: anyObject,
 }
 
@@ -134,9 +131,8 @@ interface ConfigurationSchema {
 }
 
 /**
- * Removes look-aheads from the patterns of a schema, because Helm's regular expressions do not
- * support them. For example, the pattern `^(?!x)y` becomes the pattern `^y` and, under `not`, the
- * pattern `^x`.
+ * Removes look-aheads from patterns, because Helm does not support them: `^(?!x)y` becomes `^y`
+ * and, under `not`, `^x`.
  */
 function withoutLookAhead(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutLookAhead)
@@ -156,8 +152,7 @@ export function valuesSchema(): object {
     properties: keys,
     ...config
   } = withoutLookAhead(configurationJsonSchema()) as ConfigurationSchema
-  // The chart sets the listen addresses itself, because its probes, Services and NetworkPolicies
-  // refer to their ports.
+  // The chart sets the listen addresses, because its probes and Services refer to their ports.
   const withoutListen = ({ properties: own, ...rest }: Schema): Schema => {
     const { listen, ...others } = own as Record<string, Schema>
     return { ...rest, properties: others }

@@ -2,10 +2,7 @@ import type { Outcome } from '../../../src/core/delivery/outcomes-reasons-and-cl
 
 /* Names of Grafana's colours by series. Only good results are green. */
 
-/**
- * The colour of each outcome of a request. Red outcomes are permanent failures. All other outcomes
- * except `delivered` are retried.
- */
+/** Red outcomes are permanent failures. All others except `delivered` are retried. */
 export const outcomeColours: Readonly<Record<Outcome, string>> = {
   delivered: 'green',
   http_408: 'light-yellow',
@@ -38,10 +35,7 @@ export const messageColours = { accepted: 'green', suppressed: 'blue', rejected:
 
 export const changeColours = { applied: 'green', refused: 'red' } as const
 
-/**
- * Colours of the collector's response codes. Only codes for failures of Hookline are red. Codes for
- * mistakes of senders are not listed, so Grafana chooses their colours.
- */
+/** Only failures of Hookline are red. Grafana chooses the colours for mistakes of senders. */
 export const responseColours = { ok: 'green', unavailable: 'red', internal_error: 'dark-red' } as const
 
 export const logLineColours = { warn: 'yellow', error: 'red' } as const

@@ -25,10 +25,7 @@ export interface Dashboard {
   readonly rows: readonly Row[]
 }
 
-/**
- * The variables of every dashboard. With the value `All`, a variable also matches series that do
- * not have its label.
- */
+/** The variables of every dashboard. `All` also matches series without the variable's label. */
 export const installation: readonly Variable[] = [
   { name: 'namespace', label: 'Namespace', of: 'hookline_build_info' },
   { name: 'job', label: 'Job', of: 'hookline_build_info' },
@@ -55,7 +52,6 @@ export function dashboardJson({ uid, title, description, variables, rows }: Dash
   }
 }
 
-/** Links to the other dashboards. A link keeps the selected values of the variables. */
 const others: Link = {
   type: 'dashboards',
   title: 'Hookline',
@@ -70,9 +66,8 @@ const others: Link = {
 }
 
 /**
- * The variable for the address of the operator service, with a slash at its end. The default is the
- * address of a port-forward to the default port of `operator.listen`. The chart replaces this
- * default with its value `consoleAt`.
+ * The address of the operator service, with a slash at its end. The chart inserts its value
+ * `consoleAt`.
  */
 const consoleVariable: VariableModel = {
   name: 'console',
@@ -115,16 +110,13 @@ function variableJson({ name, label, of }: Variable): VariableModel {
     hide: 0,
     multi: true,
     includeAll: true,
-    // `.*` also matches series without this label: not every Prometheus sets the label `namespace`.
+    // Also matches series without the label: not every Prometheus sets `namespace`.
     allValue: '.*',
     current: { text: ['All'], value: ['$__all'], selected: true },
   }
 }
 
-/**
- * Lays out rows below each other and panels from left to right. All panels in a line get the height
- * of the highest one.
- */
+/** Places panels from left to right. All panels in a line get the height of the highest one. */
 function panelsOf(rows: readonly Row[]): readonly (PanelModel | RowModel)[] {
   const panels: (PanelModel | RowModel)[] = []
   let y = 0

@@ -5,10 +5,8 @@ import type * as table from '@grafana/grafana-foundation-sdk/table'
 import type * as timeseries from '@grafana/grafana-foundation-sdk/timeseries'
 
 /*
- * Grafana's classic dashboard model. It uses the types of Grafana's own SDK, so that the type
- * checker rejects unknown properties and values. Some properties of a panel, for example `options`,
- * differ between the kinds of panels. In the SDK, they may have any value. Here they have the types
- * of the three kinds of panels that the dashboards use.
+ * Grafana's classic dashboard model, with the types of Grafana's SDK. The SDK permits any value in
+ * some properties of a panel, for example `options`. Here they have exact types.
  */
 
 /** A type of the SDK in its JSON form: an enum member becomes its string. */

@@ -27,24 +27,22 @@ export interface Panel {
   readonly description: string
   readonly unit: Unit
   /**
-   * How the panel shows its values. `number`: the last value in large type. `lines`: lines over
-   * time. `table`: the last values, by their labels.
+   * `number`: the last value in large type. `lines`: over time. `table`: the last values by label.
    */
   readonly as: 'number' | 'lines' | 'table'
   readonly queries: readonly Query[]
   /** Width in columns; the grid has 24. */
   readonly width: number
-  /** Which values are red: those above `from` or, with `when: 'below'`, those below `from`. */
+  /** Red values: those above `from` or, with `when: 'below'`, those below it. */
   readonly bad?: { readonly from: number; readonly when?: 'above' | 'below' }
-  /** Whether the lines are stacked, for series whose sum is meaningful. */
+  /** Stacked lines, for series whose sum is meaningful. */
   readonly isStacked?: boolean
   /** Upper end of the axis. If undefined, Grafana chooses it. */
   readonly max?: number
-  /** Colours of some series by name. The others use Grafana's palette. */
+  /** By series name. Other series use Grafana's palette. */
   readonly colours?: Readonly<Record<string, string>>
   /**
-   * Page of the console that each series or row links to. Every series must have the label
-   * `destination`.
+   * Page of the console that each series links to by its label `destination`, which it must have.
    */
   readonly link?: 'destination' | 'dead letters'
   /** Heading of the value column of a table. */
@@ -61,7 +59,6 @@ export const datasource = { type: 'prometheus', uid: '$datasource' }
 const types = { number: 'stat', lines: 'timeseries', table: 'table' } as const
 export const heights = { number: 4, lines: 8, table: 8 } as const
 
-/** A position in Grafana's grid. */
 interface Place {
   readonly x: number
   readonly y: number
@@ -122,7 +119,6 @@ function defaultsOf(panel: Panel): FieldDefaults {
   }
 }
 
-/** A link to a page outside of Grafana, which opens in a new tab. */
 export const externalLink = (title: string, url: string): Link => ({
   type: 'link',
   title,
@@ -136,10 +132,7 @@ export const externalLink = (title: string, url: string): Link => ({
   includeVars: false,
 })
 
-/**
- * A link to a page of the console. Grafana inserts the address of the console and the destination
- * of the series or row.
- */
+/** Grafana replaces the variables in the link. */
 function linkOf(link: NonNullable<Panel['link']>, as: Panel['as']): Link {
   const id = `\${${as === 'table' ? '__data.fields' : '__field.labels'}.destination}`
   const path = link === 'destination' ? `destinations/${id}` : `dead-letters?destination=${id}`

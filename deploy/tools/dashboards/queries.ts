@@ -11,7 +11,7 @@ export const selector = (name: string, more = ''): string =>
 export const rateBy = (labels: string, name: string, more = ''): string =>
   sumBy(labels, `rate(${selector(name, more)}[$__rate_interval])`)
 
-/** Increase of a counter, summed by labels. `within` is a duration of PromQL. */
+/** `within` is a duration of PromQL. */
 export const increaseBy = (labels: string, name: string, more = '', within = '$__rate_interval'): string =>
   sumBy(labels, `increase(${selector(name, more)}[${within}])`)
 
@@ -27,5 +27,5 @@ export function quantilesOf(histogram: string, by = ''): readonly Query[] {
   }))
 }
 
-/** Seconds since the time that a gauge has as its value (Unix time in seconds). */
+/** Seconds since the Unix time (in seconds) that is the value of a gauge. */
 export const secondsSince = (name: string, more = ''): string => `time() - ${selector(name, more)}`

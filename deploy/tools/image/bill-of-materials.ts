@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/**
- * The parts of package-lock.json (version 3) that this file uses. The key of a package is its path
- * below the root of the repository. The key `''` is the project itself.
- */
+/** Parts of package-lock.json, version 3. A key is a path below the root. `''` is the project. */
 export interface Lockfile {
   readonly packages: Readonly<Record<string, LockedPackage>>
 }
@@ -31,10 +28,9 @@ export interface Component {
 }
 
 /**
- * Creates the CycloneDX 1.5 document of all packages that are installed without development
- * packages. The same lockfile gives the same bytes, because the document contains no time and no
- * random value. `npm sbom` is not used, because it omits a package if a development package uses
- * another version of the same package.
+ * The CycloneDX 1.5 document of all installed packages, without development packages. The same
+ * lockfile gives the same bytes. `npm sbom` is not used: it omits a package if a development
+ * package uses another version of it.
  */
 export function billOfMaterials({ packages }: Lockfile) {
   const installed = Object.entries(packages).filter(([path, { dev, link }]) => isThirdParty(path) && !dev && !link)
@@ -59,10 +55,7 @@ export function billOfMaterials({ packages }: Lockfile) {
   }
 }
 
-/**
- * Whether a path in the lockfile is a package from npm. The project itself is at `''`, and the
- * other packages of the repository are in `packages/`.
- */
+/** Whether a path is a package from npm, and not a package of this repository. */
 const isThirdParty = (path: string): boolean => path.startsWith('node_modules/')
 
 const nameOf = (path: string, { name }: LockedPackage): string =>
@@ -89,16 +82,14 @@ function hashOf(integrity: string): { alg: string; content: string } {
   return { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(encoded, 'base64').toString('hex') }
 }
 
-/**
- * Resolves the dependencies of a package as Node does: from the package's own directory upwards.
- */
+/** Resolves dependencies as Node does: from the package's own directory upwards. */
 function dependenciesOf(path: string, locked: LockedPackage, components: ReadonlyMap<string, Component>): string[] {
   const names = Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })
   return names.flatMap(name => {
     for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
       const found = components.get(`${folder === '' ? '' : `${folder}/`}node_modules/${name}`)
       if (found !== undefined) return [found['bom-ref']]
-      // No installed package has this name. It is an optional dependency for another platform.
+      // The package is not installed: it is an optional dependency for another platform.
       if (folder === '') return []
     }
   })
@@ -108,7 +99,7 @@ const unique = <T>(list: readonly T[], key: (each: T) => string): T[] => [
   ...new Map(list.map(each => [key(each), each])).values(),
 ]
 
-/** Derives a UUID from a text. Equal texts get the same UUID, which has the form of version 5. */
+/** Derives a UUID from a text. It has the form of version 5. */
 const identifier = (text: string): string =>
   createHash('sha256')
     .update(text)

@@ -11,17 +11,16 @@ import { metaProperties, newId, serverProperties } from './server-properties.ts'
 export interface BrokerOptions {
   /** The data directory, which survives a restart of the broker. */
   readonly dataDir: string
-  /** Port of the broker on 127.0.0.1. */
   readonly port: number
-  /** Port of the controller on 127.0.0.1. Default: a free port. */
+  /** Default: a free port. */
   readonly controllerPort?: number
   /** Additional server properties. They override the defaults. */
   readonly properties?: Readonly<Record<string, string>>
-  /** Additional JVM flags, such as `-Xmx1g`. When a flag occurs twice, the last one counts. */
+  /** Additional JVM flags, for example `-Xmx1g`. The last one of equal flags counts. */
   readonly jvm?: readonly string[]
   /** Deletes the data directory at `stop`, or when this process is killed. */
   readonly throwAway?: boolean
-  /** The role in a cluster. Default: the only node of a new cluster. */
+  /** Default: the only node of a new cluster. */
   readonly member?: ClusterMember
 }
 
@@ -38,16 +37,16 @@ export interface Broker {
   readonly pid: number
   /** Resolves with the cause when the process ends. */
   readonly ended: Promise<string>
-  /** Sends SIGTERM, and SIGKILL if the broker still runs after `patienceMs` (default: 5 s). */
+  /** `patienceMs`: time from SIGTERM to SIGKILL, by default 5 s. */
   stop(patienceMs?: number): Promise<void>
-  /** Sends SIGKILL, to simulate a crash. The data stays. */
+  /** Sends SIGKILL. The data stays. */
   kill(): Promise<void>
 }
 
 /**
  * Starts a Kafka broker from Kafka's jars. Resolves when it responds.
  * @throws when Java is missing or too old, the port is in use, or the start takes longer than 3
- * minutes. The message includes the end of the log.
+ * minutes
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const search = await findJava()
@@ -80,7 +79,7 @@ async function launch(java: Java, jars: KafkaJars, options: BrokerOptions): Prom
     args: [...jvm, logging, '-cp', jars.classPath, 'kafka.Kafka', properties],
     dataDir,
     throwAway,
-    // The cluster id distinguishes this broker from another one that may have taken the port.
+    // Another broker may have taken the port, so the cluster id is compared.
     isReady: async () => {
       const found = await clusterMetadata('127.0.0.1', port).catch(() => undefined)
       return found?.clusterId === clusterId && found.brokers.includes(address)

@@ -7,9 +7,8 @@ import { clusterMetadata } from './request-cluster-metadata.ts'
 import { newId } from './server-properties.ts'
 
 /**
- * Time limit for a start. Three nodes need 3 s on an idle machine. A restarted node needs longer,
- * because its session from before the restart must first expire. Only then does the controller
- * accept the node again.
+ * Time limit for a start, usually 3 s. A restarted node takes longer: the controller accepts it
+ * only after its previous session has expired.
  */
 const readyTimeoutMs = 180_000
 
@@ -33,23 +32,18 @@ export interface ClusterNode {
   readonly isUp: boolean
   /** Resolves with the cause when the process ends. `undefined` while the broker is not started. */
   readonly ended: Promise<string> | undefined
-  /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>
   /** Sends SIGTERM, and SIGKILL after 5 s, because a node without a quorum does not stop. */
   stop(): Promise<void>
-  /** Starts the broker. Resolves when it is a member of the cluster. */
+  /** Resolves when the broker is a member of the cluster. */
   start(): Promise<void>
 }
 
 export interface Cluster {
   readonly nodes: readonly ClusterNode[]
   readonly brokers: readonly string[]
-  /**
-   * The bootstrap addresses for clients: those of the proxies with `behindProxy`, otherwise those
-   * of the brokers.
-   */
+  /** The bootstrap addresses for clients: with `behindProxy`, those of the proxies. */
   readonly proxiedBrokers: readonly string[]
-  /** Stops all nodes and deletes their data. */
   close(): Promise<void>
 }
 
@@ -75,8 +69,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     brokers: nodes.map(({ address }) => address),
     proxiedBrokers: nodes.map(({ address, proxied }) => (proxied ? `127.0.0.1:${proxied.listen}` : address)),
     async close() {
-      // A node does not stop after SIGTERM while there are too few nodes for a quorum. So the nodes
-      // are killed. Their data is not needed.
+      // SIGTERM does not stop a node without a quorum, so the nodes are killed.
       await Promise.all(nodes.map(node => node.kill()))
       await rm(dataDir, { recursive: true, force: true })
     },
@@ -153,10 +146,7 @@ function nodeProperties(
   }
 }
 
-/**
- * Server properties of three nodes: replicated internal topics, and short timeouts. When a broker
- * fails, a new leader is elected after about 3 s.
- */
+/** Replicated internal topics, and a new leader about 3 s after a broker fails. */
 const ofThree: Readonly<Record<string, string>> = {
   'default.replication.factor': '3',
   'min.insync.replicas': '2',

@@ -1,18 +1,14 @@
 import { type CallType, messageTypes } from '../../../src/core/message/message.ts'
 
-/**
- * Number of messages of each type from the source `web`. The destinations that get the messages of
- * `web` cover all kinds of results of a first attempt.
- */
+/** Number of messages of each type from the source `web`. */
 export const webMessagesOfEachType = 50
 /**
- * Types of the messages from the source `app`, one message of each type. At the destination
- * `flaky`, the first two attempts of each message fail. With only four messages, these failures do
- * not open the circuit breaker of `flaky`.
+ * Types of the messages from `app`, one message of each type. The destination `flaky` fails twice
+ * for each message. With four messages, its circuit breaker stays closed.
  */
 export const appTypes: readonly CallType[] = ['identify', 'track', 'page', 'screen']
 
-/** Short retry delays and a short window, so that the demo takes about one minute. */
+/** Short, so that the demo takes about one minute. */
 export const delivery = { schedule: ['1s', '2s', '4s'], window: '30s' }
 
 export interface DemoSource {
@@ -21,7 +17,6 @@ export interface DemoSource {
   readonly messages: number
 }
 
-/** The key with which a person signs in to the console. */
 export const operatorKey = 'demo-operator-key'
 
 export const web: DemoSource = {
@@ -42,12 +37,8 @@ export interface DemoDestination {
   readonly endpoints: readonly ('ok' | 'not-found' | 'fails-twice' | 'nobody-listens' | 'self-signed')[]
   readonly expect: {
     readonly becomes: 'delivered' | 'dead_lettered'
-    /** The expected reason of the destination's dead letters. */
     readonly reason: string
-    /**
-     * The number of retries of each message. `undefined` if the number depends on when the circuit
-     * breaker opens.
-     */
+    /** `undefined` if the number depends on when the circuit breaker opens. */
     readonly retriesOfEach: number | undefined
   }
 }
@@ -97,7 +88,7 @@ export const destinations: readonly DemoDestination[] = [
   },
 ]
 
-/** The audience of the demo. Its members send no messages. */
+/** Members of this audience send no messages. */
 export const audienceName = 'First time shopper'
 export const audienceProperty = 'first_time_shopper'
 export const shopperName = (index: number): string => `shopper-${String(index).padStart(2, '0')}`

@@ -8,10 +8,7 @@ import { freePorts } from './free-ports.ts'
 export interface DemoEndpoints {
   /** The URLs of each destination, in the order of its webhooks. */
   readonly urls: ReadonlyMap<string, readonly string[]>
-  /**
-   * The URLs in the second part of the demo: the same as `urls`, except that `self-signed` has a
-   * working endpoint.
-   */
+  /** The same as `urls`, except that `self-signed` has a working endpoint. */
   readonly repaired: ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>
 }
@@ -23,7 +20,6 @@ export async function startEndpoints(
   const urls = new Map<string, readonly string[]>()
 
   async function start({ id, secret }: DemoDestination, kind: DemoDestination['endpoints'][number]): Promise<string> {
-    // No server listens on this port; it was free a moment ago.
     if (kind === 'nobody-listens') return `http://127.0.0.1:${await freePorts(1)}/hooks`
     const sink = createSink({
       secrets: [new Secret(secret)],

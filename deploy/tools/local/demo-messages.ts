@@ -15,10 +15,7 @@ export interface DemoCall {
 const idOf = (source: DemoSource, type: MessageType, index: number): string =>
   `${source.id}-${type}-${String(index).padStart(3, '0')}`
 
-/**
- * How a message is sent. A deletion request creates the delete messages. Half of the messages of
- * `web` go directly to Kafka, and all others to the collector.
- */
+/** How a message is sent. Half of the messages of `web` go directly to Kafka. */
 export function wayOf(messageId: string): Way {
   const [source, type, index] = messageId.split('-')
   if (source === 'delete') return 'deletion'
@@ -59,8 +56,8 @@ function demoCall(source: DemoSource, type: CallType, index: number): DemoCall {
 }
 
 /**
- * The users of the deletion request, which creates one delete message for each user. The demo sends
- * no other messages of these users, because Hookline would drop messages of deleted users.
+ * The users of the deletion request. They send no messages: Hookline drops messages of deleted
+ * users.
  */
 export const deletedUsers: readonly string[] = Array.from(
   { length: webMessagesOfEachType },

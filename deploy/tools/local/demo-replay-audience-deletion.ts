@@ -12,16 +12,13 @@ interface Deps {
   readonly directory: string
   readonly service: RunningService
   readonly requestsTo: (destination: string) => readonly SinkRequest[]
-  /** Changes the configuration so that the destination `self-signed` has a working endpoint. */
+  /** Gives the destination `self-signed` a working endpoint. */
   readonly repair: () => Promise<void>
   readonly say: (what: string, detail: string) => void
 }
 
 const shoppers = 40
-/**
- * The number of members that the second list of the audience removes, and also the number that it
- * adds.
- */
+/** Number of members that the second list of the audience removes, and that it adds. */
 const changed = 2
 const deletedUser = shopperName(changed)
 const replayedId = 'web-track-000'
@@ -30,10 +27,7 @@ const timeoutMs = 30_000
 const list = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from }, (_, index) => shopperName(from + index))
 
-/**
- * The second part of the demo: an audience is created and changed, a user is deleted, and a dead
- * letter is replayed. Resolves with one line for each result that is not as expected.
- */
+/** The second part of the demo. Resolves with one line for each unexpected result. */
 export async function playSequel(deps: Deps): Promise<readonly string[]> {
   const wrong: string[] = []
   function check(what: string, detail: string, got: string, expected: string): void {
@@ -98,10 +92,7 @@ async function deleteUser({ config }: Deps): Promise<string> {
   return reached.flatMap(({ id: name, delivered }) => (delivered === 1 ? [name] : [])).join(', ')
 }
 
-/**
- * Calls `ask` until it returns at least one item, for at most 30 s. After this time, resolves with
- * an empty list.
- */
+/** Calls `ask` until it returns at least one item. After 30 s, resolves with an empty list. */
 async function until<T>(ask: () => readonly T[] | Promise<readonly T[]>): Promise<readonly T[]> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

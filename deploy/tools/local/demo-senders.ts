@@ -9,7 +9,6 @@ import { hookline } from './hookline-process.ts'
 export interface Entrances {
   /** Path of the configuration file, for `hookline` commands. */
   readonly config: string
-  /** URL of the collector. */
   readonly collector: string
   readonly brokers: readonly string[]
   readonly registry: string
@@ -19,9 +18,8 @@ export interface Entrances {
 export type Entered = Readonly<Record<Way, number>>
 
 /**
- * Sends all messages of the demo and prints a line for each type. Resolves with the number of
- * messages that were sent in each way.
- * @throws when a message was not accepted
+ * Sends all messages of the demo and prints a line for each type. Resolves with their numbers.
+ * @throws Error when a message was not accepted
  */
 export async function sendAll(to: Entrances, print: (line: string) => void): Promise<Entered> {
   const clients = createClients(to)
@@ -45,10 +43,6 @@ export async function sendAll(to: Entrances, print: (line: string) => void): Pro
   return { collector: sent(clients.web) + sent(clients.app), kafka: sent(clients.straight), deletion }
 }
 
-/**
- * Creates three clients: one for `web` and one for `app`, which send to the collector with the
- * write keys, and a second one for `web`, which uses the Kafka transport.
- */
 function createClients({ collector: endpoint, brokers, registry, topicPrefix }: Entrances) {
   const onFailure = ({ reason, code, detail, messageIds }: Failure): void => {
     throw new Error(`${messageIds.length} messages not delivered: ${reason} (${code}). ${detail}`)
@@ -61,10 +55,7 @@ function createClients({ collector: endpoint, brokers, registry, topicPrefix }: 
   }
 }
 
-/**
- * Requests a deletion, with which Hookline creates the delete messages. The demo cannot send these
- * messages itself: Hookline dead-letters delete messages that another producer writes.
- */
+/** Hookline dead-letters delete messages of other producers, so the demo requests a deletion. */
 async function requestDeletion({ config }: Entrances): Promise<number> {
   await hookline(config, ['delete-user', '--source', web.id, '--user', ...deletedUsers])
   return deletedUsers.length

@@ -27,8 +27,7 @@ const requests = new Map<string, SinkRequest[]>(destinations.map(({ id }) => [id
 const ends: (() => Promise<unknown>)[] = []
 
 /**
- * Prints the first delivery of each message type, and all attempts of one message at the flaky
- * endpoint.
+ * Prints the first delivery of each type, and all attempts of one message at the flaky endpoint.
  */
 function show(destination: string, request: SinkRequest): void {
   requests.get(destination)?.push(request)
@@ -43,10 +42,7 @@ function show(destination: string, request: SinkRequest): void {
     say(`  ${time}  flaky  ${request.answer}  ${type.padEnd(8)}  ${signature}  ${messageId}`)
 }
 
-/**
- * Sends all messages.
- * @throws when the collector has not accepted exactly the messages that its clients sent
- */
+/** @throws Error when the collector has not accepted exactly the messages that its clients sent */
 async function enter(service: RunningService, to: Omit<Entrances, 'collector'>): Promise<Entered> {
   if (service.collector === undefined) throw new Error('the service has no collector')
   const entered = await sendAll({ ...to, collector: service.collector }, line => step('sent', line))
@@ -114,7 +110,7 @@ async function seenOf(config: string, metrics: ReadonlyMap<string, number>): Pro
   )
 }
 
-/** Waits until the service has reloaded the changed configuration, which takes up to 5 seconds. */
+/** A reload takes up to 5 seconds. */
 async function untilReloaded(service: RunningService): Promise<void> {
   const deadline = clock.monotonic() + timeoutMs
   const reloads = async () => (await service.metrics()).get('hookline_config_reloads_total{result="applied"}') ?? 0

@@ -10,8 +10,7 @@ export interface DevPlan {
   readonly kafkaPort: number | undefined
   readonly registryPort: number | undefined
   /**
-   * The replication factor of the topics: 1 if a local broker is started and the configuration has
-   * a higher value. `undefined` means that the value of the configuration applies.
+   * The replication factor of the topics on a local broker. `undefined`: that of the configuration.
    */
   readonly replicationFactor: 1 | undefined
 }
@@ -67,9 +66,8 @@ const here = '127.0.0.1 or localhost, where local servers listen'
 const isHere = (host: string): boolean => host === 'localhost' || host === '127.0.0.1'
 
 /**
- * The directory that CONFIG and DATA_DIR are relative to. Usually it is the working directory of
- * make. With `make -C`, which is recognised by the flag `w` in MAKEFLAGS, it is the directory of
- * the calling shell (CALLER_PWD).
+ * The directory that CONFIG and DATA_DIR are relative to: the working directory, or with `make -C`
+ * (the flag `w` in MAKEFLAGS) the directory of the calling shell (CALLER_PWD).
  */
 export function callerDirectory(env: Environment, workingDirectory: string): string {
   const { MAKEFLAGS = '', CALLER_PWD } = env

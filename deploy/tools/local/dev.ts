@@ -6,20 +6,18 @@ import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { findOrStartInfrastructure, type Infrastructure } from './kafka-and-registry.ts'
 import { mallocSettings, nodeFlags } from './node-flags.ts'
 
-// `make dev`: starts Kafka and a registry at the configured addresses, then runs all services in
-// the foreground.
+// `make dev`: starts Kafka and a registry at the configured addresses, then runs all services.
 
 const project = resolve(import.meta.dirname, '../../..')
 /** Time that the services get to drain. */
 const serviceTimeoutMs = 30_000
 /**
- * Time after ctrl-C in which a start that is in progress, for example a download, may still
- * complete. After this time, `make dev` exits, and guards (`guarded-process.ts`) stop the remaining
- * processes.
+ * Time after ctrl-C for a start in progress, for example a download. Then `make dev` exits, and the
+ * guards of `guarded-process.ts` stop the remaining processes.
  */
 const startTimeoutMs = 10_000
 
-/** The running processes in the order of their start. They are stopped in reverse order. */
+/** In the order of their start. They are stopped in reverse order. */
 const running: { stop(): Promise<void> }[] = []
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
@@ -54,9 +52,7 @@ function refuse(lines: readonly string[]): number {
   return 2
 }
 
-/**
- * Resolves with a text that says which process ended, or with `undefined` after an interruption.
- */
+/** Resolves with a text about the process that ended; `undefined` after an interruption. */
 async function runUntilSomethingEnds(
   config: string,
   plan: DevPlan,
@@ -99,8 +95,7 @@ function up<T extends { stop(): Promise<void> }>(part: T): T {
 }
 
 /**
- * Returns a signal that is aborted when this process first gets SIGINT, SIGTERM or SIGHUP. When the
- * process gets one of them again, it ends immediately.
+ * The AbortSignal is aborted at the first SIGINT, SIGTERM or SIGHUP. A second one ends the process.
  */
 function interruption(): AbortSignal {
   const controller = new AbortController()

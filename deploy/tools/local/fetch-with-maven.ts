@@ -8,7 +8,7 @@ import { cacheDirectory } from './make-once-in-cache.ts'
 
 const run = promisify(execFile)
 
-/** Pinned version of the Maven plugin, for reproducible downloads. */
+/** Pinned, for reproducible downloads. */
 const dependencyPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1'
 const fetchTimeoutMs = 5 * 60_000
 
@@ -19,14 +19,10 @@ export async function hasMaven(): Promise<boolean> {
   )
 }
 
-/**
- * Downloads `what` with a goal of the dependency plugin, and prints a line. @throws with Maven's
- * output
- */
+/** Downloads `what` with a goal of the dependency plugin. @throws Error with Maven's output */
 export async function fetchWithMaven(what: string, goal: string, args: readonly string[]): Promise<void> {
   process.stderr.write(`downloading ${what} with Maven to ${cacheDirectory()}\n`)
-  // Maven runs in a temporary directory, because a goal without a project creates directories in
-  // the working directory.
+  // A goal without a project creates directories in the working directory.
   const cwd = await mkdtemp(join(tmpdir(), 'hookline-maven-'))
   try {
     // Concurrent Maven processes can corrupt the shared local repository.

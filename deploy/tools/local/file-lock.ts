@@ -3,8 +3,7 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Age in milliseconds after which a lock is replaced, even if the process that holds it is alive.
- * So a hanging download does not block other clones of the repository forever.
+ * A lock of this age is replaced even if its process is alive, for example in a hanging download.
  */
 const lockIsStaleAfterMs = 10 * 60_000
 
@@ -38,8 +37,7 @@ async function isStale(file: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, text] = await Promise.all([stat(file), readFile(file, 'utf8')])
     const ageMs = Date.now() - mtimeMs
-    // The holder of a lock creates an empty file and then writes its process id. If the file stays
-    // empty for 5 s, the holder has died.
+    // A file that stays empty for 5 s means that the holder died before it wrote its process id.
     if (text === '') return ageMs > 5_000
     return ageMs > lockIsStaleAfterMs || !isAlive(Number(text))
   } catch {

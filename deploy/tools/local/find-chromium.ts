@@ -11,10 +11,9 @@ const installTimeoutMs = 8 * 60_000
 const programs = ['chromium', 'chromium-browser', 'google-chrome'] as const
 
 /**
- * Returns the path of Chromium: the value of the environment variable `CHROMIUM`, or a program on
- * the PATH. If there is none, installs the Debian package `chromium`, for which the process must be
- * root. A download of Chromium alone would lack its many libraries, which only the package manager
- * can install.
+ * Returns the path of Chromium: the environment variable `CHROMIUM`, or a program on the PATH.
+ * Otherwise installs the Debian package `chromium` as root: a download of Chromium alone lacks
+ * libraries.
  * @throws NothingAvailable with the missing requirements
  */
 export async function findChromium(
@@ -62,17 +61,14 @@ const debianPackage = (env: NodeJS.ProcessEnv, log: (line: string) => void): Opt
   },
 })
 
-/**
- * Installs the package, unless another process installed it while this process waited for the lock.
- */
+/** Installs the package, unless another process did so while this one waited for the lock. */
 async function install(env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<void> {
   if (pathOfProgram(env) !== undefined) return
   log('installing Chromium (100 MB) with apt-get')
   const options = { env: { ...env, DEBIAN_FRONTEND: 'noninteractive' }, timeout: installTimeoutMs }
   const packages = ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium', 'fonts-liberation']
   await run('apt-get', packages, options).catch(async () => {
-    // The package lists of the machine may be missing or out of date. So they are updated, and the
-    // installation is tried again.
+    // The package lists of the machine may be missing or out of date.
     await run('apt-get', ['update', '--quiet'], options)
     await run('apt-get', packages, options)
   })

@@ -19,10 +19,7 @@ export type JavaSearch =
   | { readonly kind: 'found'; readonly java: Java }
   | { readonly kind: 'missing'; readonly why: string }
 
-/**
- * Parses the feature release (17, 21; 8 for `1.8.0_381`) from the output of `java -version`.
- * `undefined` if the output has no version.
- */
+/** Parses the feature release (17, 21; 8 for `1.8.0_381`) from the output of `java -version`. */
 export function javaVersion(output: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(output)
   return match ? Number(match[1]) : undefined
@@ -58,7 +55,7 @@ async function versionOutput(command: string, env: NodeJS.ProcessEnv): Promise<s
 const fingerprint = (command: string, output: string): string =>
   createHash('sha256').update(`${command}\n${output}`).digest('hex').slice(0, 12)
 
-/** JVM flags for a fast start instead of high throughput, for tests and development. */
+/** JVM flags for a fast start instead of high throughput. */
 export const javaFlags: readonly string[] = [
   '-Xms64m',
   '-Xmx256m',

@@ -18,7 +18,7 @@ export interface Prometheus {
 
 /**
  * Finds Prometheus in PROMETHEUS_HOME or on the PATH. Otherwise unpacks the Debian package to the
- * user's cache, which installs no service and needs no root rights.
+ * user's cache, which needs no root rights.
  * @throws NothingAvailable with the missing requirements
  */
 export async function findPrometheus(

@@ -1,7 +1,6 @@
 /**
- * The result of trying one option. An option is a way to get a service, for example to run Kafka in
- * a container. The result is the service, or the reason why the option is unavailable and how to
- * change that.
+ * The result of trying one way to get a service, for example to run Kafka in a container: the
+ * service, or why this way is unavailable and how to change that.
  */
 export type Availability<T> =
   | { readonly kind: 'available'; readonly value: T }
@@ -9,24 +8,17 @@ export type Availability<T> =
 
 export interface Option<T> {
   readonly name: string
-  /**
-   * Finds the service.
-   * @throws when the option is available but fails. Then no other option is tried, because that
-   * would hide the failure.
-   */
+  /** @throws when the option is available but fails: another option would hide the failure */
   find(): Promise<Availability<T>>
 }
 
-/** An option that is unavailable. */
 export const unavailable = (why: string, remedy: string): Availability<never> => ({
   kind: 'unavailable',
   why,
   remedy,
 })
 
-/**
- * Thrown when no option is available. The message lists each option, its problem and the remedy.
- */
+/** Thrown when all options are unavailable. The message lists their problems and remedies. */
 export class NothingAvailable extends Error {
   readonly code = 'nothing_available'
 
@@ -38,8 +30,8 @@ export class NothingAvailable extends Error {
 }
 
 /**
- * Uses the first available option and logs the ones that are unavailable.
- * @throws NothingAvailable when there is none
+ * Uses the first available option and logs the unavailable ones before it.
+ * @throws NothingAvailable when all are unavailable
  */
 export async function firstAvailable<T>(
   what: string,

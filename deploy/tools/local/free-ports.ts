@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * The range from which free ports are chosen. It is below the ephemeral ports of Linux and macOS.
- * So the operating system does not give the port of a restarting server to another program.
+ * Below the ephemeral ports of Linux and macOS. So the operating system does not give the port of a
+ * restarting server to another program.
  */
 const lowest = 15_000
 const highest = 32_000
@@ -22,10 +22,7 @@ export async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-/**
- * The ports that `freePorts` has returned in this process. Their users may not listen on them yet,
- * so they can look free.
- */
+/** Ports that `freePorts` has returned. They look free until their users listen on them. */
 const given = new Set<number>()
 
 /** The first of `count` consecutive free ports. A process never gets the same port twice. */
@@ -34,8 +31,7 @@ export async function freePorts(count: number): Promise<number> {
     const first = randomInt(lowest, highest - count)
     const ports = Array.from({ length: count }, (_, index) => first + index)
     const free = await Promise.all(ports.map(isFree))
-    // Check `given` only now: while this call waited for `isFree`, a concurrent call may have
-    // returned the same ports.
+    // Checked only now: during `isFree`, a concurrent call may have returned the same ports.
     if (!free.every(Boolean) || ports.some(port => given.has(port))) continue
     for (const port of ports) given.add(port)
     return first
@@ -43,10 +39,7 @@ export async function freePorts(count: number): Promise<number> {
   throw new Error(`no ${count} consecutive free ports between ${lowest} and ${highest}`)
 }
 
-/**
- * Checks that a port on 127.0.0.1 is free. `what` is the server that needs it.
- * @throws when the port is in use
- */
+/** `what` is the server that needs the port. @throws Error when the port is in use */
 export async function assertFree(port: number, what: string): Promise<void> {
   if (await isFree(port)) return
   throw new Error(`${what} cannot listen on 127.0.0.1:${port}: the port is in use; stop the process that uses it`)

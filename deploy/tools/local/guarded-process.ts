@@ -4,10 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/**
- * Time in ms from SIGTERM to SIGKILL. A broker stops within 0.4 s after SIGTERM; without a quorum,
- * it stops only after SIGKILL.
- */
+/** Time in ms from SIGTERM to SIGKILL. A broker without a quorum stops only after SIGKILL. */
 const usualPatienceMs = 5_000
 
 export interface GuardedProcess {
@@ -19,7 +16,7 @@ export interface GuardedProcess {
    * Resolves when the process has ended.
    */
   stop(patienceMs?: number): Promise<void>
-  /** Sends SIGKILL, to simulate a crash. Resolves when the process has ended. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>
 }
 
@@ -28,16 +25,15 @@ export interface ProcessOptions {
   readonly args: readonly string[]
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** Where the output goes: to a file, to stdout and stderr of this process, or all to stderr. */
+  /** A file, stdout and stderr of this process, or only its stderr. */
   readonly output: { readonly file: string } | 'shared' | 'stderr'
-  /** A directory to delete when this process is killed before it can clean up. */
+  /** Deleted when this process is killed before it can clean up. */
   readonly throwAwayDir?: string
 }
 
 /**
- * Starts a child process in its own process group. So ctrl-C does not reach the child, and this
- * process controls the order of stopping. If this process dies, a guard stops the child. The guard
- * is a shell script that waits until a pipe from this process closes.
+ * Starts a child in its own process group: ctrl-C does not reach the child, so this process
+ * controls the order of stopping. If this process dies, a guard stops the child.
  */
 export function startGuarded(options: ProcessOptions): GuardedProcess {
   const log = typeof options.output === 'object' ? openSync(options.output.file, 'w') : undefined
@@ -72,8 +68,8 @@ export function startGuarded(options: ProcessOptions): GuardedProcess {
 }
 
 /**
- * Starts a guard, which stops a child when this process dies. `ended` must settle when the child
- * has ended; the guard is then killed. A `pid` of 0 means that the child was never started.
+ * Starts a guard, a shell script that stops the child `pid` when this process dies. `ended` must
+ * settle when the child has ended. `pid` is 0 if the child was never started.
  */
 export function endWithUs(pid: number, ended: Promise<unknown>, throwAwayDir = ''): void {
   if (pid === 0) return
@@ -89,8 +85,8 @@ export async function tailOf(logFile: string, lines = 30): Promise<string> {
 }
 
 /**
- * Checks every `everyMs` whether a process is ready. Resolves when it is.
- * @throws when the process ends before that, or is not ready within `patienceMs`
+ * Resolves when the process is ready, which is checked every `everyMs`.
+ * @throws Error when the process ends before that, or is not ready within `patienceMs`
  */
 export async function untilReady(
   { ended }: Pick<GuardedProcess, 'ended'>,
@@ -123,7 +119,7 @@ async function endOf(child: ChildProcess): Promise<string> {
   }
 }
 
-/** The script of a guard. Arguments: the process id of the child, and a directory to delete. */
+/** Arguments: the process id of the child, and a directory to delete. */
 const guardScript = `
 cat >/dev/null
 kill -TERM "$1" 2>/dev/null

@@ -8,7 +8,7 @@ import { mallocSettings, nodeFlags } from './node-flags.ts'
 
 const program = new URL('../../../bin/hookline.js', import.meta.url).pathname
 
-/** Runs a `hookline` command and returns its stdout. @throws when it fails */
+/** Runs a `hookline` command and returns its stdout. @throws Error when the command fails */
 export async function hookline(config: string, words: readonly string[], env = process.env): Promise<string> {
   const child = spawn(process.execPath, [program, ...words, '--config', config], {
     env,
@@ -29,23 +29,22 @@ export interface RunningService {
   readonly ready: string
   /** URL of the tracking API. `undefined` without a collector. */
   readonly collector: string | undefined
-  /** URL of the operator API. `undefined` when it does not listen. */
+  /** `undefined` when the operator API does not listen. */
   readonly operator: string | undefined
   /** The current metrics: `hookline_…{labels}` → value. */
   metrics(): Promise<ReadonlyMap<string, number>>
-  /** Requests a path of the ops server. Resolves with status and body. */
+  /** Requests a path of the ops server. */
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>
   /** Resolves with the exit code, or `null` after a signal. */
   readonly exited: Promise<number | null>
   /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number | null>
-  /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>
 }
 
 /**
- * Starts `hookline run` with these arguments as a child process. Its log goes to a file.
- * @throws when it ends before it is ready. The message includes the end of the log.
+ * Starts `hookline run` with these arguments as a child process.
+ * @throws Error with the end of the log when the process ends before it is ready
  */
 export async function startService(
   config: string,

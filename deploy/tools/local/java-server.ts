@@ -7,15 +7,13 @@ import { type GuardedProcess, startGuarded, tailOf, untilReady } from './guarded
 import { makeOnce } from './make-once-in-cache.ts'
 
 /**
- * Time limit for a start. Kafka needs 5 s on an idle machine. The limit can be long, because a
- * server that cannot start exits, and the wait then ends.
+ * Kafka starts in 5 s on an idle machine. The limit can be long: a server that cannot start exits.
  */
 const startTimeoutMs = 180_000
-/** Time limit for writing a class archive, which takes 2.5 s on an idle machine. */
+/** Writing a class archive takes 2.5 s on an idle machine. */
 const archivePatienceMs = 60_000
 
 export interface JavaServerOptions {
-  /** The name of the server in errors. */
   readonly name: string
   readonly java: Java
   /** Additional JVM flags, followed by the class or jar and its arguments. */
@@ -23,16 +21,15 @@ export interface JavaServerOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly dataDir: string
-  /** Deletes the data directory at `stop`, or when this process is killed. */
   readonly throwAway?: boolean | undefined
-  /** Whether the server is ready. Called repeatedly until it is. */
+  /** Called repeatedly until the server is ready. */
   readonly isReady: () => Promise<boolean>
 }
 
 /**
- * Starts a Java server and resolves when it is ready. Its output goes to `server.log` in the data
- * directory, and its process id to `server.pid`.
- * @throws when it exits, or is not ready within 3 minutes. The message includes the end of the log.
+ * Starts a Java server and resolves when it is ready. The data directory gets its output
+ * (`server.log`) and its process id (`server.pid`).
+ * @throws Error with the end of the log when the server exits, or is not ready within 3 minutes
  */
 export async function startJavaServer(options: JavaServerOptions): Promise<GuardedProcess> {
   const { name, java, dataDir, throwAway } = options
@@ -62,8 +59,7 @@ export async function startJavaServer(options: JavaServerOptions): Promise<Guard
 
 /**
  * The JVM flag for a class archive (AppCDS), which halves the start time. The archive is created
- * once for each build of Java, by starting and stopping a server. If this Java cannot create an
- * archive, the file of the archive is empty, and the result has no flags.
+ * once for each build of Java. An empty file marks a failure: the result then has no flags.
  */
 export async function classArchive(
   home: string,
@@ -76,8 +72,7 @@ export async function classArchive(
       const server = await start(dataDir, `-XX:ArchiveClassesAtExit=${temporary}`)
       await server.stop(archivePatienceMs)
     } catch {
-      // The error is ignored: without an archive, starts are only slower. A real problem appears at
-      // the next start.
+      // Without an archive, starts are only slower. A real problem appears at the next start.
     }
     await rm(dataDir, { recursive: true, force: true })
     if (!existsSync(temporary)) await writeFile(temporary, '')

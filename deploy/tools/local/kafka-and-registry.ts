@@ -14,10 +14,7 @@ export interface Kafka {
   readonly brokers: readonly string[]
   /** Log directory of a broker that this process started from Kafka's jars. */
   readonly logDir?: string
-  /**
-   * Resolves with the cause when a server that this process started ends. Never resolves for an
-   * existing server.
-   */
+  /** Resolves with the cause when a server that this process started ends. */
   readonly ended: Promise<string>
   /** Stops the server if this process started it. */
   stop(): Promise<void>
@@ -30,15 +27,12 @@ export interface SchemaRegistry {
 }
 
 export interface Place {
-  /** Directory for data that survives restarts. Without it, the data is deleted at the stop. */
+  /** Without a directory, the data is deleted at the stop. */
   readonly dataDir?: string
   /** Port of the server on this machine. Default: a free port. */
   readonly port?: number
   readonly env?: NodeJS.ProcessEnv
-  /**
-   * Gets one line: which option of `findOrStartKafka` or `findOrStartRegistry` is used, and why the
-   * options before it are not available.
-   */
+  /** Gets one line: which option is used, and why the options before it are not available. */
   readonly log?: (line: string) => void
 }
 
@@ -54,9 +48,8 @@ const found = { ended: never, stop: async () => {} }
 const installJava = `Install Java ${oldestJava} or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)`
 
 /**
- * Finds or starts Kafka. The options, in this order, are the cluster of KAFKA_BROKERS, a container,
- * and Kafka's jars on the local Java. HOOKLINE_KAFKA (`environment`, `container`, `jars`) allows
- * only one of them.
+ * Finds or starts Kafka: the cluster of KAFKA_BROKERS, a container, or Kafka's jars on the local
+ * Java. HOOKLINE_KAFKA (`environment`, `container`, `jars`) allows only one of these options.
  * @throws NothingAvailable with the missing requirements, or the error of a broker that did not
  * start
  */
@@ -72,8 +65,8 @@ export async function findOrStartKafka(place: KafkaPlace = {}): Promise<Kafka> {
 }
 
 /**
- * Finds the registry of SCHEMA_REGISTRY_URL, otherwise starts Apicurio. @throws the same errors as
- * `findOrStartKafka`
+ * Finds the registry of SCHEMA_REGISTRY_URL, otherwise starts Apicurio.
+ * @throws the same errors as `findOrStartKafka`
  */
 export async function findOrStartRegistry(place: Place = {}): Promise<SchemaRegistry> {
   const { env = process.env, log = say } = place
@@ -83,13 +76,11 @@ export async function findOrStartRegistry(place: Place = {}): Promise<SchemaRegi
 export interface Infrastructure {
   readonly kafka: Kafka
   readonly registry: SchemaRegistry
-  /** Stops the servers that were started. */
   stop(): Promise<void>
 }
 
 /**
- * Finds or starts Kafka and the schema registry. If one fails, stops the other and throws an error
- * with all problems.
+ * Finds or starts Kafka and the registry. If one fails, stops the other and throws all problems.
  */
 export async function findOrStartInfrastructure(places: {
   readonly kafka?: KafkaPlace
@@ -172,10 +163,7 @@ const apicurio = (place: Place): Option<SchemaRegistry> => ({
   },
 })
 
-/**
- * Returns what is missing to run a Java server; `undefined` when nothing is missing. Maven is
- * needed only to download the server.
- */
+/** What is missing to run a Java server. Maven is needed only to download the server. */
 async function lackingForJava(isCached: boolean): Promise<string | undefined> {
   const search = await findJava()
   if (search.kind === 'missing') return search.why

@@ -20,10 +20,7 @@ export interface KafkaContainerOptions {
   readonly image?: string | undefined
   /** Port on this machine. Default: chosen by Docker. */
   readonly port?: number | undefined
-  /**
-   * Keeps the data in a Docker volume for this directory. Without it, the data is deleted at the
-   * stop.
-   */
+  /** Keeps the data in a Docker volume. Without a directory, the data is deleted at the stop. */
   readonly dataDir?: string | undefined
   readonly properties?: Readonly<Record<string, string>> | undefined
 }
@@ -36,10 +33,9 @@ export interface KafkaContainer {
 }
 
 /**
- * Starts a broker in a container. Resolves with the reason (`unavailable`) when no Docker daemon
- * responds, the image cannot be pulled within 3 minutes, or the reaper (`reaperProblem`) does not
- * start.
- * @throws when the container does not start, or its broker does not respond within 3 minutes
+ * Starts a broker in a container. `unavailable`: no Docker daemon responds, the image cannot be
+ * pulled within 3 minutes, or the reaper (`reaperProblem`) does not start.
+ * @throws Error when the container does not start, or its broker does not respond within 3 minutes
  */
 export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Availability<KafkaContainer>> {
   const { image = stockImage } = options
@@ -89,8 +85,7 @@ async function imageRefusal(docker: ContainerRuntimeClient, image: string): Prom
 }
 
 /**
- * Pulls an image through the Docker API. The response is a stream of JSON lines. Aborting the
- * request cancels the pull.
+ * Pulls an image. The response is a stream of JSON lines. Aborting the request cancels the pull.
  */
 async function pull(docker: ContainerRuntimeClient, image: string): Promise<string> {
   const abortSignal = AbortSignal.timeout(pullTimeoutMs)
@@ -104,8 +99,8 @@ async function pull(docker: ContainerRuntimeClient, image: string): Promise<stri
 }
 
 /**
- * Starts the reaper, a container of testcontainers that removes the Kafka container when this
- * process is killed. Resolves with the problem if the reaper does not start.
+ * Starts the reaper of testcontainers, a container that removes the Kafka container when this
+ * process is killed. Resolves with the problem, if any.
  */
 async function reaperProblem(docker: ContainerRuntimeClient): Promise<string | undefined> {
   const { getReaper } = await import('testcontainers')
@@ -136,10 +131,7 @@ async function start(
 
 async function define({ image, port, dataDir, properties }: KafkaContainerOptions & { image: string }) {
   const { KafkaContainer: Kafka } = await import('@testcontainers/kafka')
-  /**
-   * A Kafka container whose broker has the port `port` on this machine. The port is set last,
-   * because testcontainers resets the exposed ports before the start.
-   */
+  /** testcontainers resets the exposed ports before the start, so the port is set only now. */
   class KafkaOnPort extends Kafka {
     protected override async beforeContainerCreated(): Promise<void> {
       await super.beforeContainerCreated()
@@ -154,10 +146,7 @@ async function define({ image, port, dataDir, properties }: KafkaContainerOption
     : definition.withBindMounts([{ source: await volumeOf(dataDir), target: dataInside }])
 }
 
-/**
- * Waits until Kafka responds. testcontainers waits only until the port is open, and Docker opens
- * the port before Kafka listens on it.
- */
+/** testcontainers waits only until the port is open, and Docker opens it before Kafka listens. */
 async function untilItAnswers(host: string, port: number, ended: Promise<string>): Promise<void> {
   const over = { how: '' }
   void ended.then(how => {
@@ -173,9 +162,8 @@ async function untilItAnswers(host: string, port: number, ended: Promise<string>
 }
 
 /**
- * The name of the Docker volume for a data directory. A volume is used because files in a bind
- * mount would belong to the user of the image. The name is written to the data directory, so that
- * `make clean` finds the volume.
+ * The Docker volume for a data directory, whose name `make clean` reads. Files in a bind mount
+ * would belong to the user of the image.
  */
 async function volumeOf(dataDir: string): Promise<string> {
   const name = `hookline-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`

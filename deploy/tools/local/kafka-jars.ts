@@ -12,11 +12,11 @@ import { newId, serverProperties } from './server-properties.ts'
 const run = promisify(execFile)
 const pom = join(import.meta.dirname, 'pom.xml')
 
-/** Kafka's jars, and the template for the log directories of brokers of this version. */
+/** Kafka's jars, and the template for log directories of brokers of this version. */
 export interface KafkaJars {
   readonly directory: string
   readonly classPath: string
-  /** The directory with the template: a newly formatted log directory without a cluster id. */
+  /** The template: a newly formatted log directory without a cluster id. */
   readonly formatted: string
 }
 
@@ -26,7 +26,7 @@ const directory = (): string => {
   return join(cacheDirectory(), `kafka-${version}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`)
 }
 
-/** Whether the jars are in the cache. If they are, Maven and the network are not needed. */
+/** If the jars are in the cache, Maven and the network are not needed. */
 export const kafkaJarsAreCached = (): boolean => existsSync(directory())
 
 /** The jars in the user's cache. Maven downloads them the first time (45 MB). */
@@ -42,11 +42,9 @@ export async function kafkaJars(java: Java): Promise<KafkaJars> {
 }
 
 /**
- * Formats a log directory with Kafka's tool. The files in it are the template for the log
- * directories of all brokers, so that no broker needs to start a JVM for this tool. The files
- * include the levels of Kafka's features: without them, the brokers would not support the newer
- * group protocol (`group.version` 1). The files do not depend on the cluster, because each broker
- * finds the controllers in `controller.quorum.voters`.
+ * Formats a log directory as a template, so that no broker needs to start a JVM for Kafka's tool.
+ * Without the levels of Kafka's features in these files, brokers would not support the newer group
+ * protocol (`group.version` 1).
  */
 async function format(java: Java, root: string): Promise<void> {
   const logDir = join(root, 'formatted')

@@ -11,9 +11,8 @@ export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Creates `path` (a file or a directory) at most once. `make` writes to a temporary path, which is
- * then renamed. The rename alone makes concurrent processes safe; the lock only avoids duplicate
- * work.
+ * Creates `path` (a file or a directory) at most once: `make` writes to a temporary path, which is
+ * then renamed. The lock only avoids duplicate work.
  */
 export async function makeOnce(path: string, make: (temporary: string) => Promise<void>): Promise<string> {
   if (existsSync(path)) return path

@@ -9,10 +9,7 @@ export interface ClusterMetadata {
 const correlationId = 7
 const clientId = 'hookline-probe'
 
-/**
- * Sends a Kafka Metadata request (version 4), and resolves with the response. The request is
- * encoded here, so that starting a broker needs no client library.
- */
+/** Sends a Kafka Metadata request (version 4), encoded here so that no client library is needed. */
 export function clusterMetadata(host: string, port: number, timeoutMs = 2_000): Promise<ClusterMetadata> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port })
@@ -38,10 +35,7 @@ export function clusterMetadata(host: string, port: number, timeoutMs = 2_000): 
   })
 }
 
-/**
- * The request: length, API key 3, version 4, correlation id, client id, no topics, no topic
- * creation.
- */
+/** Length, API key 3, version 4, correlation id, client id, no topics, no topic creation. */
 function request(): Buffer {
   const name = Buffer.from(clientId)
   const body = Buffer.alloc(2 + 2 + 4 + 2 + name.length + 4 + 1)

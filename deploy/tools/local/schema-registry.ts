@@ -15,7 +15,6 @@ export const registryPath = '/apis/ccompat/v7'
 
 export interface RegistryOptions {
   readonly dataDir: string
-  /** Port of the registry on 127.0.0.1. */
   readonly port: number
   /** With `file`, schemas survive a restart. */
   readonly store: 'memory' | 'file'
@@ -29,22 +28,20 @@ export interface Registry {
   readonly pid: number
   /** Resolves with the cause when the process ends. */
   readonly ended: Promise<string>
-  /** Sends SIGTERM, and SIGKILL if the registry still runs after `patienceMs` (default: 5 s). */
+  /** `patienceMs`: time from SIGTERM to SIGKILL, by default 5 s. */
   stop(patienceMs?: number): Promise<void>
-  /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>
 }
 
 const directory = (): string => join(cacheDirectory(), `apicurio-${registryVersion}`)
 
-/** Whether the registry is in the cache. If it is, Maven and the network are not needed. */
+/** If the registry is in the cache, Maven and the network are not needed. */
 export const registryIsCached = (): boolean => existsSync(directory())
 
 /**
- * Starts the Apicurio schema registry, which Maven downloads the first time (142 MB). Resolves when
- * it responds.
+ * Starts the Apicurio schema registry. Resolves when it responds.
  * @throws when Java is missing or too old, the port is in use, or the start takes longer than 3
- * minutes. The message includes the end of the log.
+ * minutes
  */
 export async function startRegistry(options: RegistryOptions): Promise<Registry> {
   const search = await findJava()
@@ -61,7 +58,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
   return launch(java, home, options, archive)
 }
 
-/** The files of the registry in the user's cache. Maven downloads them the first time (142 MB). */
+/** The registry in the user's cache. Maven downloads it the first time (142 MB). */
 export async function registryFiles(): Promise<{ readonly home: string; readonly jar: string }> {
   const home = await makeOnce(directory(), async temporary => {
     await mkdir(temporary)

@@ -3,19 +3,13 @@ import { randomBytes } from 'node:crypto'
 export interface ServerProperties {
   readonly logDir: string
   readonly port: number
-  /**
-   * Port of the controller on 127.0.0.1. If the node is the only controller, this may be a
-   * different port at every start.
-   */
+  /** A single node may use a different port for its controller at every start. */
   readonly controllerPort: number
-  /** Additional properties, which override the properties below. */
+  /** Additional properties, which override the defaults. */
   readonly properties?: Readonly<Record<string, string>>
 }
 
-/**
- * Internal topics of a single broker: one replica, and 4 partitions instead of 50 for a faster
- * start.
- */
+/** For a single broker: one replica, and 4 partitions instead of 50 for a faster start. */
 const internalTopics: Readonly<Record<string, string>> = {
   'offsets.topic.replication.factor': '1',
   'offsets.topic.num.partitions': '4',
@@ -29,15 +23,14 @@ const internalTopics: Readonly<Record<string, string>> = {
 
 /** Properties of a single broker, as a local process or in a container. */
 export const singleBroker: Readonly<Record<string, string>> = {
-  // A missing topic must cause an error, not be created with one partition.
+  // A missing topic must cause an error.
   'auto.create.topics.enable': 'false',
   'default.replication.factor': '1',
   'min.insync.replicas': '1',
   ...internalTopics,
   // The first member of a group does not wait for others.
   'group.initial.rebalance.delay.ms': '0',
-  // A broker that starts again after a crash can join only when its session from before the crash
-  // has expired (default: 9 s).
+  // After a crash, a broker can join only when its previous session has expired (default: 9 s).
   'broker.session.timeout.ms': '3000',
   'broker.heartbeat.interval.ms': '500',
   'num.network.threads': '2',
@@ -71,10 +64,7 @@ export function serverProperties({ logDir, port, controllerPort, properties = {}
 /** Escapes backslashes for a Java properties file. */
 const escapeValue = (value: string): string => value.replaceAll('\\', '\\\\')
 
-/**
- * The properties as environment variables of Kafka images: `num.io.threads` is
- * KAFKA_NUM_IO_THREADS.
- */
+/** Environment variables of Kafka images: `num.io.threads` becomes KAFKA_NUM_IO_THREADS. */
 export function asEnvironment(properties: Readonly<Record<string, string>>): Record<string, string> {
   const name = (key: string): string => `KAFKA_${key.toUpperCase().replaceAll('.', '_')}`
   return Object.fromEntries(Object.entries(properties).map(([key, value]) => [name(key), value]))
@@ -85,9 +75,7 @@ export function metaProperties(clusterId: string, nodeId = 1): string {
   return `version=1\nnode.id=${nodeId}\ncluster.id=${clusterId}\ndirectory.id=${newId()}\n`
 }
 
-/**
- * A random Kafka id. It never begins with `-`, which Kafka's command line would parse as an option.
- */
+/** A random Kafka id. Kafka's command line would parse an initial `-` as an option. */
 export function newId(): string {
   return randomBytes(16).toString('base64url').replace(/^-/, 'A')
 }

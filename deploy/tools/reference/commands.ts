@@ -4,9 +4,7 @@ import type { CommandIo } from '../../../src/app/command.ts'
 import { commandEntries } from '../../../src/app/program.ts'
 import { code, generatedFrom, plain, table } from './markdown.ts'
 
-/**
- * The environment variables of the commands, besides those that the configuration file refers to.
- */
+/** Without the variables that the configuration file refers to. */
 export const variables = {
   HOOKLINE_CONFIG: 'Configuration file, if `--config` is not given.',
   HOOKLINE_LOG_LEVEL: 'Minimum log level of `hookline run`, if `--log-level` is not given.',
@@ -48,7 +46,7 @@ export async function commandsText(): Promise<string> {
   return [head, ...commands.map(({ command, help }) => sectionsOf(command, help))].join('\n')
 }
 
-/** All commands, each with a function that returns its help text. */
+/** All commands, sorted by name. */
 export async function loadedCommands(): Promise<readonly { command: Command; help: (of: Command) => string }[]> {
   return Promise.all(
     [...commandEntries]
@@ -114,7 +112,6 @@ function optionRow({ flags, description, argChoices, defaultValue, mandatory }: 
   return [code(flags), [sentence(plain(description)), ...choices, ...standard, ...need].join(' ')]
 }
 
-/** Converts a help text to a sentence: a capital letter first, a period last. */
 const sentence = (text: string): string => {
   const capitalised = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.:)]$/.test(capitalised) && !/[^.]\)$/.test(capitalised) ? capitalised : `${capitalised}.`

@@ -95,18 +95,14 @@ function sectionOf(key: string, node: Node): string {
   const isRequired = schema.required?.includes(key) ?? false
   const rows = rowsOf(node, key, isRequired)
   const effect = isLive(key) ? 'Live.' : 'Restart.'
-  // The description of a mapping is above the table, so the mapping needs no row there. The
-  // description of any other key is only in its row.
+  // A mapping's description is above the table. Any other key has its description in its row.
   const isMapping = node.type === 'object'
   const said = isMapping ? [plain(node.description ?? ''), effect, ...(isRequired ? ['Required.'] : [])] : [effect]
   const shown = isMapping ? rows.slice(1) : rows
   return `## ${key}\n${said.join(' ')}\n\n${table(['key', 'type', 'default', 'description'], shown)}\n`
 }
 
-/**
- * Whether running processes apply a change of a key. `liveKeys` does not have `destinationsFrom`,
- * but processes reload its files in the same way as `destinations`.
- */
+/** Processes reload the files of `destinationsFrom` as they reload `destinations`. */
 const isLive = (key: string): boolean => key === 'destinationsFrom' || liveKeys.some(live => live === key)
 
 function rowsOf(node: Node, path: string, isRequired: boolean): readonly (readonly string[])[] {
@@ -125,8 +121,7 @@ function typeOf(node: Node): string {
   if (anyOf !== undefined) {
     const names = anyOf.map(typeOf)
     const others = names.slice(0, -1).join(', or ')
-    // Shortens a union with a list: `duration, or list of durations` becomes `duration, or list of
-    // these`.
+    // `duration, or list of durations` becomes `duration, or list of these`.
     return names
       .map(name => (name.endsWith(` of ${others}`) ? `${name.slice(0, -others.length)}these` : name))
       .join(', or ')
@@ -148,19 +143,13 @@ function typeOf(node: Node): string {
   }
 }
 
-/**
- * Returns the plural of the name of a type. The names of enums and unions have no plural and are
- * returned unchanged.
- */
+/** Names of enums and unions have no plural. */
 const pluralOf = (node: Node): string =>
   (node.enum ?? node.anyOf) === undefined
     ? `${typeOf(node)}s`.replace(/\bwhole number(.*)s$/, 'whole numbers$1')
     : typeOf(node)
 
-/**
- * Formats the bounds of a number or a list. zod represents a missing maximum by the largest safe
- * integer.
- */
+/** zod represents a missing maximum by the largest safe integer. */
 function bounds(least = 0, most = Number.MAX_SAFE_INTEGER): string {
   if (most < Number.MAX_SAFE_INTEGER) return ` (${least} to ${most.toLocaleString('en-US')})`
   return least > 0 ? ` (at least ${least})` : ''
@@ -173,7 +162,6 @@ function defaultOf(node: Node, isRequired: boolean): string {
   return code(Array.isArray(standard) ? `[${standard.map(textOf).join(', ')}]` : textOf(standard))
 }
 
-/** Formats a default, which may be an object. */
 function textOf(value: unknown): string {
   if (typeof value === 'object') return JSON.stringify(value)
   return String(value)

@@ -2,7 +2,6 @@ import type { ProblemCode } from '../../../src/adapters/http/response-codes-and-
 import type { Meanings } from './rejection-meanings.ts'
 
 const sendAgain = 'Send the same request again, with the same message ids.'
-/** The meaning of each code of an error response, and what to do. */
 export const problemMeanings: Meanings<ProblemCode> = {
   invalid_json: [
     'The body is not JSON. If only single elements of a batch are not JSON, only these are [rejected](#rejected-messages).',

@@ -1,15 +1,15 @@
-/** Formats a Markdown table. Cells may contain anything except line breaks. */
+/** Cells may contain anything except line breaks. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`
   return [line(titles), `|${titles.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** Escapes `|` in a cell. GitHub treats it as the end of the cell, even within backquotes. */
+/** GitHub treats `|` as the end of a cell, even within backquotes. */
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
 export const code = (text: string): string => `\`${text}\``
 
-/** Escapes plain text for Markdown, which would treat text between `<` and `>` as HTML. */
+/** Markdown would treat text between `<` and `>` as HTML. */
 export const plain = (text: string): string =>
   text
     .split(/(`[^`]*`)/)

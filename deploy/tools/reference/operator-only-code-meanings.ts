@@ -5,10 +5,6 @@ import type { Meanings } from './rejection-meanings.ts'
 
 type Code = Exclude<ObjectRefusalCode, ProblemCode>
 
-/**
- * What to do for each code of the operator API that `problemMeanings` does not have. The OpenAPI
- * document has the meanings of the codes.
- */
 const remedies: Readonly<Record<Code, string>> = {
   invalid_query: 'Correct the parameter that `problems` names.',
   invalid_precondition:
@@ -29,7 +25,7 @@ const remedies: Readonly<Record<Code, string>> = {
     'Read the object, and send its `ETag` in `If-Match`. Hookline then refuses your change if the object has changed since. To change any version, send `If-Match: *`.',
 }
 
-/** Meaning and remedy of each code of the operator API that `problemMeanings` does not have. */
+/** Meaning and remedy of each code of the operator API that `problemMeanings` lacks. */
 export const objectOnlyMeanings = Object.fromEntries(
   Object.entries(remedies).map(([code, remedy]) => [code, [sentence(objectMeanings[code as Code]), remedy]]),
 ) as unknown as Meanings<Code>

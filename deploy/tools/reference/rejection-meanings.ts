@@ -1,6 +1,6 @@
 import type { RejectionCode } from '../../../src/core/message/message.ts'
 
-/** For each code of an error or a rejection: what the code means, and what to do about it. */
+/** What each code of an error or a rejection means, and what to do. */
 export type Meanings<Word extends string> = Readonly<Record<Word, readonly [meaning: string, remedy: string]>>
 
 export const rejectionMeanings: Meanings<RejectionCode> = {

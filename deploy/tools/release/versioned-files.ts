@@ -4,12 +4,12 @@ export class NotReleasable extends Error {
 }
 
 /**
- * Files that contain the version and that neither `changeset version` nor a generator updates, each
- * with the function that sets the version.
+ * Files whose version neither `changeset version` nor a generator updates, each with the function
+ * that sets the version.
  */
 export const released: Readonly<Record<string, (text: string, version: string) => string>> = {
-  // The lockfile contains the version five times: at its top, for each of the three packages, and
-  // where `@hookline/client-kafka` depends on `@hookline/client`.
+  // The version occurs five times: at the top, for each of the three packages, and where
+  // `@hookline/client-kafka` depends on `@hookline/client`.
   'package-lock.json': (text, version) =>
     [
       /(?<=^\{\n {2}"name": "hookline",\n {2}"version": ")[^"]*/g,

@@ -2,10 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { released } from './versioned-files.ts'
 
-/*
- * `npm run release` runs this program after it has changed the version in package.json. The program
- * writes this version to all other files that contain it.
- */
+/* For `npm run release`: copies the version of package.json to all other files that contain it. */
 
 const root = join(import.meta.dirname, '../../..')
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }

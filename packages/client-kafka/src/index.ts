@@ -13,10 +13,7 @@ import { createKafkaTransport, type EventsTopic } from './kafka-transport.ts'
 import type { KafkaTransportOptions } from './kafka-transport-options.ts'
 import { kafkaTransportSettings } from './validate-kafka-transport-options.ts'
 
-/*
- * The Kafka transport of the client library, `@hookline/client-kafka`. It writes to the events
- * topic.
- */
+/* The Kafka transport of the client library, `@hookline/client-kafka`. */
 
 export type { KafkaTransportOptions } from './kafka-transport-options.ts'
 
@@ -49,21 +46,15 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
-    // The transport corrects timestamps by the difference between `clock` and the machine's clock.
-    // `clock` learns the time of the brokers from their responses. Before the first response, it
-    // continues from the time that the machine had at the start of the process. If somebody sets
-    // the machine's clock in this phase, for example by an hour, `clock` ignores the step. The
-    // difference is then an hour, although the machine's clock may be right. So this function
-    // returns `undefined` until the first response, which turns the correction off.
+    // `clock` learns the brokers' time from their responses. Before the first response, `clock`
+    // ignores steps of the machine's clock, so the difference by which the transport corrects
+    // timestamps could be wrong. `undefined` turns the correction off.
     machineTime: () => (processTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })
 }
 
-/**
- * The logger for kafkajs. It writes only with `DEBUG=analytics`. Failures need no log line: the
- * transport returns them to the client as results of batches.
- */
+/** Writes only with `DEBUG=analytics`, because the transport returns failures to the client. */
 function debugLogger(): Logger {
   const debugging = isDebugging(process.env['DEBUG'])
   const log = createLog({ write: line => process.stderr.write(line), clock: clientClock, debugging })

@@ -1,7 +1,4 @@
-/**
- * The options of `kafkaTransport`. `brokers`, `registry`, `clientId` and `sasl` have the same names
- * as in the configuration of the services.
- */
+/** The options of `kafkaTransport`. */
 export interface KafkaTransportOptions {
   /** The id of the source of the messages. */
   readonly source: string
@@ -17,10 +14,7 @@ export interface KafkaTransportOptions {
   readonly topicPrefix?: string | undefined
   /** Client id in the logs and quotas of the brokers. Default `hookline-client`. */
   readonly clientId?: string | undefined
-  /**
-   * Enables TLS. `{}` is enough if a public CA has issued the certificates of the brokers. Values
-   * are PEM texts.
-   */
+  /** TLS with PEM texts. `{}` is enough if a public CA has issued the brokers' certificates. */
   readonly tls?:
     | { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined }
     | undefined

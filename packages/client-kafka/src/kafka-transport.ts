@@ -7,12 +7,10 @@ import { library } from '../../client/src/version.ts'
 
 /** Encodes and appends records for the events topic. */
 export interface EventsTopic {
-  /** Encodes an event as the value of a record. */
   encode(event: Event): Buffer
   /**
    * Queues a record. Calls `onAck` once, without an error if all in-sync replicas have the record.
-   * `maySend` is called before each try to send the record. When it returns false, the record is
-   * not sent, and `onAck` gets a temporary error.
+   * `maySend` is called before each try. When it returns false, `onAck` gets a temporary error.
    */
   append(key: Buffer, value: Buffer, maySend: () => boolean, onAck: (error: Error | undefined) => void): void
   /** Sends the queued records without waiting for a larger batch. */
@@ -20,11 +18,10 @@ export interface EventsTopic {
 }
 
 export interface KafkaTransportDeps {
-  /** The id of the source of all messages. */
   readonly sourceId: string
   /**
-   * Connects to Kafka and the schema registry. The transport calls `open` before the first record.
-   * When `open` fails, the transport calls it again at the next attempt to send a batch.
+   * Connects to Kafka and the schema registry. Called before the first record and, after a failure,
+   * at the next attempt to send a batch.
    */
   readonly open: () => Promise<EventsTopic>
   /** Closes the connections after all records in progress are acknowledged or failed. */
@@ -32,15 +29,12 @@ export interface KafkaTransportDeps {
   /** Unix time in milliseconds, corrected by the time of the brokers. */
   readonly now: () => Event['receivedAt']
   /**
-   * Unix time in milliseconds by the clock of this machine, with which the client stamps messages.
-   * If it differs much from `now`, the transport corrects the timestamps. `undefined` before the
-   * first response of a broker: `now` is not reliable yet, so nothing is corrected.
+   * Unix time in milliseconds of this machine, with which the client stamps messages. The transport
+   * corrects the timestamps if it differs much from `now`. `undefined` before the first response of
+   * a broker: nothing is corrected.
    */
   readonly machineTime: () => number | undefined
-  /**
-   * Keeps the process alive until the returned function is called. The connections to Kafka alone
-   * do not keep the process alive.
-   */
+  /** Keeps the process alive until the returned function is called. Connections to Kafka do not. */
   readonly hold: () => Cancel
 }
 
@@ -51,10 +45,7 @@ interface Outgoing {
   readonly value: Buffer
 }
 
-/**
- * The progress of sending a batch. The messages of the batch are encoded once. A retry writes only
- * the records that Kafka has not acknowledged.
- */
+/** The progress of a batch, which is encoded once. A retry writes only unacknowledged records. */
 interface Progress {
   left: readonly Outgoing[]
   readonly rejected: readonly RejectedMessage[]
@@ -65,10 +56,7 @@ interface NotStored {
   readonly error: Error
 }
 
-/**
- * The context that is added to each message. The HTTP transport sends the same context with its
- * batches, so that both transports produce the same message.
- */
+/** Added to each message, as in the HTTP transport. */
 const batchContext = { library }
 
 /** Writes batches to the events topic, with the same validation and format as the collector. */
@@ -145,9 +133,8 @@ export function createKafkaTransport({ sourceId, open, close, now, machineTime, 
       }
     },
     async close() {
-      // Errors of closing are ignored, because every batch already has its result. If an aborted
-      // write is still in progress, the connections close only after it. This method then does not
-      // wait for the closing, because the client does not wait for aborted writes.
+      // Errors of closing are ignored, because every batch already has its result. With an aborted
+      // write in progress, the connections close later, and this method does not wait for that.
       closed ??= close().catch(() => {})
       if (inProgress === 0) await closed
     },
@@ -155,10 +142,8 @@ export function createKafkaTransport({ sourceId, open, close, now, machineTime, 
 }
 
 /**
- * Appends records, in one or more requests for each partition. Resolves with the records that
- * failed, after Kafka has acknowledged or refused every record. After a temporary failure, no
- * further record is sent. Otherwise, the next attempt would write the failed record after later
- * records of the same user.
+ * Resolves with the records that failed. After a temporary failure, no further record is sent:
+ * otherwise, the next attempt would write the failed record after later records of the same user.
  */
 function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<readonly NotStored[]> {
   return new Promise(resolve => {
@@ -166,9 +151,8 @@ function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<re
     let pending = records.length
     let hasFailed = false
     const maySend = (): boolean => !hasFailed
-    // Without records (all messages were rejected), nothing is written. The promise must still
-    // resolve in a later iteration of the event loop. Otherwise, a callback `onFailure` that queues
-    // the rejected messages again would block the event loop.
+    // If all messages were rejected, resolve in a later iteration of the event loop: otherwise, an
+    // `onFailure` that queues them again would block the event loop.
     if (pending === 0) setImmediate(resolve, notStored)
     for (const record of records)
       topic.append(record.key, record.value, maySend, error => {
@@ -200,8 +184,7 @@ function resultOf(
 const retryResult = (trouble: FailureCause): SendResult => ({ kind: 'retry', trouble, retryAfterMs: undefined })
 
 /**
- * Whether a retry may succeed. Errors that need a change by an operator, such as a missing schema,
- * are permanent.
+ * Whether a retry may succeed. A missing schema is permanent, because an operator must register it.
  */
 function isTemporary(error: unknown): boolean {
   const { code, retriable } = error as { code?: unknown; retriable?: unknown }
@@ -220,8 +203,8 @@ function troubleOf(error: unknown, problem = 'Kafka did not acknowledge the mess
 }
 
 /**
- * Returns a promise, `result`, that resolves with a `retry` result when the signal is aborted. Call
- * `forget` after each batch: it removes the listener that this function adds to the signal.
+ * `result` resolves with a `retry` result when the signal is aborted. Call `forget` after each
+ * batch, to remove the listener from the signal.
  */
 function abortOf(signal: StopSignal): { readonly result: Promise<SendResult>; readonly forget: () => void } {
   const { promise, resolve } = Promise.withResolvers<SendResult>()

@@ -40,8 +40,8 @@ const options = z.strictObject({
 } satisfies Record<keyof KafkaTransportOptions, z.ZodType>)
 
 /**
- * The names of the known options, by the path of the object that has them; `''` is the outermost
- * object. Errors about an unknown name suggest one of these names or list them.
+ * Known options by the path of their object, for errors about an unknown name. `''` is the
+ * outermost object.
  */
 const names: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(options.shape),
@@ -51,8 +51,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Validates the options. The types of values (for example URLs) and the error texts are those of
- * the configuration file of Hookline.
+ * Validates the options, with the value types and error texts of Hookline's configuration file.
  * @throws ConfigError for the first invalid option
  */
 export function kafkaTransportSettings(given: KafkaTransportOptions): KafkaTransportSettings {

@@ -1,16 +1,14 @@
 const minDelayMs = 500
 const maxDelayMs = 60_000
-/** The maximum delay before a retry, in milliseconds, that a Retry-After header can set. */
+/** The maximum delay, in milliseconds, that a Retry-After header can set. */
 const maxRetryAfterMs = 300_000
 
 /**
- * The delay before a retry, in milliseconds. `retry` is 1 for the first retry; `random` is at least
- * 0 and less than 1.
+ * The delay before a retry, in milliseconds. `retry` is 1 for the first retry. 0 <= `random` < 1.
  *
  * The backoff begins at 0.25 s to 0.5 s and doubles with each retry, up to 1 min. Half of it is
- * random, so that clients that failed together do not retry together. A Retry-After header can make
- * the delay longer, up to 5 min. It cannot make the delay shorter: with the `Retry-After: 5` of a
- * collector, ten retries would end after 50 s, but Kafka may be unavailable for minutes.
+ * random, so that clients that failed together do not retry together. Retry-After can only make the
+ * delay longer: with the collector's `Retry-After: 5` alone, ten retries would end after 50 s.
  */
 export function retryDelayMs(retry: number, random: number, retryAfterMs = 0): number {
   const backoffMs = Math.min(minDelayMs * 2 ** (retry - 1), maxDelayMs) * (0.5 + random / 2)

@@ -17,30 +17,30 @@ import type { Entry } from './message-queue.ts'
 /** An id. A finite number or a bigint is converted to its decimal digits. */
 export type Id = string | number | bigint
 /**
- * An object that `JSON.stringify` can serialise. The type accepts interfaces and classes too, which
- * have no index signature. A call rejects lists and functions.
+ * An object that `JSON.stringify` can serialise. The type `object` also accepts interfaces and
+ * classes, which have no index signature. A call rejects lists and functions.
  */
 export type Fields = object
 
 /** The optional fields of every call. */
 export interface CommonFields {
   /**
-   * Time of the event. Default: the time of the call. A number is Unix time: milliseconds if
-   * >= 10^11, else seconds.
+   * Time of the event. Default: the time of the call. A number is Unix time, in milliseconds from
+   * 10^11 on, else in seconds.
    */
   readonly timestamp?: Date | string | number | undefined
-  /** Device or network data, such as the IP address. Attributes of the user belong in `traits`. */
+  /** Device or network data. Attributes of the user belong in `traits`. */
   readonly context?: Fields | undefined
   /**
-   * Which destinations may get the message: `true` or `false` by destination name. The name `All`
-   * is the default for destinations that are not listed.
+   * Which destinations may get the message: `true` or `false` by destination name. `All` is the
+   * default for destinations that are not listed.
    */
   readonly integrations?: Fields | undefined
   /** Default: a new id. Receivers treat messages with the same id as duplicates. */
   readonly messageId?: string | undefined
 }
 
-/** The user of the message. At least one of the two ids is required. */
+/** At least one of the two ids is required. */
 export interface UserFields extends CommonFields {
   readonly userId?: Id | undefined
   readonly anonymousId?: Id | undefined
@@ -99,7 +99,7 @@ export function entryOf(type: CallType, call: unknown, { now, newId }: CallDeps)
   return { messageId, text, bytes }
 }
 
-/** Rejects `NaN` and infinite numbers as ids, which would become the texts `NaN` and `Infinity`. */
+/** `NaN` and infinite numbers as ids would become the texts `NaN` and `Infinity`. */
 function checkNumericIds(call: JsonObject): void {
   for (const field of idFields) {
     const id = call[field]
@@ -126,8 +126,8 @@ const isFields = (value: unknown): boolean =>
 const objectFields = ['properties', 'traits', 'context', 'integrations'] as const
 
 /**
- * Validates the fields that must be objects, and moves the `traits` of a page to `properties`. A
- * value that is not an object is rejected here, because the collector would ignore it.
+ * Rejects values that are not objects, because the collector would ignore them. Moves the `traits`
+ * of a page to `properties`.
  */
 function objectsOf(type: CallType, call: JsonObject): JsonObject {
   for (const name of objectFields) {

@@ -17,8 +17,7 @@ export class ConfigError extends Error {
 export class FieldError extends Error {
   override readonly name = 'FieldError'
   /**
-   * The code with which the collector rejects the same message, or `not_serialisable`, which only
-   * the client uses.
+   * The collector's code for the same message, or `not_serialisable`, which only the client uses.
    */
   readonly code: RejectionCode | 'not_serialisable'
 

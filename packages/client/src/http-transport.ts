@@ -8,26 +8,22 @@ import { library } from './version.ts'
 export interface HttpTransportOptions {
   readonly url: string
   readonly writeKey: string
-  /** Time limit for one request in milliseconds, from its start to the end of the response. */
+  /** For one request, from its start to the end of the response. */
   readonly timeoutMs: number
   readonly now: () => number
 }
 
-/**
- * Maximum bytes that are read of a response body. This is enough for the 2500 rejections of a full
- * batch.
- */
+/** Enough for the 2500 rejections of a full batch. */
 const maxResponseBytes = 1_048_576
 /**
- * How long an idle connection is kept, in milliseconds. Servers keep idle connections for 5 s or
- * longer. So the client closes an idle connection first, and does not send a request on a
- * connection that the server is closing.
+ * Time in ms to keep an idle connection. Servers wait 5 s or longer, so the client closes first and
+ * sends no request on a connection that the server is closing.
  */
 const idleMs = 4_000
 
 /**
- * Sends batches by POST over kept-alive connections. It uses `node:http`, because `fetch` takes
- * three times as much CPU time per request.
+ * Sends batches by POST over kept-alive connections. `fetch` would take three times as much CPU
+ * time per request as `node:http`.
  */
 export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTransportOptions): Transport {
   const target = new URL(url)
@@ -40,7 +36,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
     'user-agent': `${library.name}/${library.version}`,
   }
 
-  /** Sends a request. Resolves with the response when its status line and headers have arrived. */
+  /** Resolves when the status line and the headers of the response have arrived. */
   function exchange(body: Buffer, retry: number, signal: AbortSignal): Promise<IncomingMessage> {
     const count = retry === 0 ? {} : { 'x-retry-count': String(retry) }
     return new Promise((resolve, reject) => {
@@ -52,8 +48,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
       })
       outgoing.once('response', resolve)
       outgoing.on('error', error => reject(signal.aborted ? signal.reason : error))
-      // Without a usable response, as after 101 Switching Protocols, Node emits `close` but no
-      // `error`.
+      // Without a usable response, for example after 101, Node emits `close` but no `error`.
       outgoing.once('close', () => reject(new Error('the connection was closed without a response')))
       outgoing.end(body)
     })
@@ -70,8 +65,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
   }
 
   return {
-    // The size of a body without messages. It is the same for every batch id and time, because
-    // these have a fixed length.
+    // The same for every batch: ids and times have a fixed length.
     envelopeBytes: Buffer.byteLength(bodyOf({ id: emptyId, messages: [] }, 0)),
     async send(batch, retry, signal) {
       const ending = new AbortController()
@@ -95,7 +89,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
 
 const emptyId = '00000000-0000-0000-0000-000000000000'
 
-/** Returns a function that writes the body of a request. `sentAt` is the time of the attempt. */
+/** `sentAt` is the time of the attempt. */
 function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => string {
   const end = `,"writeKey":${JSON.stringify(writeKey)},"context":${JSON.stringify({ library })}}`
   return ({ id, messages }, sentAt) => {
@@ -105,9 +99,8 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /**
- * Reads the start of a response body. The promise never rejects, because the status alone decides
- * whether the batch was accepted. If the body is incomplete, its list of rejected messages cannot
- * be read, and all messages of an accepted batch count as sent.
+ * Reads the start of a response body. Never rejects: the status alone decides whether the batch was
+ * accepted. Without a complete body, all messages of an accepted batch count as sent.
  */
 async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()
@@ -120,7 +113,7 @@ async function startOf(response: IncomingMessage): Promise<string> {
       text += decoder.decode(chunk, { stream: true })
     }
   } catch {
-    // The connection broke or the time limit was reached. Return what was read.
+    // The connection broke or the time limit was reached: return what was read.
   }
   return text + decoder.decode()
 }
@@ -135,8 +128,8 @@ class TimedOut extends Error {
 
 function troubleOf(error: unknown): FailureCause {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  // Node throws an AggregateError without a message when it cannot connect to any of several
-  // addresses.
+  // If Node can connect to none of several addresses, it throws an AggregateError without a
+  // message.
   const detail = typeof message === 'string' && message !== '' ? message : String(code ?? error)
   return { code: typeof code === 'string' ? code : 'network', detail: `The request failed: ${detail}.` }
 }

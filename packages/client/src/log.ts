@@ -5,14 +5,11 @@ const quietMs = 60_000
 
 /** The log of the client, on stderr. */
 export interface ClientLog {
-  /**
-   * Writes the text that `line` returns, if DEBUG contains `analytics`. Otherwise `line` is not
-   * called.
-   */
+  /** Calls `line` and writes its text only if DEBUG contains `analytics`. */
   debug(line: () => string): void
   /**
    * Warns of undelivered messages. Each of the first 100 combinations of reason and code is logged
-   * at most once per minute. Other combinations are logged at each failure.
+   * at most once per minute, the others at each failure.
    */
   failure(failure: Failure): void
   warn(line: string): void
@@ -22,7 +19,6 @@ export interface ClientLog {
 export const isDebugging = (debug: string | undefined): boolean =>
   (debug ?? '').split(/[\s,]+/).some(name => name === 'analytics' || name === '*')
 
-/** The number with its noun, for example `1 message` or `2 messages`. */
 export const messageCount = (count: number): string => `${count} message${count === 1 ? '' : 's'}`
 
 export interface LogDeps {
@@ -42,8 +38,7 @@ export function createLog({ write, clock, debugging }: LogDeps): ClientLog {
     failure({ reason, code, detail, messageIds }) {
       const kind = `${reason} ${code}`
       const known = kinds.get(kind) ?? { quietUntil: Number.NEGATIVE_INFINITY, suppressed: 0 }
-      // The codes come from responses. Without the limit of 100, a server that always sends new
-      // codes could fill the memory of the process.
+      // A server that always sends new codes could otherwise fill the memory of the process.
       if (kinds.size < 100 || kinds.has(kind)) kinds.set(kind, known)
       if (clock.monotonic() < known.quietUntil) {
         known.suppressed += messageIds.length

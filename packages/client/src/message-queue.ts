@@ -1,6 +1,5 @@
 /** The maximum size of a request body in bytes, including the fields around the messages. */
 export const maxBatchBytes = 500_000
-/** The maximum number of messages in one batch. */
 export const maxBatchMessages = 2_500
 
 /** A message, serialised and measured once. */
@@ -39,7 +38,7 @@ export class MessageQueue {
     return this.#length
   }
 
-  /** UTF-8 bytes of all messages in the queue, without commas between them. */
+  /** UTF-8 bytes, without commas between the messages. */
   get bytes(): number {
     return this.#bytes
   }
@@ -49,23 +48,16 @@ export class MessageQueue {
     return this.#bytes + Math.max(0, this.#length - 1)
   }
 
-  /**
-   * The sequence number of the newest entry that was ever added to the queue; 0 before the first
-   * entry.
-   */
+  /** The sequence number of the newest entry ever added; 0 before the first. */
   get lastPlace(): number {
     return this.#places
   }
 
-  /** The sequence number of the oldest entry. `undefined` when the queue is empty. */
   get firstPlace(): number | undefined {
     return this.#first?.entry.place
   }
 
-  /**
-   * Whether the queue stays within `maxMessages` and `maxBytes` when one more message of `bytes`
-   * bytes is added.
-   */
+  /** Whether the queue stays within the limits with one more message of `bytes` bytes. */
   fits(bytes: number, maxMessages: number, maxBytes: number): boolean {
     return this.#length < maxMessages && this.#bytes + bytes <= maxBytes
   }
@@ -89,10 +81,7 @@ export class MessageQueue {
     return link.entry
   }
 
-  /**
-   * Removes the oldest entries and returns them, as many as the limits permit. If the queue is not
-   * empty, returns at least one entry.
-   */
+  /** Removes and returns the oldest entries that the limits permit, but at least one, if any. */
   take(limits: BatchLimits): Queued[] {
     const batch: Queued[] = []
     let bytes = -1

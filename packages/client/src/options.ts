@@ -11,15 +11,15 @@ export type OnFull = 'error' | 'drop-oldest' | 'wait'
 /** The options of the queue and its listeners. Times are in milliseconds. */
 export interface QueueOptions {
   /**
-   * Number of queued messages that starts a flush. A request has at most this number of messages,
-   * or 2500 while more than ten times this number are queued. From 1 to 2500, default 20.
+   * Number of queued messages that starts a flush, and the maximum per request. While more than ten
+   * times this number are queued, the maximum per request is 2500. From 1 to 2500, default 20.
    */
   readonly size?: number | undefined
   /** Alias of `size`. */
   readonly flushAt?: number | undefined
   /**
-   * Maximum time in milliseconds that a message waits in the queue. It waits longer only while an
-   * earlier batch is being sent. Default 5000.
+   * Maximum time in milliseconds that a message waits in the queue, unless an earlier batch is
+   * being sent. Default 5000.
    */
   readonly flushAfter?: number | undefined
   /** Alias of `flushAfter`. */
@@ -27,8 +27,8 @@ export interface QueueOptions {
   /** Maximum number of retries of one request. Default 10. */
   readonly maxRetries?: number | undefined
   /**
-   * Maximum time in milliseconds for which the client keeps a process alive to send queued messages
-   * when the process has nothing else to do. Default 10000.
+   * Maximum time in milliseconds for which an otherwise idle process stays alive to send queued
+   * messages. Default 10000.
    */
   readonly exitTimeoutMs?: number | undefined
   /** Maximum messages in the queue. Default 50000. */
@@ -39,13 +39,13 @@ export interface QueueOptions {
    * What a call does when the queue is full:
    * - `error` (default): the call throws `QueueFull`.
    * - `drop-oldest`: the call drops the oldest queued message.
-   * - `wait`: the call queues its message, and its promise resolves when the queue has room. When
-   *   the queue has twice its maximum messages or bytes, the call throws `QueueFull`.
+   * - `wait`: the call queues its message, and its promise resolves when the queue has room. At
+   *   twice the maximum messages or bytes, the call throws `QueueFull`.
    */
   readonly onFull?: OnFull | undefined
   /** Called with messages that were not delivered. Without it, failures are logged on stderr. */
   readonly onFailure?: ((failure: Failure) => void) | undefined
-  /** Called with the ids of sent messages: the collector (or Kafka) has accepted them. */
+  /** Called with the ids of messages that the collector (or Kafka) has accepted. */
   readonly onSent?: ((messageIds: readonly string[]) => void) | undefined
 }
 
@@ -59,10 +59,7 @@ export interface AnalyticsOptions extends QueueOptions {
 
 /** The settings of a client that does not send to a collector. */
 export interface TransportOptions extends QueueOptions {
-  /**
-   * A transport such as `kafkaTransport(…)` of `@hookline/client-kafka`. Use it for one client
-   * only.
-   */
+  /** For example `kafkaTransport(…)` of `@hookline/client-kafka`. Use it for one client only. */
   readonly transport: Transport
 }
 
@@ -105,7 +102,7 @@ const transportNames: readonly string[] = ['transport'] satisfies (keyof Transpo
 const policies: readonly unknown[] = ['error', 'drop-oldest', 'wait'] satisfies OnFull[]
 const maxWriteKeyLength = 1_000
 
-/** Validates the settings. @throws ConfigError for the first invalid one */
+/** @throws ConfigError for the first invalid setting */
 export function settingsOf(writeKey: string, options: AnalyticsOptions): Settings {
   if (typeof writeKey !== 'string' || writeKey === '' || writeKey.length > maxWriteKeyLength)
     throw new ConfigError(
@@ -128,7 +125,7 @@ export function settingsOf(writeKey: string, options: AnalyticsOptions): Setting
 export const isOverTransport = (given: unknown): given is TransportOptions =>
   typeof given === 'object' && given !== null && 'transport' in given
 
-/** Validates the settings of a client with the option `transport`. @throws ConfigError */
+/** @throws ConfigError for the first invalid setting */
 export function transportSettingsOf(options: TransportOptions): QueueSettings {
   rejectUnknown(options, transportNames)
   const { transport } = options as { transport: Partial<Transport> | undefined }

@@ -13,16 +13,13 @@ export interface HttpResponse {
 }
 
 const retryable4xx: ReadonlySet<number> = new Set([408, 410, 429, 460])
-/** 5xx statuses that are not retried, because a retry would get the same status. */
+/** A retry would get the same status. */
 const final5xx: ReadonlySet<number> = new Set([501, 505, 511])
 
 const isRetryable = (status: number): boolean =>
   retryable4xx.has(status) || (status >= 500 && status <= 599 && !final5xx.has(status))
 
-/**
- * Returns the result of an attempt to send `messages`, from the HTTP response. `now` is Unix time
- * in milliseconds.
- */
+/** The result of an attempt to send `messages`. `now` is Unix time in milliseconds. */
 export function resultOf(answer: HttpResponse, messages: readonly Entry[], now: number): SendResult {
   const { status, retryAfter, body } = answer
   if (status >= 200 && status <= 299)
@@ -35,7 +32,7 @@ export function resultOf(answer: HttpResponse, messages: readonly Entry[], now: 
   return { kind: 'refused', trouble }
 }
 
-/** Whether a body is HTML or XML. A collector never sends this; a proxy or a sign-in page does. */
+/** HTML or XML is not from a collector, but from a proxy or a sign-in page. */
 const isMarkup = (body: string): boolean => /^\s*</.test(body)
 
 const notFromCollector = (status: number): FailureCause => ({
@@ -53,10 +50,7 @@ function troubleOf(status: number, body: string): FailureCause {
   }
 }
 
-/**
- * The messages that the response lists as rejected. Entries of this list that are not valid are
- * ignored.
- */
+/** Ignores invalid entries of the list in the response. */
 function rejectedIn(body: string, messages: readonly Entry[]): readonly RejectedMessage[] {
   const listed = parsed(body)?.['rejected']
   if (!Array.isArray(listed)) return []

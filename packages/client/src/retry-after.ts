@@ -1,9 +1,6 @@
 const weekday = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/
 
-/**
- * Parses a Retry-After header (seconds or an HTTP date) to milliseconds from `now`. `undefined`
- * when it is invalid.
- */
+/** Parses a Retry-After header (seconds or an HTTP date) to milliseconds from `now`. */
 export function parseRetryAfter(value: string | null, now: number): number | undefined {
   const text = value?.trim() ?? ''
   if (/^\d{1,15}$/.test(text)) return Number(text) * 1_000

@@ -11,9 +11,8 @@ export interface AttemptDeps {
 }
 
 /**
- * Sends a batch, and sends it again while the result is `retry` (a temporary failure). Returns the
- * first result of another kind, or the result of the last permitted attempt. When the signal is
- * aborted, returns the latest result. The client sends one batch at a time, so a `Retry-After`
+ * Sends a batch until the result is not `retry`, the attempts are used up, or the signal is
+ * aborted. Returns the latest result. The client sends one batch at a time, so a `Retry-After`
  * delay applies to all messages of the client.
  */
 export async function attempt(batch: Batch, deps: AttemptDeps, signal: AbortSignal): Promise<SendResult> {

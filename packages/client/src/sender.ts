@@ -15,10 +15,7 @@ import { type AttemptDeps, attempt } from './send-with-retries.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
-/**
- * While more than this number times `size` messages are queued, the client sends batches of the
- * maximum size instead of `size`, to empty the queue faster.
- */
+/** With more than this number times `size` messages in the queue, batches have the maximum size. */
 const catchUpBatches = 10
 
 export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
@@ -28,10 +25,7 @@ export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
   >
   readonly onSent: (messages: readonly Entry[]) => void
   readonly onFailure: (failure: Failure) => void
-  /**
-   * Called with `true` when the first unsent message is queued, and with `false` when no unsent
-   * message is left.
-   */
+  /** Called with `true` at the first unsent message, and with `false` when none is left. */
   readonly onBusy: (busy: boolean) => void
 }
 
@@ -46,16 +40,15 @@ export class Sender {
   readonly #queue = new MessageQueue()
   readonly #awaited: WaitingCallers
   /**
-   * Batches that were taken from the queue and have no result yet. The first is being sent. The
-   * others are the remaining parts of a batch that was too large.
+   * Batches without a result. The first is being sent. The others are the remaining parts of a
+   * batch that was too large.
    */
   #inHand: (readonly Queued[])[] = []
   #abort: AbortController | undefined
   #running = false
   #closed = false
   /**
-   * Messages up to this sequence number are sent immediately. Later messages wait for the flush
-   * timer.
+   * Messages up to this sequence number are sent immediately. Later ones wait for the flush timer.
    */
   #flushTo = 0
   #lastFlushAt = Number.NEGATIVE_INFINITY
@@ -77,17 +70,14 @@ export class Sender {
     return { queued: this.#queue.lastPlace, sent: this.#sent, failed: this.#failed, dropped: this.#dropped, waiting }
   }
 
-  /**
-   * UTF-8 bytes of the messages in the queue. The batch that is being sent is not included; it has
-   * at most 500,000 bytes.
-   */
+  /** UTF-8 bytes of the queue, without the batch that is being sent (at most 500,000 bytes). */
   get queuedBytes(): number {
     return this.#queue.bytes
   }
 
   assertOpen(): void {
-    // When the time limit of `drain` is over, `drain` reports all messages as failed. A listener
-    // that queues these messages again would extend `drain`, so calls throw during the reports.
+    // After its time limit, `drain` reports all messages as failed. A listener that queues them
+    // again would extend `drain`, so calls throw during the reports.
     if (this.#closed || this.#reporting === 'out_of_time') throw new Closed()
   }
 
@@ -102,19 +92,14 @@ export class Sender {
     this.#queue.push(entry)
     if (wasIdle) this.#deps.onBusy(true)
     this.#wake()
-    // The listener is called only now, when the new message is in the queue: a listener that queues
-    // messages itself could otherwise take the room that was made for the new message.
+    // Report only now, when the new message is in the queue: a listener that queues messages could
+    // otherwise take its room.
     const detail = 'The queue was full, so the client dropped the oldest message.'
     for (const oldest of dropped) this.#report('queue_full', { code: 'queue_full', detail }, [oldest])
     return this.#hasRoom ? resolved : this.#awaited.room()
   }
 
-  /**
-   * Sends all queued messages, and resolves when they are sent or reported as failed. If the
-   * program queues further messages before that, a second wait for the further messages follows.
-   * Messages that are queued during the second wait do not delay the promise. Otherwise, it would
-   * never resolve in a program that queues messages all the time.
-   */
+  /** Sends all queued messages, as `Analytics.flush` describes. */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved
     this.#flushTo = this.#queue.lastPlace
@@ -122,17 +107,14 @@ export class Sender {
     return this.#awaited.flush(this.#flushTo)
   }
 
-  /**
-   * Refuses new messages from now on, and sends the queued messages. After `timeoutMs`, messages
-   * without a result fail with `out_of_time`.
-   */
+  /** Refuses new messages from now on, and sends the queued messages as `drain` does. */
   close(timeoutMs?: number): Promise<void> {
     this.#closed = true
     return this.drain(timeoutMs)
   }
 
   /**
-   * Sends all queued messages. After `timeoutMs`, messages that have no result yet fail with
+   * Sends all queued messages. After `timeoutMs`, messages without a result fail with
    * `out_of_time`.
    */
   async drain(timeoutMs: number | undefined): Promise<void> {
@@ -151,19 +133,18 @@ export class Sender {
     return this.#queue.length <= maxQueueMessages && this.#queue.bytes <= maxQueueBytes
   }
 
-  /** Makes room for a message of `bytes` bytes. Returns the messages that it dropped for this. */
+  /** Returns the messages that it dropped to make room for `bytes` bytes. */
   #makeRoom(bytes: number): readonly Queued[] {
     const { maxQueueMessages, maxQueueBytes, onFull } = this.#deps.settings
     if (this.#queue.fits(bytes, maxQueueMessages, maxQueueBytes)) return []
     // Send a full queue immediately, without waiting for the timer.
     this.#flushTo = this.#queue.lastPlace
     this.#wake()
-    // With `onFull: 'wait'`, a call may exceed the limits of the queue, and its promise resolves
-    // when the queue has room. Above twice the limits, the call throws. This bounds the memory of a
-    // program that calls again without awaiting the promise.
+    // With `onFull: 'wait'`, a call may exceed the limits, but not twice: this bounds the memory of
+    // a program that does not await the promise.
     const factor = onFull === 'wait' ? 2 : 1
-    // While dropped messages are reported, a call drops no message: a listener that queues each
-    // dropped message again would otherwise never end.
+    // During the reports of dropped messages, a call drops none: a listener that queues each of
+    // them again would never end.
     const mayDrop = onFull === 'drop-oldest' && this.#reporting !== 'queue_full'
     const dropped: Queued[] = []
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
@@ -189,8 +170,8 @@ export class Sender {
   }
 
   /**
-   * Starts the flush timer. The flush is due `flushAfter` milliseconds after the previous flush. If
-   * that time has already passed, the flush is due `flushAfter` milliseconds from now.
+   * The flush is due `flushAfter` milliseconds after the previous flush or, if that time has
+   * passed, from now.
    */
   #armTimer(): void {
     if (this.#cancelTimer !== undefined) return
@@ -207,8 +188,7 @@ export class Sender {
     this.#running = true
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    // Let the caller continue first: messages that the caller queues synchronously join the same
-    // batch.
+    // Messages that the caller queues synchronously join the same batch.
     await resolved
     while (this.#isDue) {
       this.#lastFlushAt = this.#deps.clock.monotonic()
@@ -233,8 +213,7 @@ export class Sender {
     this.#abort = abort
     const batch = { id: deps.clock.id(), messages }
     const result = await attempt(batch, { ...deps, maxRetries: settings.maxRetries }, abort.signal)
-    // When `abort` was aborted, the time limit of `close` or of the process exit is over. The
-    // messages were then already reported as failed, and must not be reported twice.
+    // After an abort, the messages were already reported as failed, and must not be reported twice.
     if (!abort.signal.aborted) this.#conclude(messages, result)
   }
 
@@ -284,7 +263,7 @@ export class Sender {
     }
   }
 
-  /** Reports all messages without a result as failed, including the batch that is being sent. */
+  /** Reports all messages without a result as failed. */
   #abandon(timeoutMs: number): void {
     const everything = { messages: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
     const all = [...this.#inHand.flat(), ...this.#queue.take(everything)]

@@ -2,18 +2,12 @@ import type { Cancel } from './clock.ts'
 
 interface Flush {
   upTo: number
-  /**
-   * Whether `upTo` may still be raised once, to include the messages that were queued while the
-   * flush was in progress.
-   */
+  /** Whether `upTo` may still be raised once. */
   mayExtend: boolean
   readonly resolve: () => void
 }
 
-/**
- * The callers that wait for a flush or for room in the queue. While a caller waits, the process
- * stays alive, even during the delay before a retry.
- */
+/** The callers that wait for a flush or for room in the queue. They keep the process alive. */
 export class WaitingCallers {
   readonly #hold: () => Cancel
   #flushes: Flush[] = []
@@ -25,9 +19,8 @@ export class WaitingCallers {
   }
 
   /**
-   * Returns the promise of a flush. The promise waits until all messages up to the sequence number
-   * `upTo` are sent or failed, and then for the messages that were queued during this wait. Later
-   * messages do not delay the promise.
+   * Resolves when all messages up to the sequence number `upTo`, and then those that were queued in
+   * that time, are sent or failed.
    */
   flush(upTo: number): Promise<void> {
     return this.#wait(resolve => this.#flushes.push({ upTo, mayExtend: true, resolve }))
@@ -44,9 +37,9 @@ export class WaitingCallers {
   }
 
   /**
-   * Resolves the promises of the callers whose condition is met. `oldest` is the sequence number of
-   * the first message that is neither sent nor failed. Returns the sequence number up to which
-   * messages must be sent now, or 0 if no flush waits.
+   * Resolves the promises of the callers whose condition is met. `oldest` is the first message
+   * without a result. Returns the sequence number up to which messages must be sent now; 0 if no
+   * flush waits.
    */
   progress(oldest: number, lastPlace: number, hasRoom: boolean): number {
     if (hasRoom) for (const resolve of this.#forRoom.splice(0)) resolve()
@@ -60,10 +53,8 @@ export class WaitingCallers {
 }
 
 /**
- * Returns whether a flush is done and, if it is, resolves its promise. When all messages up to
- * `upTo` have a result, `upTo` is raised once, to the newest message at that time. It is raised
- * only once, because otherwise a flush would never end in a program that queues messages all the
- * time.
+ * Whether a flush is done; if so, resolves its promise. `upTo` is raised only once: otherwise, a
+ * flush would never end in a program that queues messages all the time.
  */
 function isOver(flush: Flush, oldest: number, lastPlace: number): boolean {
   if (flush.upTo >= oldest) return false

@@ -20,7 +20,7 @@ import { SourcePage } from './pages/sources/source-page.tsx'
 import { SourcesPage } from './pages/sources/sources-page.tsx'
 import { SessionGate } from './session/session-gate.tsx'
 
-/** The console: the page of the current address, for a user who is signed in. */
+/** The root component of the console. */
 export function Console() {
   return (
     <Router base={consoleBase}>
@@ -33,7 +33,7 @@ export function Console() {
   )
 }
 
-/** The page of the current address. After an error, the user can still open all other pages. */
+/** Shows the page of the current address. A new `key` removes the error of the previous page. */
 function CurrentPage() {
   const [path] = useLocation()
   return (

@@ -5,9 +5,7 @@ import { avroCodecs } from './confluent-codec.ts'
 import { readSchemaText } from './own-schemas-and-subjects.ts'
 import type { Registry } from './schema-registry.ts'
 
-/** The schema of the audience-input topic, as `hookline schemas register` registers it. */
 export const audienceInputSchema = readSchemaText('hookline.audience-input-value')
-/** The schema of the memberships topic. */
 export const membershipSchema = readSchemaText('hookline.audience-memberships-value')
 
 const inputCodecOf = avroCodecs<AudienceInput, InputRecord, DecodedValue<AudienceInput>, void>({
@@ -38,13 +36,13 @@ interface Deps {
 }
 
 /**
- * Looks up the id of Hookline's schema and creates the codec of the audience-input topic.
+ * Creates the codec of the audience-input topic.
  * @throws SchemaNotRegistered, RegistryUnavailable
  */
 export const createAudienceInputCodec = (deps: Deps): Promise<ValueCodec<AudienceInput>> => inputCodecOf(deps)
 
 /**
- * Looks up the id of Hookline's schema and creates the codec of the memberships topic.
+ * Creates the codec of the memberships topic.
  * @throws SchemaNotRegistered, RegistryUnavailable
  */
 export const createMembershipCodec = (deps: Deps): Promise<ValueCodec<MembershipRecord>> => membershipCodecOf(deps)

@@ -1,6 +1,6 @@
 import avsc from 'avsc'
 
-/** avsc's reader of bytes. A `pos` beyond the end marks the bytes as corrupt. */
+/** avsc's reader of bytes. A `pos` beyond the end marks corrupt bytes. */
 interface Tap {
   readonly buf: Buffer
   pos: number
@@ -9,24 +9,21 @@ interface Tap {
   readString(): string
   skipString(): void
 }
-/** The methods of avsc's types that read a value or skip it. */
+/** The methods of avsc's types that read or skip a value. */
 interface Readable {
   _read(tap: Tap): unknown
   _skip(tap: Tap): void
 }
 
 /**
- * Maximum number of items of an array or map that is read. Without this limit, a record of 16 MiB
- * with one byte for each item would take 500 MB. Hookline's own records list at most 10,000
- * destinations.
+ * Maximum number of items of an array or map. Without this limit, a record of 16 MiB with one byte
+ * per item would take 500 MB. Hookline's own records list at most 10,000 destinations.
  */
 const maxReadItems = 100_000
 
 /**
  * Calls `next`, which reads or skips one item, for each item of an array or map, until the items or
- * the bytes end. Avro writes the items in blocks, and each block begins with its number of items.
- * avsc itself would allocate and read as many items as the block claims, so one corrupt record
- * could take all memory, or block the event loop for hours.
+ * the bytes end. avsc itself would allocate and read as many items as a corrupt record claims.
  * @throws Error when there are more than `maxItems`
  */
 function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINITY): void {
@@ -34,18 +31,17 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
   for (;;) {
     const count = tap.readLong()
     if (count === 0) return
-    // If the count is negative, the size of the block in bytes follows the count.
+    // After a negative count, the size of the block in bytes follows.
     if (count < 0) tap.skipLong()
     for (let left = Math.abs(count); left > 0; left--) {
       if (++items > maxItems) throw new Error(`a list has more than ${maxItems} items`)
       const { pos } = tap
       next()
       // An item without bytes, for example a null, does not move the position, so the end of the
-      // record cannot end this loop. The block therefore ends here. This happens only in skipped
-      // fields: the arrays that Hookline reads have items with bytes.
+      // record cannot end this loop. Only skipped fields have items without bytes.
       if (tap.pos === pos) break
       // The record has ended. The comparison is negated, because a damaged length can make the
-      // position NaN: `NaN > length` would be false, and the loop would continue.
+      // position NaN.
       if (!(tap.pos <= tap.buf.length)) return
     }
   }
@@ -53,7 +49,7 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
 
 class BoundedArray extends avsc.types.ArrayType {
   _read(tap: Tap): unknown[] {
-    // In a resolver, `this` is the resolver, and `itemsType` is the resolver of the items.
+    // In a resolver, `this.itemsType` is the resolver of the items.
     const itemsType = this.itemsType as unknown as Readable
     const items: unknown[] = []
     eachItem(tap, () => items.push(itemsType._read(tap)), maxReadItems)
@@ -91,9 +87,8 @@ class BoundedMap extends avsc.types.MapType {
 }
 
 /**
- * An avsc `typeHook` for Hookline's schemas and the schemas of other writers. With it, arrays and
- * maps are read with `eachItem`, which stops at the end of the record. So a record that claims a
- * huge number of items does no harm.
+ * An avsc `typeHook` that stops reading arrays and maps at the end of the record. So a record that
+ * claims a huge number of items does no harm.
  */
 export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, options) => {
   const kind = typeof schema === 'object' && 'type' in schema ? schema.type : undefined

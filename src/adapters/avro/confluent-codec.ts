@@ -7,14 +7,13 @@ import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 import { UnknownSchemaIds } from './unknown-schema-ids.ts'
 
 /**
- * Describes the values of a topic. `Value` is the type that the code uses. `Stored` is the record
- * as in the Avro schema. `Read` is the result of decoding. `Context` is an additional argument of
- * decoding.
+ * Describes the values of a topic. `Value`: the type that the code uses. `Stored`: the record as in
+ * the Avro schema. `Read`: the result of decoding. `Context`: an additional argument of decoding.
  */
 export interface ValueFormat<Value, Stored, Read, Context> {
-  /** The name of one value in error messages, with its article: `an event`. */
+  /** One value in error messages: `an event`. */
   readonly one: string
-  /** The name of several values in error messages: `events`. */
+  /** Several values in error messages: `events`. */
   readonly many: string
   /** The Avro schema as JSON text. */
   readonly schema: string
@@ -26,16 +25,14 @@ export interface ValueFormat<Value, Stored, Read, Context> {
 export interface AvroCodec<Value, Read, Context> {
   encode(value: Value): Buffer
   /**
-   * Returns `schema_needed` if the schema with which the value was written is not known yet. The
-   * caller then awaits `learn` and decodes the value again.
+   * Returns `schema_needed` if the writer's schema is not known yet. The caller then awaits `learn`
+   * and decodes the value again.
    */
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
-   * Fetches the schema with this id from the registry, so that `decode` can read values that were
-   * written with it. If the registry does not have the id, resolves with false. An id that is
-   * probably new is first looked up again each second, for up to 10 s. Rejects with
-   * RegistryUnavailable when the registry cannot be used. The caller can then call `learn` again
-   * later.
+   * Fetches a schema from the registry for `decode`. Resolves with false if the registry does not
+   * have the id. An id that is probably new is looked up again each second, for up to 10 s. If the
+   * registry cannot be used, rejects with RegistryUnavailable, and the caller can try again later.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -46,12 +43,9 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
 }
 
-/** Bytes of the header in Confluent's wire format: a zero byte and the schema id as int32. */
+/** The header in Confluent's wire format: a zero byte and the schema id as int32. */
 const frameBytes = 5
-/**
- * Time in milliseconds after a successful check of the registry (`requireSameRegistry`) during
- * which the check is not repeated.
- */
+/** Milliseconds for which a successful check by `requireSameRegistry` is not repeated. */
 const sameRegistryForMs = 1_000
 const ownSchemaOptions = { wrapUnions: 'never', omitRecordMethods: true, typeHook: boundedCollection } as const
 const { schemaRetryEvery: retryEvery } = flowLimits.admission
@@ -60,10 +54,7 @@ type Reader<Stored> =
   | { readonly kind: 'reader'; read(value: Buffer): Stored }
   | { readonly kind: 'refused'; detail: string }
 
-/**
- * Returns a function that creates codecs of one format. All these codecs share the compiled schema
- * of the format.
- */
+/** Returns a function that creates codecs of one format. All of them share the compiled schema. */
 export function avroCodecs<Value, Stored, Read, Context>({
   one,
   many,
@@ -76,8 +67,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
   /** Compiles a reader that resolves values of the schema `writer` to Hookline's schema. */
   function readerOf(writer: avsc.Type): Reader<Stored> {
     try {
-      // Namespaces are ignored, because other teams may generate the record class in their own
-      // namespace.
+      // Other teams may generate the record class in their own namespace.
       const resolver = writer === ownType ? undefined : ownType.createResolver(writer, { ignoreNamespaces: true })
       return { kind: 'reader', read: value => whole(ownType.decode(value, frameBytes, resolver), value.length) }
     } catch (error) {
@@ -96,17 +86,16 @@ export function avroCodecs<Value, Stored, Read, Context>({
     const unknown = new UnknownSchemaIds(clock, own.id)
     let sameRegistryUntil = Number.NEGATIVE_INFINITY
     /**
-     * The look-ups in progress, by schema id. A second call of `learn` for the same id waits for
-     * the look-up that is in progress.
+     * The look-ups in progress, by schema id. Concurrent calls of `learn` for an id share one
+     * look-up.
      */
     const asking = new Map<number, Promise<boolean>>()
     const encodeStored = createEncoder<Stored>(ownType, own.id)
 
     /**
-     * Called when the registry returns no usable schema for an id. Checks that the registry still
-     * has Hookline's own schema. If it does not, the registry was replaced or has lost its data.
-     * The failed look-up then says nothing about the record, and the record must not be
-     * dead-lettered.
+     * Called when the registry has no usable schema for an id. If the registry has also lost
+     * Hookline's own schema, the failed look-up says nothing about the record, and the record must
+     * not be dead-lettered.
      * @throws RegistryUnavailable if the registry does not have Hookline's own schema
      */
     async function requireSameRegistry(id: number): Promise<void> {
@@ -175,8 +164,7 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
   return stored => {
     let end = type.encode(stored, scratch, frameBytes)
     if (end < 0) {
-      // If the buffer is too small, avsc returns a negative number: minus the number of missing
-      // bytes. The new buffer is larger by this number.
+      // If the buffer is too small, avsc returns minus the number of missing bytes.
       scratch = newScratch(scratch.length - end)
       end = type.encode(stored, scratch, frameBytes)
     }
@@ -186,8 +174,7 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
 
 /**
  * Checks that a decoded value ends where the bytes end. avsc's `fromBuffer` has the same check, but
- * needs a view of the bytes after the header. To create this view costs as much as to decode a
- * small record.
+ * needs a view of the bytes, which costs as much as decoding a small record.
  * @throws Error when the value is truncated, or when bytes follow it
  */
 function whole<Stored>({ value, offset }: { value: Stored; offset: number }, end: number): Stored {

@@ -6,7 +6,7 @@ import { type EventRecord, fromEventRecord, toEventRecord } from './event-record
 import { readSchemaText } from './own-schemas-and-subjects.ts'
 import type { Registry } from './schema-registry.ts'
 
-/** The schema with which Hookline writes events, as `hookline schemas register` registers it. */
+/** The schema with which Hookline writes events. */
 export const eventSchema = readSchemaText('hookline.events-value')
 
 const codecOf = avroCodecs<Event, EventRecord, Decoded, EpochMs>({
@@ -24,7 +24,7 @@ interface Deps {
 }
 
 /**
- * Looks up the id of Hookline's schema and creates the codec of the events topic.
+ * Creates the codec of the events topic.
  * @throws SchemaNotRegistered, RegistryUnavailable
  */
 export const createEventCodec = ({ registry, eventsTopic, clock }: Deps): Promise<EventCodec> =>

@@ -5,7 +5,7 @@ import type { MessageType } from '../../core/message/message.ts'
 import type { Decoded } from '../../core/ports.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'
 
-/** An event record as its Avro schema (`schemas/hookline.events-value.avsc`) defines it. */
+/** An event as the Avro schema `schemas/hookline.events-value.avsc` defines it. */
 export interface EventRecord {
   readonly sourceId: string
   readonly type: string
@@ -66,11 +66,10 @@ function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] 
 
 /**
  * Converts an Avro record to an event.
- * - `canonical: true` claims that Hookline validated the event and wrote the record. Any producer
- *   can set this field. So if the content shows that another producer wrote the record, the result
- *   is `undecodable`.
- * - `canonical: false` means that another producer wrote the record. `normaliseEvent` validates it
- *   later, not this function.
+ * - `canonical: true` claims that Hookline wrote the record. Any producer can set this field. If
+ *   the content contradicts the claim, the result is `undecodable`.
+ * - `canonical: false` means that another producer wrote the record. `normaliseEvent` validates the
+ *   event later.
  * - A missing message id becomes `''`. The argument `receivedAt` replaces a missing receive time,
  *   and the receive time replaces a missing timestamp.
  */

@@ -4,31 +4,28 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { rootCertificates } from 'node:tls'
 import type { Settings } from '../../core/settings/settings.ts'
 
-/** A complete response of a schema registry. */
 export interface RegistryResponse {
   readonly status: number
   readonly text: string
-  /** The JSON object in the response; empty if the response contains none. */
+  /** Empty if the response has no JSON object. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
 /**
- * Sends a request to the registry, with up to two retries after a failure or a 5xx response. `path`
- * begins with a slash. Resolves with the first response below 500, otherwise with the response of
- * the last try. Rejects if the last try fails. If the time limit ends a try, resolves with the
- * latest 5xx response, or rejects if there was none.
+ * Sends a request, with up to two retries after a failure or a 5xx response. `path` begins with a
+ * slash. Resolves with the first response below 500, otherwise with that of the last try. Rejects
+ * if the last try fails. If the time limit ends a try, resolves with the latest 5xx response, or
+ * rejects without one.
  */
 export type CallRegistry = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<RegistryResponse>
 
-/** Maximum length of a response, in characters. A schema has at most a few hundred thousand. */
+/** In characters. A schema has at most a few hundred thousand. */
 const maxResponseLength = 16 * 1024 * 1024
 
 /** Milliseconds before the first and the second retry. */
 const retryDelaysMs = [100, 200]
 
-/**
- * Creates the HTTP client of a registry. `limitMs` is the time limit of a call with its retries.
- */
+/** Creates the HTTP client of a registry. `limitMs` limits a call with its retries. */
 export function createRegistryHttp(url: string, { auth, ca }: Settings['registry'], limitMs: number): CallRegistry {
   const isTls = /^https:/i.test(url)
   const credentials = auth && `${auth.username.reveal()}:${auth.password.reveal()}`
@@ -50,7 +47,7 @@ export function createRegistryHttp(url: string, { auth, ca }: Settings['registry
       request.end(body && JSON.stringify(body))
     })
     let content = ''
-    // The loop rejects if the connection ends before the response does.
+    // The loop rejects if the connection ends before the response.
     for await (const piece of response.setEncoding('utf8')) {
       content += piece
       if (content.length > maxResponseLength)
@@ -71,7 +68,7 @@ export function createRegistryHttp(url: string, { auth, ca }: Settings['registry
       return await send(method, path, body, signal)
     } catch (error) {
       if (!signal.aborted) throw error
-      // The time limit has ended a try. An earlier 5xx response says more than a timeout.
+      // The time limit ended a try. An earlier 5xx response says more than a timeout.
       if (last !== undefined) return last
       throw new Error(`no response within ${limitMs} ms`, { cause: error })
     }

@@ -4,8 +4,7 @@ import { boundedCollection } from './bounded-arrays-and-maps.ts'
 import { createRegistryHttp, type RegistryResponse } from './registry-http.ts'
 
 /**
- * The error when the registry did not respond, responded with an unexpected status, or is not a
- * schema registry.
+ * The registry did not respond, responded with an unexpected status, or is not a schema registry.
  */
 export class RegistryUnavailable extends Error {
   override readonly name = 'RegistryUnavailable'
@@ -20,8 +19,8 @@ export class RegistryUnavailable extends Error {
 }
 
 /**
- * The result of a look-up by id. `unusable` means that the registered schema is not Avro or cannot
- * be compiled; `unknown` means that the registry does not have the id, or rejects it as invalid.
+ * The result of a look-up by id. `unusable`: the schema is not Avro or cannot be compiled.
+ * `unknown`: the registry does not have the id, or rejects it as invalid.
  */
 export type FoundSchema =
   | { readonly kind: 'schema'; readonly type: avsc.Type }
@@ -38,34 +37,31 @@ export interface RegisteredSchema {
  * method rejects with `RegistryUnavailable`.
  */
 export interface Registry {
-  /** The base URL without a trailing slash. */
+  /** Without a trailing slash. */
   readonly url: string
   findById(id: number): Promise<FoundSchema>
-  /** Looks up a schema by its text; `undefined` when `subject` has no version with this text. */
+  /** Returns `undefined` when `subject` has no version with this text. */
   lookUp(subject: string, schema: string): Promise<RegisteredSchema | undefined>
   /**
-   * Registers a schema as the next version of `subject`. A text that is already registered keeps
-   * its version. `refused` is the registry's reason for rejecting the schema.
+   * Registers a schema as the next version of `subject`. An already registered text keeps its
+   * version. `refused` is the registry's reason.
    */
   register(subject: string, schema: string): Promise<RegisteredSchema | { readonly refused: string }>
-  /**
-   * Checks whether a schema is compatible with the latest version of `subject`; `undefined` when
-   * there is no version yet.
-   */
+  /** Checks a schema against the latest version of `subject`; `undefined` without a version. */
   checkCompatibility(
     subject: string,
     schema: string,
   ): Promise<{ readonly may: boolean; readonly reason: string } | undefined>
   /**
-   * Returns the compatibility level of `subject`. For a subject without a level of its own, the
-   * result is `undefined` or, with some registries, `NONE`.
+   * The compatibility level of `subject`. If only the global level applies: `undefined` or, with
+   * some registries, `NONE`.
    */
   compatibility(subject: string): Promise<string | undefined>
   /** Sets the compatibility level BACKWARD_TRANSITIVE: new versions must read all older records. */
   setBackwardTransitive(subject: string): Promise<void>
 }
 
-/** The time limit of one HTTP call, including its retries. */
+/** Limits one call with its retries. */
 const timeLimitMs = 5_000
 
 const notARegistry =
@@ -73,7 +69,7 @@ const notARegistry =
 
 const checkServers = 'check that all registry servers behind this URL have the same data, then try again'
 
-/** Creates the client, without a connection to the registry. */
+/** Creates the client without connecting to the registry. */
 export function createRegistry(settings: Settings['registry'], limitMs = timeLimitMs): Registry {
   const url = settings.url.replace(/\/+$/, '')
   const call = createRegistryHttp(url, settings, limitMs)
@@ -81,12 +77,12 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
   const unavailable = (reason: string, isTransient: boolean, cause?: unknown): RegistryUnavailable =>
     new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause, isTransient })
 
-  /** The error when a successful response lacks a field: probably a proxy sent it. */
+  /** A successful response that lacks a field probably comes from a proxy. */
   const without = (field: string, text: string): RegistryUnavailable =>
     unavailable(oneLine(`no "${field}" in the response: ${text}`), true)
 
   /**
-   * Sends a request, and returns the response if it is successful or if `isExpected` accepts it.
+   * Returns the response if it is successful or `isExpected` accepts it.
    * @throws RegistryUnavailable
    */
   async function ask(
@@ -109,7 +105,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     throw unavailable(notARegistry, false)
   }
 
-  /** Reads a schema. Returns `undefined` if the registry does not have it. */
+  /** Returns `undefined` if the registry does not have the schema. */
   async function schemaAt(path: string): Promise<StoredSchema | undefined> {
     const { isRefusal, body, text } = await ask(['GET', path], isFinal)
     if (isRefusal) return undefined
@@ -131,7 +127,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     async register(subject, schema) {
       const answer = await ask(['POST', `${pathOf(subject)}/versions`, { schema }], hasStatus(409, 422))
       if (answer.isRefusal) return { refused: reasonOf(answer) }
-      // The response contains only the id, so the version is looked up.
+      // The response has only the id, not the version.
       const registered = await lookUp(subject, schema)
       if (registered === undefined)
         throw unavailable(`it accepted the schema of ${subject}, but does not return it: ${checkServers}`, false)
@@ -172,9 +168,8 @@ interface StoredSchema {
 const isReference = (value: unknown): value is Reference => typeof value === 'object' && value !== null
 
 /**
- * Reads all schemas to which a schema refers, directly or not. In the result, each schema comes
- * after the schemas to which it refers. The result is `undefined` if the registry does not have one
- * of them.
+ * Reads all schemas to which a schema refers, directly or not. Each one comes after the schemas to
+ * which it refers. `undefined` if the registry lacks one of them.
  */
 async function referencesOf(
   { references }: StoredSchema,
@@ -195,8 +190,8 @@ async function referencesOf(
 }
 
 /**
- * Compiles the schemas in the order of the list, because each schema may use named types of the
- * earlier ones. Returns the last schema.
+ * Compiles the schemas in order, because each may use named types of the earlier ones. Returns the
+ * last schema.
  */
 function compiled(schemas: readonly string[]): FoundSchema {
   try {
@@ -216,8 +211,8 @@ const hasStatus =
     statuses.includes(status)
 
 /**
- * Whether a response has status 400 but not the `message` that a registry sends with this status. A
- * proxy has probably sent the response, so the response says nothing about the request.
+ * Registries send a `message` with status 400. Without it, the response is probably from a proxy,
+ * and says nothing about the schema.
  */
 const isFromProxy = ({ status, body }: RegistryResponse): boolean => status === 400 && body['message'] === undefined
 
@@ -225,17 +220,13 @@ const isFromProxy = ({ status, body }: RegistryResponse): boolean => status === 
 const isTransient = (response: RegistryResponse): boolean =>
   response.status >= 500 || hasStatus(408, 429)(response) || isFromProxy(response)
 
-/**
- * 4xx statuses that say nothing about the requested schema: the server rejects the client or its
- * credentials, or the request took too long, or there were too many requests.
- */
+/** 4xx statuses about the client, its credentials, the time or the rate of requests. */
 const isNotAboutTheSchema = hasStatus(401, 403, 407, 408, 429)
 
-/** Whether the registry has rejected the requested schema, so that a retry has the same result. */
+/** Whether the registry has rejected the schema, so that a retry has the same result. */
 const isFinal = (response: RegistryResponse): boolean =>
   response.status >= 400 && response.status < 500 && !isNotAboutTheSchema(response) && !isFromProxy(response)
 
-/** The reason in an unsuccessful response, in one line. */
 const reasonOf = ({ status, text, body }: RegistryResponse): string =>
   oneLine(String(body['message'] ?? `status ${status}${text && `: ${text}`}`))
 

@@ -3,28 +3,25 @@ import type { BrokerClockReading } from '../kafka/producer/produce-response.ts'
 
 /** The clocks of a machine, in milliseconds. */
 export interface TimeSources {
-  /** Wall clock: milliseconds since 1970. It can be set to any value. */
+  /** Milliseconds since 1970. Can be set to any value. */
   readonly wall: () => number
-  /** Monotonic time since an arbitrary moment. It stops while the machine is suspended. */
+  /** Stops while the machine is suspended. */
   readonly monotonic: () => number
-  /** Monotonic time since an arbitrary moment. It continues while the machine is suspended. */
+  /** Continues while the machine is suspended. */
   readonly uptime: () => number
 }
 
 export interface BrokerAlignedClock {
   /**
-   * The current time: the time of this machine plus a correction. The correction changes when the
-   * brokers' reports differ from the corrected time by more than 0.5 s.
+   * The time of this machine plus a correction, which changes when the brokers' reports differ from
+   * the corrected time by more than 0.5 s.
    */
   now(): EpochMs
-  /**
-   * Milliseconds by which the machine's wall clock is ahead of `now`; 0 while `now` follows the
-   * wall clock.
-   */
+  /** Milliseconds by which the machine's wall clock is ahead of `now`. */
   offset(): number
   /**
-   * Adds a report of a broker: the time at which it appended a record. The median of the latest
-   * reports corrects the time that `now` returns.
+   * Adds the time at which a broker appended a record. The median of the latest reports corrects
+   * `now`.
    */
   learn(reading: BrokerClockReading): void
   /** When the last report of a broker arrived, in monotonic milliseconds. */
@@ -32,48 +29,40 @@ export interface BrokerAlignedClock {
 }
 
 /**
- * The changes of the wall clock that `createMachineTime` follows: a step of at most 1 s, and a rate
- * that differs by at most 0.1 % from the rate of the monotonic clock. Time servers adjust clocks
- * within these limits.
+ * The clock follows these changes of the wall clock, which time servers cause: a step of at most 1
+ * s, and a rate that differs by at most 0.1 % from that of the monotonic clock.
  */
 const toleratedStepMs = 1_000
 const toleratedSlew = 0.001
 /**
- * The correction changes only if the brokers' reports differ from the corrected time by more than
- * this, in milliseconds. A machine clock that a time server sets differs by less, so it gets no
- * correction. A correction would make it less exact, because the brokers' reports fluctuate more
- * than this clock.
+ * Minimum difference in milliseconds between the brokers' reports and the corrected time for a new
+ * correction. A clock that a time server sets differs by less, and is more exact than the brokers'
+ * reports.
  */
 const toleratedSkewMs = 500
 /**
  * Number of latest reports of brokers whose median is used. Two wrong reports of five have no
- * effect. That is usually enough when one of three brokers has a wrong clock.
+ * effect, which is usually enough when one of three brokers has a wrong clock.
  */
 const readingsKept = 5
 
 /**
- * Creates the clock for the time that all processes of an installation share: the time of the
- * brokers, with which they stamp records.
+ * Creates the clock that all processes of an installation share: the time of the brokers, with
+ * which they stamp records.
  *
  * Between two reports of brokers, the time follows the wall clock of the machine: its smooth
- * adjustments, its steps of up to 1 s, and its jump after a suspension of the machine. The time
- * does not follow larger steps. For example, a step of one hour would make retries an hour early or
- * late.
+ * adjustments, its steps of up to 1 s, and its jump after a suspension. Larger steps are ignored: a
+ * step of one hour would make retries an hour early or late.
  */
 export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClock {
   const { wall, monotonic } = sources
   const machine = createMachineTime(sources)
-  /**
-   * The correction in milliseconds: the time by which the brokers' clocks are assumed to be ahead
-   * of the machine's time.
-   */
+  /** Milliseconds by which the brokers' clocks are assumed to be ahead of the machine's time. */
   let skew = 0
-  /** When the last report of a broker arrived, in monotonic milliseconds. */
   let learnedAt = Number.NEGATIVE_INFINITY
   /**
-   * For each of the latest reports, the smallest and the largest skew that is possible, in
-   * milliseconds. It is a range, because the broker may have read its clock at any time between the
-   * request and its response.
+   * The smallest and the largest possible skew of each of the latest reports, in milliseconds. The
+   * broker read its clock at an unknown time between the request and its response.
    */
   const readings: { readonly min: number; readonly max: number }[] = []
 
@@ -107,10 +96,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[(values.length - 1) >> 1] ?? 0
 }
 
-/**
- * Creates the clock for the time of the machine: the wall clock without steps that exceed the
- * tolerated limits.
- */
+/** Creates the time of the machine: the wall clock without steps beyond the tolerated limits. */
 function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   /**
    * Milliseconds by which the wall clock (`ahead`) and the uptime (`suspended`) are ahead of the
@@ -119,15 +105,14 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   let ahead = wall() - monotonic()
   let suspended = uptime() - monotonic()
   let lookedAt = monotonic()
-  /** A step of the wall clock that this clock ignores, in milliseconds; 0 when there is none. */
+  /** The ignored step of the wall clock, in milliseconds; 0 if none. */
   let ignored = 0
 
   function look(seen: number, elapsed: number): void {
     const tolerance = toleratedStepMs + (elapsed - lookedAt) * toleratedSlew
     lookedAt = elapsed
     const step = seen - elapsed - ahead - ignored
-    // The uptime is read only when the wall clock has stepped, because reading the uptime means
-    // reading a file.
+    // Reading the uptime means reading a file, so it is read only after a step of the wall clock.
     if (Math.abs(step) > tolerance) follow(slept(elapsed), step, tolerance)
     const off = seen - elapsed - ahead
     ignored = Math.abs(off) > tolerance ? off : 0
@@ -137,8 +122,8 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   const slept = (elapsed: number): number => uptime() - elapsed - suspended
 
   /**
-   * Follows a step of the wall clock if the step equals the time for which the machine was
-   * suspended. The monotonic clock did not count this time.
+   * Follows a step that equals the time for which the machine was suspended, which the monotonic
+   * clock did not count.
    */
   function follow(sleptMs: number, step: number, tolerance: number): void {
     if (Math.abs(step - sleptMs) > tolerance) return
@@ -164,10 +149,9 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
  * Creates a clock in milliseconds that never goes backwards and continues while the machine is
  * suspended.
  *
- * After the machine has slept, or a hypervisor has paused it, its wall clock jumps forward. The
- * created clock then jumps by the same time. It also jumps when somebody sets the wall clock
- * forward, because it cannot distinguish the two cases. The additional jump is safe for leases:
- * they end too early, never too late.
+ * The clock jumps forward with the wall clock after a suspension, but also when somebody sets the
+ * wall clock forward, because the two cases look the same. This is safe for leases: they end too
+ * early, never too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

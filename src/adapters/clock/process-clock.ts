@@ -3,17 +3,12 @@ import { uptime } from 'node:os'
 import type { Clock } from '../../core/ports.ts'
 import { createBootTime, createBrokerAlignedClock } from './broker-aligned-clock.ts'
 
-/**
- * The longest delay that a Node timer supports, in milliseconds. A timer with a longer delay fires
- * immediately.
- */
+/** The longest delay of a Node timer, in milliseconds. A longer delay fires immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 const sources = { wall: () => Date.now(), monotonic: () => performance.now(), uptime: () => uptime() * 1_000 }
 
-/**
- * The time of this process. All its parts share this clock, so that they agree on the current time.
- */
+/** The time that all parts of this process share. */
 export const processTime = createBrokerAlignedClock(sources)
 
 export const processClock: Clock = {

@@ -3,9 +3,8 @@ import { flowLimits } from '../../core/flow/limits.ts'
 
 export interface EventLoopWatch {
   /**
-   * The end of the latest period in which this process lacked CPU: the event loop was busy almost
-   * all the time, or ran timers late. In monotonic milliseconds; `-Infinity` when there was no such
-   * period since the start.
+   * The end of the latest period in which this process lacked CPU: the event loop was almost always
+   * busy, or ran timers late. In monotonic milliseconds; `-Infinity` if there was none.
    */
   cpuSaturatedUntil(): number
   stop(): void

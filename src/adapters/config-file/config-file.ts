@@ -26,16 +26,14 @@ import { type ConfigSnapshot, createConfigSnapshot } from './snapshot.ts'
 /** A problem in a configuration file. Lines and columns count from 1. */
 export interface Problem {
   /**
-   * Path of the file. If the configuration names the file by a relative path, this path begins with
-   * the directory of the configuration file.
+   * The path of the file. A relative path is preceded by the directory of the configuration file.
    */
   readonly file: string
   readonly line: number
   readonly column: number
   /**
-   * The path of the configuration key, as in `destinations[0].webhooks[5]`, or `the file` for a
-   * problem without a key. `undefined` in the last entry, which only says how many problems are not
-   * shown.
+   * The configuration key, as in `destinations[0].webhooks[5]`, or `the file`. `undefined` in a
+   * last entry that says how many problems are not shown.
    */
   readonly path: string | undefined
   readonly message: string
@@ -45,17 +43,14 @@ export interface Problem {
 export interface Loaded {
   readonly kind: 'loaded'
   readonly settings: Settings
-  /**
-   * The snapshot that the settings were read from. It lists the files and directories, and can
-   * check whether any of them has changed since.
-   */
+  /** The files and directories that the settings were read from. */
   readonly snapshot: ConfigSnapshot
   /**
    * Problems of `destinationsFrom` files that are left out, and of directories that cannot be
-   * listed. Empty when all files are in use.
+   * listed.
    */
   readonly problems: readonly Problem[]
-  /** For each `destinationsFrom` file, the destination that it had when it was last valid. */
+  /** The last valid destination of each `destinationsFrom` file. */
   readonly byFile: ReadonlyMap<string, Destination>
 }
 
@@ -63,26 +58,21 @@ export type LoadResult =
   | Loaded
   | { readonly kind: 'refused'; readonly problems: readonly Problem[]; readonly snapshot: ConfigSnapshot }
 
-/**
- * Formats a problem as `FILE:LINE:COL: path: message (hint)`. A problem without a path is formatted
- * without `path: `.
- */
+/** Formats a problem as `FILE:LINE:COL: path: message (hint)`. */
 export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
   const subject = path === undefined ? '' : `${path}: `
   return `${file}:${line}:${column}: ${subject}${message} (${hint})`
 }
 
 /**
- * Loads a configuration file. It also reads the files that the configuration names, such as
- * secrets, if one of the services in `readers` needs them. The promise is not rejected because of
- * problems: the result has all problems together.
+ * Loads a configuration file and, if one of the services in `readers` needs them, the files that it
+ * names, for example secrets. The result has all problems together; they do not reject the promise.
  *
- * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
- * in use. `lastAccepted`, the last successful load, has that destination.
+ * A `destinationsFrom` file that cannot be used is left out. Its last valid destination, from the
+ * last successful load `lastAccepted`, stays in use.
  *
- * `lastDigests` has the digests of an earlier snapshot. With it, each file or directory that has
- * changed since that snapshot counts as unreadable. The caller uses it when some files change all
- * the time, so that the other files can be used.
+ * With `lastDigests`, the digests of an earlier snapshot, each file or directory that has changed
+ * since then counts as unreadable. So files that change all the time do not block the others.
  */
 export async function loadConfigFile(
   path: string,
@@ -140,10 +130,9 @@ export async function loadConfigFile(
 }
 
 /**
- * Replaces the stubs, with which unusable files passed validation, by the stand-ins: last valid
- * destinations, or placeholders whose messages wait (see `withoutFiles`). A last valid destination
- * may have an http:// URL, from before `network.httpsOnly` was set. A placeholder then replaces
- * this destination, so that no request goes to the URL.
+ * Replaces the stubs, with which unusable files passed validation, by last valid destinations or
+ * placeholders (see `withoutFiles`). A last valid destination with an http:// URL, from before
+ * `network.httpsOnly` was set, also becomes a placeholder, so that no request goes to the URL.
  */
 function withStandIns(
   { destinations, network }: Settings,
@@ -155,7 +144,6 @@ function withStandIns(
   })
 }
 
-/** The destinations of the `destinationsFrom` files, by file. */
 function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyMap<string, Destination> {
   const byId = new Map<unknown, Destination>(destinations.map(destination => [destination.id, destination]))
   return new Map(
@@ -167,8 +155,7 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Returns a filter that removes problems which only follow from a problem that was found before
- * validation:
+ * Returns a filter that removes problems which only follow from an earlier problem:
  * - A value that could not be read is not also reported as missing.
  * - An id that belongs to another directory is not also reported as a duplicate.
  */
@@ -182,14 +169,13 @@ function isNotReported({ problems, input }: ConfigFiles): (problem: LocatedProbl
     !at.some((_, index) => unread.has(formatPath(at.slice(0, index + 1))))
 }
 
-/** A refused configuration, with its problems ordered by file and line. */
 function refused(problems: readonly LocatedProblem[], files: readonly string[], snapshot: ConfigSnapshot): LoadResult {
   return { kind: 'refused', snapshot, problems: shownOf(problems, files) }
 }
 
 /**
- * The first `maxProblems` problems by file, line and column. If there are more, a last entry says
- * how many are not shown. Unknown keys are masked, because they may be secrets.
+ * The first `maxProblems` problems by file, line and column. A last entry counts the others.
+ * Unknown keys are masked, because they may be secrets.
  */
 export function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
   const orderOf = new Map(files.map((file, index) => [file, index]))

@@ -6,11 +6,11 @@ export interface Directory {
   /** The configuration key that names the directory. */
   readonly path: Path
   readonly name: string
-  /** Ids of the sources that the destinations of the directory may use; `undefined` means all. */
+  /** The source ids that destinations of the directory may use; `undefined` means all. */
   readonly sources: readonly unknown[] | undefined
 }
 
-/** The directories of `destinationsFrom`. Invalid entries are skipped; the schema reports them. */
+/** The directories of `destinationsFrom`, without invalid entries, which the schema reports. */
 export function directoriesOf(root: unknown): readonly Directory[] {
   const from = valueAt(root, ['destinationsFrom'])
   if (typeof from === 'string')
@@ -28,15 +28,13 @@ export function directoriesOf(root: unknown): readonly Directory[] {
 
 /**
  * Marks a file name in a destination as relative to the directory of the destination's file. The
- * mark is the index of that directory and a NUL, which no other file name in the configuration
- * contains. `placeOfFile` finds the mark by the NUL.
+ * mark is the directory's index and a NUL, which no other file name in the configuration contains.
  */
 const bounded = (directory: number, name: string): string => `${directory}\0${name}`
 
 /**
- * Returns the path of a file that the configuration names. For a name that `bounded` has marked, it
- * also returns the directory that must contain the file. `besides` resolves a name that is not
- * marked.
+ * The path of a file that the configuration names. For a name with the mark of `bounded`, also the
+ * directory that must contain the file. `besides` resolves a name without the mark.
  */
 export function placeOfFile(
   name: string,
@@ -48,7 +46,7 @@ export function placeOfFile(
   return directory === undefined || inside === undefined ? [besides(name)] : [join(directory, inside), directory]
 }
 
-/** Returns the destination with all file names in it marked by `bounded`. */
+/** Returns the destination with all its file names marked by `bounded`. */
 export function withBoundedFiles(destination: unknown, directory: number): unknown {
   const named = (name: unknown): unknown => (typeof name === 'string' && name !== '' ? bounded(directory, name) : name)
   const oneOrSeveral = (names: unknown): unknown => (Array.isArray(names) ? names.map(named) : named(names))
@@ -72,8 +70,8 @@ export function withBoundedFiles(destination: unknown, directory: number): unkno
 type Change = (value: unknown) => unknown
 
 /**
- * Returns a copy of a mapping with changed values. Each function in `by` changes the value of its
- * key. If `each` is given, it changes all values instead. A value that is not a mapping is returned
+ * Returns a copy of a mapping with changed values. `by` has a function for each key whose value
+ * changes. `each`, if given, changes all values instead. A value that is not a mapping is returned
  * unchanged.
  */
 function changed(value: unknown, by: Readonly<Record<string, Change>> | undefined, each?: Change): unknown {
@@ -85,7 +83,7 @@ function changed(value: unknown, by: Readonly<Record<string, Change>> | undefine
   return Object.fromEntries(entries)
 }
 
-/** The data of a `destinationsFrom` file that `boundaryProblems` needs. */
+/** A `destinationsFrom` file. */
 interface Filed {
   readonly prefix: Path
   readonly directory: number
@@ -97,11 +95,10 @@ export const foreignIdMessage = 'is also the id of a destination in another dire
 const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.outline, ['id'])
 
 /**
- * Checks that the destination in each file stays within the limits of its directory:
- * - It must not use a source that the directory may not use.
- * - It must not have the id of a destination in an earlier directory of `destinationsFrom`. So the
- *   order of the directories decides which of them owns an id, and every process that starts finds
- *   the same owner.
+ * Checks that the destination in each file:
+ * - uses only sources that its directory may use;
+ * - does not have the id of a destination in an earlier directory. In every process, the order of
+ *   the directories thus decides which of them owns an id.
  */
 export function boundaryProblems(
   files: readonly Filed[],

@@ -3,10 +3,9 @@ import type { Objection } from '../../core/invalid-value-objection.ts'
 /** Maximum number of files in one directory of `destinationsFrom`. */
 export const maxFiles = 2_000
 /**
- * Maximum number of YAML tokens in one file, and in all files of one directory. A token is a word,
- * a number, a punctuation mark, or white space. Each token takes 10 to 70 µs to parse and validate,
- * and the process does nothing else in this time. A destination with the largest possible filter
- * has about 15,000 tokens, a usual one about 100.
+ * Maximum number of YAML tokens in one file, and in all files of one directory. Each token takes 10
+ * to 70 µs to parse and validate, and blocks the process for this time. A destination with the
+ * largest possible filter has about 15,000 tokens, a usual one about 100.
  */
 const maxTokensPerFile = 20_000
 const maxTokensPerDirectory = 200_000
@@ -31,8 +30,8 @@ const directoryTooLong: Objection = {
 export type CountToken = () => Objection | undefined
 
 /**
- * Limits the tokens of one directory. Call the returned function once for each file of the
- * directory: it returns the counter of that file.
+ * Limits the tokens of one directory. Each call of the returned function returns the counter of one
+ * file.
  */
 export function limitTokens(): () => CountToken {
   let ofDirectory = 0

@@ -7,10 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const place = /\$\$\{|\$\{([^}]*)(\}?)/g
 const inside = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
-/**
- * Checks a text that must not use environment variables. As in `substitute`, `$${` is a literal
- * `${`.
- */
+/** Checks a text that must not use environment variables. `$${` is a literal `${`. */
 export function withoutEnvironment(text: string): Substitution {
   if (!/(?<!\$)\$\{/.test(text)) return { kind: 'text', text: text.replaceAll('$${', '${'), variables: [] }
   return {
@@ -21,8 +18,8 @@ export function withoutEnvironment(text: string): Substitution {
 }
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}` by environment variables, in one pass. As in a shell,
- * the default is also used when the variable is empty. `$${` is a literal `${`.
+ * Replaces `${NAME}` and `${NAME:-default}` in one pass. As in a shell, the default also replaces
+ * an empty variable. `$${` is a literal `${`.
  */
 export function substitute(text: string, env: Environment): Substitution {
   const variables: string[] = []
@@ -51,8 +48,8 @@ export function substitute(text: string, env: Environment): Substitution {
   }
   const [name] = unset
   if (name !== undefined) {
-    // The message shows the name only when the whole text is this variable. In a longer text, the
-    // characters of the name may be a part of a secret.
+    // Show the name only when the whole text is this variable. In a longer text, it may be part of
+    // a secret.
     if (text === `\${${name}}`) {
       const hint = `set the variable, or give a default: \${${name}:-default}`
       return { kind: 'refused', message: `the environment variable ${name} is not set`, hint }

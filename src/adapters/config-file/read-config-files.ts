@@ -11,7 +11,7 @@ export type { Environment } from './environment-substitution.ts'
 
 /**
  * A file of the configuration. `prefix` is the path of its content in the whole configuration:
- * `destinations[n]` for a `destinationsFrom` file, and empty for the configuration file.
+ * `destinations[n]`, or empty for the configuration file itself.
  */
 interface Part {
   readonly file: string
@@ -22,10 +22,10 @@ interface Part {
 /** A `destinationsFrom` file. */
 export interface DestinationFile {
   readonly file: string
-  /** `undefined` when the file cannot be parsed; `outline` then has the part that could be read. */
+  /** `undefined` when the file cannot be parsed; `outline` then has what could be read. */
   readonly value: unknown
   readonly outline: unknown
-  /** The sources that the destination may use. `undefined` means all sources. */
+  /** The sources that the destination may use; `undefined` means all. */
   readonly allowedSources: readonly unknown[] | undefined
 }
 
@@ -34,32 +34,30 @@ interface UnlistedDirectory extends Pick<DestinationFile, 'allowedSources'> {
 }
 
 interface FilePart extends Part, Omit<DestinationFile, 'outline'> {
-  /** Index of the file's directory in `directories`. */
+  /** Index in `directories`. */
   readonly directory: number
 }
 
-/** The content of all configuration files, merged into one, before validation. */
+/** All configuration files, merged into one, before validation. */
 export interface ConfigFiles {
-  /** All files. The configuration file is the first. */
+  /** The configuration file is the first. */
   readonly files: readonly string[]
   /**
-   * The `destinationsFrom` files. Their destinations are at the end of `destinations` in `input`,
-   * in the order of these files.
+   * The `destinationsFrom` files, in the order of their destinations at the end of
+   * `input.destinations`.
    */
   readonly parts: readonly DestinationFile[]
   readonly directories: readonly string[]
   /**
-   * The directories of `destinationsFrom` that cannot be listed now, but that an earlier load could
-   * list. Their last valid destinations stay in use.
+   * The directories that cannot be listed now, but could be listed earlier. Their last valid
+   * destinations stay in use.
    */
   readonly unlisted: readonly UnlistedDirectory[]
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
   /**
-   * All problems that were found before validation:
-   * - syntax errors in the files;
-   * - directories that cannot be listed;
-   * - destinations with a source or an id that their directory may not use.
+   * Problems found before validation: syntax errors, directories that cannot be listed, and
+   * destinations with a source or an id that their directory may not use.
    */
   readonly problems: readonly LocatedProblem[]
   locate(problem: SettingsProblem): LocatedProblem
@@ -68,8 +66,8 @@ export interface ConfigFiles {
 export interface LocatedProblem extends Place {
   readonly file: string
   /**
-   * The path of the problem in the whole configuration. If no value could be read at this path, no
-   * further problem at or below the path is reported.
+   * The path in the whole configuration. If this path could not be read, no further problem at or
+   * below it is reported.
    */
   readonly at: Path
   /** The path within the file. */
@@ -79,19 +77,15 @@ export interface LocatedProblem extends Place {
   readonly isExcluded?: boolean | undefined
 }
 
-/**
- * Resolves a file name in the configuration. A relative name is relative to the directory of the
- * configuration file.
- */
+/** A relative name is relative to the directory of the configuration file. */
 export function resolveFileName(config: string, name: string): string {
   return isAbsolute(name) ? name : join(dirname(config), name)
 }
 
 /**
- * Reads the configuration file and the `destinationsFrom` files, which have one destination each.
- * `known` comes from the last successful load: it has all paths that were read, and the files from
- * which destinations were used. A directory in `known` that cannot be listed now is excluded, and
- * its destinations stay in use (`unlisted`).
+ * Reads the configuration file and the `destinationsFrom` files. `known` has the paths that the
+ * last successful load read, and the files whose destinations it used. A directory in `known` that
+ * cannot be listed now is excluded, and its destinations stay in use (`unlisted`).
  */
 export async function readConfigFiles(
   snapshot: ConfigSnapshot,
@@ -103,7 +97,7 @@ export async function readConfigFiles(
   const root = main.document.value
   const own = valueAt(root, ['destinations']) ?? []
   const directories = directoriesOf(root)
-  // If `destinations` or `destinationsFrom` has the wrong type, the schema reports it later.
+  // The schema reports a wrong type of `destinations` or `destinationsFrom` later.
   if (directories.length === 0 || !Array.isArray(own)) return configFilesFrom([main], root, [])
 
   const problems: SettingsProblem[] = []
@@ -121,9 +115,9 @@ export async function readConfigFiles(
     const limitFile = limitTokens()
     for (const [position, name] of listed.names.entries()) {
       const file = join(directory, name)
-      // A directory may have `maxFiles` files. Of the further files, only the first one and the
-      // files in `known` are reported, because 100,000 reports would block the process for seconds.
-      // The files in `known` are included because their last valid destinations then stay in use.
+      // Of the files beyond `maxFiles`, only the first and those in `known` are reported: 100,000
+      // reports would block the process for seconds. The last valid destinations of files in
+      // `known` stay in use.
       if (position > maxFiles && !known.has(file)) continue
       const prefix = ['destinations', own.length + files.length]
       const from = { within: directory, countToken: limitFile() }
@@ -142,10 +136,7 @@ export async function readConfigFiles(
   })
 }
 
-/**
- * Reads one file. Only the configuration file may use environment variables, not a
- * `destinationsFrom` file.
- */
+/** Reads one file. Only the configuration file may use environment variables. */
 async function readDocument(
   snapshot: ConfigSnapshot,
   path: string,
@@ -155,15 +146,13 @@ async function readDocument(
   if (content.kind === 'read')
     return 'env' in from ? readYaml(content.text, from.env) : readYaml(content.text, undefined, from.countToken)
   const { message } = content
-  // The hint for a missing file explains how names in the configuration are resolved. The name of
-  // this file is not in the configuration, so the hint is replaced.
+  // The hint for a missing file is about names in the configuration, which does not name this file.
   const hint = [missingFileHint, missingNestedFileHint].includes(content.hint)
     ? 'create it, or correct its name'
     : content.hint
   return unread({ message, hint })
 }
 
-/** The document of a file that was not read, with the reason. */
 function unread(objection: Objection): ConfigDocument {
   const place = { line: 1, column: 1 }
   return { value: undefined, problems: [{ ...place, path: [], ...objection }], substituted: [], placeOf: () => place }

@@ -12,9 +12,11 @@ import { type ConfigSnapshot, createConfigSnapshot, missingFileHint, missingNest
 /** A destination or source that a file describes. */
 export interface FiledObject {
   readonly id: string
-  /** The document as the operator API stores it: with secrets in plain text, without file names. */
+  /** The document as the operator API stores it: secrets in plain text, without file names. */
   readonly document: ObjectDocument
-  /** Returns where in the file a problem is. The path of `problem` is relative to the document. */
+  /**
+   * Returns the place of a problem in the file. The path of `problem` is relative to the document.
+   */
   locate(problem: SettingsProblem): LocatedProblem
 }
 
@@ -27,15 +29,14 @@ interface Given {
   /** A file, a directory, or `-` for `stdin`. */
   readonly path: string
   readonly env: Environment
-  /** Reads all of stdin. */
   readonly stdin: () => Promise<string>
 }
 
 /**
  * Reads the objects of a file, or of all `.yaml`, `.yml` and `.json` files of a directory. A file
- * has one object, a list of objects, or several YAML documents. Environment variables are replaced
- * as in the configuration file. Secrets are read from the files that the objects name, relative to
- * the directory of the object's file. All problems are reported together.
+ * has one object, a list of objects, or several YAML documents. Environment variables are replaced.
+ * Secret files are relative to the directory of the object's file. All problems are reported
+ * together.
  */
 export async function readObjectFiles({ kind, path, env, stdin }: Given): Promise<ObjectFiles> {
   const snapshot = createConfigSnapshot()
@@ -83,12 +84,8 @@ interface Part {
   readonly document: ConfigDocument
 }
 
-/** One object in a file. */
 interface Entry extends Part {
-  /**
-   * The path of the object in the YAML document: its index when the document is a list, otherwise
-   * empty.
-   */
+  /** The path of the object in the YAML document: its index in a list, otherwise empty. */
   readonly prefix: Path
   readonly value: unknown
 }
@@ -102,7 +99,6 @@ async function readFile(snapshot: ConfigSnapshot, file: string, env: Environment
   return [{ value: undefined, problems: [problem], substituted: [], placeOf: () => place }]
 }
 
-/** The objects of a document. A document that cannot be parsed has no objects. */
 function entriesOf({ file, document }: Part): readonly Entry[] {
   const { value } = document
   if (value === undefined) return []
@@ -111,9 +107,8 @@ function entriesOf({ file, document }: Part): readonly Entry[] {
 }
 
 /**
- * Returns the names of the environment variables in each text that has any. The keys of the map are
- * the paths of the texts. A path begins with the list and the index of the object, for example
- * `destinations[2]`.
+ * The environment variables of each text, by the path of the text. A path begins with the list and
+ * the index of the object, for example `destinations[2]`.
  */
 function substitutedIn(parts: readonly Part[], list: string): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>()
@@ -129,9 +124,7 @@ function substitutedIn(parts: readonly Part[], list: string): ReadonlyMap<string
   return found
 }
 
-/**
- * Returns the file and position of a problem. The path of the problem is relative to the document.
- */
+/** Returns the place of a problem, whose path is relative to the document. */
 function located(
   { path, message, hint, first, at }: SettingsProblem,
   entry: Entry,
@@ -143,9 +136,9 @@ function located(
 }
 
 /**
- * Returns the file and position of a problem. The path of the problem begins with the list and the
- * index of the object. Returns an empty list for a value that could not be read, so that it is not
- * also reported as missing.
+ * Returns the place of a problem, whose path begins with the list and the index of the object.
+ * Returns an empty list for a value that could not be read, so that it is not also reported as
+ * missing.
  */
 function locatedUnlessKnown(problem: SettingsProblem, entries: readonly Entry[]): readonly LocatedProblem[] {
   const [, index, ...path] = problem.path

@@ -22,7 +22,7 @@ export interface Place {
   readonly column: number
 }
 
-/** A problem in one document. The path is empty when the problem concerns the whole document. */
+/** The path is empty when the problem concerns the whole document. */
 export interface DocumentProblem extends Place {
   readonly path: Path
   readonly message: string
@@ -31,43 +31,39 @@ export interface DocumentProblem extends Place {
 
 export interface ConfigDocument {
   /**
-   * The plain values, with environment variables replaced. An empty document has an empty mapping.
-   * `undefined` when the document cannot be parsed.
+   * The plain values, with environment variables replaced. `undefined` when the document cannot be
+   * parsed.
    */
   readonly value: unknown
   /**
-   * The readable part of a document that cannot be parsed: the strings and lists of strings in its
-   * outermost mapping. Absent for other documents.
+   * Only for a document that cannot be parsed: the strings and lists of strings in its outermost
+   * mapping.
    */
   readonly outline?: unknown
   readonly problems: readonly DocumentProblem[]
   readonly substituted: readonly SubstitutedVariable[]
   /**
-   * The position of the value or key at a path. For a missing path, the position of the nearest
-   * enclosing value.
+   * The position of the value or key at a path. A missing path has that of the nearest enclosing
+   * value.
    */
   placeOf(path: Path, at?: 'key' | 'value'): Place
 }
 
 /**
- * Maximum levels of nesting. A valid configuration has at most 7. The parser recurses, so a
- * document with very many levels could exhaust the stack.
+ * Maximum levels of nesting. The parser recurses, so more levels could exhaust the stack. A valid
+ * configuration has at most 7.
  */
 const maxDepth = 64
 
-/**
- * Maximum keys in one mapping. The largest valid mapping has about twenty keys or headers. A large
- * installation has longer lists, not larger mappings.
- */
+/** Maximum keys in one mapping. The largest valid mapping has about twenty. */
 const maxKeys = 1_000
 
 /**
- * Parses YAML 1.2, which includes JSON, replaces environment variables, and records the position of
- * each value. With `env` undefined, variables are not allowed. Parsing stops when `countToken`
- * returns an objection.
+ * Parses YAML 1.2, which includes JSON, and records the position of each value. Without `env`,
+ * variables are not allowed. Parsing stops when `countToken` returns an objection.
  */
 export function readYaml(text: string, env: Environment | undefined, countToken?: CountToken): ConfigDocument {
-  // Parse at most two documents: the second one is only reported as an error.
+  // The second document is only reported as an error.
   const { documents, excess } = parse(text, 2, countToken)
   const lines = linesOf(text)
   const [document, second] = documents
@@ -81,10 +77,7 @@ export function readYaml(text: string, env: Environment | undefined, countToken?
   return toConfigDocument(document, lines, env)
 }
 
-/**
- * Parses a stream of any number of YAML documents, as `readYaml` parses one. Empty documents are
- * left out.
- */
+/** Parses any number of YAML documents as `readYaml` parses one. Empty documents are left out. */
 export function readYamlStream(text: string, env: Environment): readonly ConfigDocument[] {
   const { documents, excess } = parse(text, Number.POSITIVE_INFINITY)
   const lines = linesOf(text)
@@ -118,10 +111,7 @@ function broken(
   }
 }
 
-/**
- * Returns the document with its first syntax error, or with the limit that it exceeds; `undefined`
- * for a document without either.
- */
+/** The first syntax error of the document, or the limit that it exceeds. */
 function errorIn(
   document: Document.Parsed | undefined,
   excess: Parsed['excess'],
@@ -164,8 +154,8 @@ function toConfigDocument(
 }
 
 /**
- * Returns what can be read of a document with syntax errors: the strings and lists of strings in
- * its outermost mapping, for example the id and the sources of a destination.
+ * The strings and lists of strings in the outermost mapping of a document with syntax errors, for
+ * example the id of a destination.
  */
 function outlineOf(contents: ParsedNode | null | undefined): unknown {
   if (!isMap<ParsedNode, ParsedNode | null>(contents)) return undefined
@@ -193,8 +183,8 @@ function linesOf(text: string): LineCounter {
 interface Parsed {
   readonly documents: readonly Document.Parsed[]
   /**
-   * The first place at which the text exceeds a limit of nesting, keys or tokens; `undefined` when
-   * it exceeds none. Parsing stops there, so `documents` does not have the rest of the text.
+   * The first place at which the text exceeds a limit of nesting, keys or tokens. Parsing stops
+   * there, so `documents` lacks the rest.
    */
   readonly excess: { readonly offset: number; readonly objection: Objection } | undefined
 }
@@ -215,7 +205,6 @@ function excessOf({ stack }: Parser): Objection | undefined {
   return isMapping && top.items.length > maxKeys ? tooWide : undefined
 }
 
-/** Parses at most `limit` documents. */
 function parse(text: string, limit: number, countToken?: CountToken): Parsed {
   const parser = new Parser()
   const composer = new Composer({ uniqueKeys: false, resolveKnownTags: false, logLevel: 'silent' })

@@ -8,30 +8,25 @@ import { id as idField } from '../../core/settings/value-types.ts'
 import { foreignIdMessage } from './destination-directory-boundaries.ts'
 import type { ConfigFiles, DestinationFile } from './read-config-files.ts'
 
-/**
- * The configuration without the unusable files. `standIns` replace the destinations of these files.
- */
+/** The configuration without the unusable files. `standIns` replace their destinations. */
 export interface Reduced {
   readonly input: unknown
-  /** The destinations that replace those of unusable files, by destination id. */
+  /** The destinations that replace those of unusable files, by id. */
   readonly standIns: ReadonlyMap<string, Destination>
   readonly excluded: NonNullable<Settings['excluded']>
 }
 
 /**
- * Removes unusable `destinationsFrom` files from the configuration, and adds a stand-in for the
- * destination of each of these files:
- * - If the file was valid before in this process: its last valid destination. This also applies to
- *   the files of a directory that cannot be listed.
- * - Otherwise, if the id in the file can be read: a placeholder with this id. Its messages wait in
- *   retry topics.
- * - Otherwise: nothing.
+ * Removes unusable `destinationsFrom` files, and adds a stand-in for the destination of each:
+ * - its last valid destination in this process, also if its directory cannot be listed;
+ * - otherwise, if the id in the file can be read, a placeholder, whose messages wait in retry
+ *   topics;
+ * - otherwise nothing.
  *
- * After that, an audience, the canary or the notices may still name an id without a destination.
- * Validation would refuse this id, so a placeholder with the id is added. The exception is an
- * installation with a config topic: the destination may be in this topic, and a placeholder would
- * replace it. The named ids are read from `wellFormed` and not from `configFiles.input`, in which a
- * list from an environment variable is still one text.
+ * An audience, the canary or the notices may still name an id without a destination, which
+ * validation would refuse. The id then gets a placeholder too, except with a config topic, because
+ * the destination may be in this topic. The named ids are read from `wellFormed`, because in
+ * `configFiles.input` a list from an environment variable is still one text.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -55,8 +50,7 @@ export function withoutFiles(
   }
   const bad = parts.filter(({ file }) => unusable.has(file))
   const badByFile = new Map(bad.map(part => [part.file, part]))
-  // Last valid destinations are added before placeholders. So a placeholder for a new unusable file
-  // with the same id does not replace a last valid destination.
+  // Add last valid destinations first, so that no placeholder with the same id replaces one.
   for (const [file, destination] of lastGood) {
     const from = badByFile.get(file) ?? unlistedOf(file, configFiles)
     if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
@@ -67,18 +61,16 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // The number of excluded files. An id in `missing` is named in the configuration, but no file
-  // with this id was found, so it counts as one more excluded file. The exception: if the id of an
-  // unusable file cannot be read (`unnamed`), this file may be the missing one. `bad` already
-  // counts this file, so `missing` is not counted.
+  // An id in `missing` is named in the configuration, but no file with this id was found, so it
+  // counts as one more excluded file. If the id of an unusable file cannot be read (`unnamed`),
+  // this file may be the missing one, and `bad` already counts it.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
 /**
- * Reports each usable file whose destination has an id that already belongs to a file in another
- * directory. That other file had the id when it was last valid. Now it is unusable or cannot be
- * read, but its last valid destination stays in use and keeps the id.
+ * Reports each usable file whose id belongs to a file in another directory that is unusable or
+ * unreadable now. The last valid destination of that file stays in use and keeps the id.
  */
 export function takenIds(
   configFiles: ConfigFiles,
@@ -97,17 +89,11 @@ export function takenIds(
   })
 }
 
-/**
- * Returns the entry of the file's directory in `unlisted`; `undefined` when the directory was
- * listed.
- */
+/** The entry of the file's directory in `unlisted`; `undefined` when the directory was listed. */
 export const unlistedOf = (file: string, { unlisted }: ConfigFiles): ConfigFiles['unlisted'][number] | undefined =>
   unlisted.find(({ directory }) => join(directory, basename(file)) === file)
 
-/**
- * Returns a filter for source ids that are configured and that destinations of this directory may
- * use.
- */
+/** Returns a filter for configured source ids that destinations of this directory may use. */
 function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, input: unknown) {
   const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
   return (source: unknown): source is string =>
@@ -115,9 +101,8 @@ function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, inp
 }
 
 /**
- * A placeholder for the destination of an unusable file: its messages wait in retry topics. It has
- * the id of the destination, and the sources that the file names and may use. `undefined` when the
- * id cannot be read.
+ * A placeholder for the destination of an unusable file, with its id and permitted sources. Its
+ * messages wait in retry topics. `undefined` when the id cannot be read.
  */
 function held(part: DestinationFile, input: unknown): Destination | undefined {
   const from = part.value ?? part.outline
@@ -129,8 +114,8 @@ function held(part: DestinationFile, input: unknown): Destination | undefined {
 }
 
 /**
- * A minimal valid destination with this id, with which the configuration passes validation. The
- * destination in `standIns` replaces it afterwards.
+ * A minimal destination with which the configuration passes validation. The destination in
+ * `standIns` replaces it afterwards.
  */
 function stubOf(id: string, input: unknown): object {
   const source = valueAt(input, ['sources', 0, 'id'])

@@ -10,56 +10,49 @@ type Unreadable = Objection & { readonly kind: 'unreadable' }
 
 export type DirectoryContent = { readonly kind: 'read'; readonly names: readonly string[] } | Unreadable
 
-/** A snapshot of all files and directories that a configuration consists of. */
+/** All files and directories that a configuration consists of. */
 export interface ConfigSnapshot {
   /**
-   * Reads a file. If `within` names a directory, a file outside of this directory counts as
-   * unreadable, even if a link in the directory leads to it.
+   * Reads a file. If `within` names a directory, a file outside of it counts as unreadable, even if
+   * a link in the directory leads to the file.
    */
   text(path: string, within?: string): Promise<FileContent>
   /**
-   * The names of the configuration files of a directory, sorted. Hidden names are skipped: `..data`
+   * The sorted names of the configuration files of a directory. Hidden names are skipped: `..data`
    * of a mounted ConfigMap, swap files of editors.
    */
   names(directory: string): Promise<DirectoryContent>
   /** All paths that were read, successfully or not. */
   paths(): readonly string[]
-  /**
-   * Reads all files and directories of the snapshot again, and returns whether their contents are
-   * the same.
-   */
+  /** Reads everything again, and returns whether the contents are the same. */
   unchanged(): Promise<boolean>
   /**
-   * The digests of the contents. A key consists of the directory that must contain the path (empty
-   * if any directory may), a NUL, and the path.
+   * The digests of the contents. A key is the directory that must contain the path (or empty), a
+   * NUL, and the path.
    */
   readonly digests: ReadonlyMap<string, string>
   /**
    * Whether a file or directory counted as unreadable because it had changed since an earlier
-   * snapshot (see `createConfigSnapshot`).
+   * snapshot.
    */
   isPartial(): boolean
 }
 
-/**
- * Maximum size of a file in bytes. It is far above any configuration, and too small to exhaust the
- * memory.
- */
+/** Maximum bytes of a file: far above any configuration, and too few to exhaust the memory. */
 const maxFileBytes = 8 * 1_048_576
 /**
- * Maximum size in bytes of a `destinationsFrom` file and of each file that it names. A destination
- * with five webhooks and the maximum of headers has 50 KB.
+ * Maximum bytes of a `destinationsFrom` file and of each file that it names. A destination with
+ * five webhooks and the maximum of headers has 50 KB.
  */
 const maxNestedFileBytes = 262_144
 
 /**
- * Creates a snapshot. If the digests of an earlier snapshot (`previous`) are given, a file or
- * directory that is new or has changed since then counts as unreadable. Its new digest is kept for
- * the next snapshot.
+ * Creates a snapshot. A file or directory that is new or has changed since `previous`, the digests
+ * of an earlier snapshot, counts as unreadable. Its new digest is kept for the next snapshot.
  */
 export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): ConfigSnapshot {
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
-  // The contents themselves are not kept, because they may contain secrets.
+  // The contents may contain secrets, so only digests are kept.
   const digests = new Map<string, string>()
   let isPartial = false
 
@@ -77,9 +70,8 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
   return {
     async text(path, within) {
       const content = await read(path, () => readText(path, within), within)
-      // The configuration file is read first. If it has changed, this snapshot reads no other file.
-      // The digests of the other files are copied from the earlier snapshot, so that these files do
-      // not count as new in the next one.
+      // The configuration file, which is read first, has changed, so no other file is read. Copy
+      // the digests of the other files, so that they do not count as new in the next snapshot.
       if (content === changed && seen.size === 1)
         for (const [key, digest] of previous ?? []) if (!digests.has(key)) digests.set(key, digest)
       return content
@@ -91,10 +83,9 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
         return found
       })
       if (content !== changed) return content
-      // The directory has changed, so this snapshot does not use its files. The next snapshot
-      // compares the files with the digests of this one. Without a digest, a file would count as
-      // changed again. So the digests of the files in the directory are computed nevertheless. The
-      // digests of the secrets that these files name are copied from the earlier snapshot.
+      // This snapshot does not use the files of a changed directory. Without their digests, the
+      // next snapshot would treat them as changed again. So compute them, and copy the digests of
+      // the secrets that the files name.
       const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
       const isListed = (file: string): boolean =>
         names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))
@@ -149,9 +140,8 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
         hint: 'move the file into that directory; a link to a file outside does not work',
       }
     }
-    // The buffer is one byte larger than the reported size or the limit, whichever is smaller. The
-    // additional byte shows that a file is longer, for example a special file that reports size 0
-    // and never ends.
+    // The additional byte shows that a file is longer than its reported size or the limit, for
+    // example a special file that reports size 0 and never ends.
     const bytes = Buffer.allocUnsafe(Math.min(found.size, limit) + 1)
     let length = 0
     for (;;) {
@@ -176,8 +166,8 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
 }
 
 /**
- * Whether the opened file is below the directory. The inode and device are compared, because a link
- * may have changed since the file was opened.
+ * Whether the opened file is below the directory. Compares inode and device, because a link may
+ * have changed since the file was opened.
  */
 async function isWithin(path: string, directory: string, opened: Stats): Promise<boolean> {
   const root = await realpath(directory)
@@ -187,20 +177,19 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
 }
 
 /**
- * Time limit for reading one file or directory. An unavailable network disk blocks the read and
- * the thread that runs it.
+ * Limits reading one file or directory. An unavailable network disk blocks the read and its thread.
  */
 const timeLimitMs = 5_000
 
 /**
- * Maximum number of reads that exceed the time limit and still block a thread. Node has four
- * threads for files. Deliveries need the fourth one to resolve names and to decompress.
+ * Maximum number of reads that still block a thread after the time limit. Node has four threads for
+ * files, and deliveries need the fourth to resolve names and to decompress.
  */
 const maxBlockingReads = 3
 /**
- * The paths of the reads that exceed the time limit and still block a thread. For a read in a
- * `destinationsFrom` directory, this is the path of the directory. Until the read ends, no other
- * read at this path begins. So if the disk of one team does not respond, it blocks only one thread.
+ * The paths of the reads that still block a thread after the time limit; for a read in a
+ * `destinationsFrom` directory, the path of the directory. No other read at the same path begins,
+ * so the disk of one team blocks only one thread.
  */
 const blocking = new Set<string>()
 
@@ -220,7 +209,7 @@ async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | 
   const timer = setTimeout(() => {
     blocking.add(path)
     const end = (): boolean => blocking.delete(path)
-    // After the time limit, the caller no longer waits for this read, so its error is ignored.
+    // The caller no longer waits for this read, so its error is ignored.
     reading.then(end, end)
     resolve(late)
   }, timeLimitMs)
@@ -260,7 +249,7 @@ const objections = {
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
 } as const satisfies Record<string, Pick<Objection, 'message'> & { readonly hint: string | undefined }>
 
-/** Converts a file system error to a problem. `misnamedHint` is the hint for a missing path. */
+/** Converts a file system error to a problem. `misnamedHint` is for a missing path. */
 function objectionOf(error: unknown, misnamedHint: string): Objection {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error

@@ -9,75 +9,69 @@ import type { Environment } from './read-config-files.ts'
 
 export interface ConfigWatch {
   /**
-   * Checks the files once, now. If a check is already in progress, waits for that check instead.
-   * Tests call this method instead of advancing the clock.
+   * Checks the files once, or waits for a check in progress. Tests call this method instead of
+   * advancing the clock.
    */
   check(): Promise<void>
   close(): void
 }
 
 /**
- * Minimum time between two checks. With thousands of files, a check takes some tenths of a second.
- * The watch then waits longer, so that checks use only about a tenth of the time: it waits
- * `pausePerCheck` times the duration of the last check, but at most `maxIntervals` intervals.
+ * Minimum time between two checks. A check of thousands of files takes some tenths of a second. So
+ * the watch waits `pausePerCheck` times the duration of the last check, but at most `maxIntervals`
+ * intervals.
  *
- * The check that first finds a change does not apply it. One interval later, a second check applies
- * it. So a change takes effect after at most four intervals plus the time of two checks.
+ * A second check, one interval after the first that finds a change, applies the change. So a change
+ * takes effect after at most four intervals plus two checks.
  */
 const defaultInterval = durationMs(1_000)
 const pausePerCheck = 10
 const maxIntervals = 3
 
 /**
- * Number of consecutive checks that find changed files, after which the watch applies single files.
- * Usually the watch applies changes only when two consecutive checks find the same content in all
- * files. A file that changes all the time would thus block the changes of all other files. So after
- * this number of checks, the watch applies each file that was the same in the last two checks, and
- * treats the rest as unreadable. It does so until a check finds no change.
+ * Number of consecutive checks that find changes, after which the watch applies single files. Until
+ * then, it applies changes only when two consecutive checks find the same content in all files, so
+ * a file that changes all the time would block all changes. From then on, it applies each file that
+ * was the same in the last two checks, and treats the rest as unreadable, until a check finds no
+ * change.
  */
 const maxChangedChecks = 3
 
 /**
- * Applies changes of the configuration files to the live settings, which are those that do not need
- * a restart.
+ * Applies changes of the configuration files to the settings that do not need a restart.
  *
- * Each check reads the files and compares their contents. This works on every mount and for every
- * way of replacing a file: in place, by rename, and by the symlink of a ConfigMap. New content is
- * applied only when the next check reads the same content, because a half-written list of
- * destinations may be valid YAML. See `maxChangedChecks` for files that change all the time.
+ * Each check compares the contents of the files, which works on every mount, and for replacement in
+ * place, by rename, and by the symlink of a ConfigMap. New content is applied only when the next
+ * check reads it again, because a half-written list of destinations may be valid YAML. See
+ * `maxChangedChecks` for files that change all the time.
  */
 export function watchConfigFile(watch: {
   readonly path: string
   readonly env: Environment
-  /** The settings with which the process started. The first check compares the files with them. */
+  /** The settings at the start of the process. */
   readonly start: Loaded
-  /**
-   * Changes the settings of each later load. The caller has changed those of `start` in the same
-   * way.
-   */
+  /** Changes the settings of each later load, as the caller has changed those of `start`. */
   readonly override?: (settings: Settings) => Settings
-  /** The services whose referenced files, such as secrets, are read. Defaults to all services. */
+  /** The services whose referenced files, for example secrets, are read. Default: all services. */
   readonly services?: ReadonlySet<ServiceName>
   /**
-   * Called when the files change a setting, also one that needs a restart. `settings` has the live
-   * settings of the new files. Its other settings have the values from the start of the process.
+   * Called when a setting changes, also one that needs a restart. `settings` has the new live
+   * settings. Its other settings have the values from the start of the process.
    */
   onChange(settings: Settings, change: SettingsChange): void
   /**
-   * Called once for each new valid content of the files, before `onChange`. It is also called if
-   * the content has the settings that are already in use. `change` is the difference between the
-   * new settings and the settings in use.
+   * Called once for each new valid content, before `onChange`, even if it does not change the
+   * settings. `change` is the difference from the settings in use.
    */
   onAccepted?(change: SettingsChange): void
   /**
-   * Called once for each new content of the files in which some `destinationsFrom` files cannot be
-   * used, before `onAccepted`.
+   * Called once for each new content with unusable `destinationsFrom` files, before `onAccepted`.
    */
   onExcluded?(problems: readonly Problem[]): void
   /**
-   * Called once for each new invalid content of the files. The last valid settings stay in use.
-   * `stack` is given if the cause is a bug. It lacks the message of the error, because the message
-   * may contain text of the configuration.
+   * Called once for each new invalid content. The last valid settings stay in use. `stack` is given
+   * if the cause is a bug. It lacks the message of the error, which may contain text of the
+   * configuration.
    */
   onRefused(problems: readonly Problem[], stack?: string): void
   readonly clock: Clock
@@ -92,12 +86,11 @@ export function watchConfigFile(watch: {
   let isBugReported = false
   /** Whether the current settings were applied without an error. */
   let isApplied = true
-  /** Number of consecutive checks, including the last one, that found changed files. */
+  /** Consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
   /**
-   * Whether the last check has left a decision to the next check: whether to apply a change, or
-   * whether to report a problem. If so, the next check begins after `interval`, without a longer
-   * pause.
+   * Whether the next check decides on a change or a problem that the last check found. The next
+   * check then begins after `interval`, without a longer pause.
    */
   let isPending = false
 
@@ -112,9 +105,9 @@ export function watchConfigFile(watch: {
       handle(seen.result)
     } catch (error) {
       changedChecks = 0
-      // If the load has failed, `seen` still has the result of the previous load. A later check may
-      // find that the files have the content of that load again. That check must handle the result
-      // again: the call of `onAccepted` or `onRefused` tells the caller that the error is gone.
+      // If the load has failed, `seen` still has the previous load. If the files get the content of
+      // that load again, the result must be handled again: `onAccepted` or `onRefused` shows that
+      // the error is gone.
       seen.handled = isLoaded
       reportBug(error)
     }
@@ -131,9 +124,8 @@ export function watchConfigFile(watch: {
   }
 
   /**
-   * Reports an unexpected error in the same way as an invalid file. The error is caused by a bug in
-   * Hookline, but perhaps only with the content of one team's file. All teams use the processes, so
-   * the error must not end them.
+   * Reports an unexpected error like an invalid file. The content of one team's file may trigger a
+   * bug in Hookline, which must not end the processes that all teams use.
    */
   function reportBug(error: unknown): void {
     if (!isBugReported) watch.onRefused([problemOfBug(path)], framesOf(error))
@@ -207,11 +199,10 @@ function repeatChecks({
 }
 
 /**
- * Returns a function that selects which problems of a result are reported. A result is partial
- * while some files change all the time. In a partial result, every file that has changed since the
- * last check counts as unreadable. If the file does not change again, the next check applies it. So
- * a problem of a partial result is reported only if the previous result had it too, and only once.
- * `isIncomplete` is true if a problem waits for the next result.
+ * Returns a function that selects the problems to report. In a partial result, files that have
+ * changed since the last check count as unreadable, and the next check applies them if they do not
+ * change again. So a problem of a partial result is reported only if the previous result had it
+ * too, and only once. `isIncomplete`: a problem waits for the next result.
  */
 function createProblemFilter() {
   let lastProblems: readonly string[] = []
@@ -227,7 +218,7 @@ function createProblemFilter() {
   }
 }
 
-/** The stack of an error without its message, which may contain text of the configuration. */
+/** The stack without the message, which may contain text of the configuration. */
 function framesOf(error: unknown): string {
   const { stack = '' } = error instanceof Error ? error : {}
   const lines = stack.split('\n').filter(line => /^ +at /.test(line))

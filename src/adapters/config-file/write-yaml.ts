@@ -1,8 +1,7 @@
 import { stringify } from 'yaml'
 
 /**
- * Writes a document as YAML. `readYamlStream` reads the result as the same document: `${` is
- * written as `$${`, so that it does not begin an environment variable.
+ * Writes a document as YAML that `readYamlStream` reads as the same document: `${` becomes `$${`.
  */
 export function yamlOf(document: object): string {
   return stringify(escaped(document), { lineWidth: 0, aliasDuplicateObjects: false })

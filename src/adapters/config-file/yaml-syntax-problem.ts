@@ -3,15 +3,12 @@ import type { Objection } from '../../core/invalid-value-objection.ts'
 import { keyNames } from '../../core/settings/json-schema.ts'
 import type { Path } from '../../core/settings/settings-problem.ts'
 
-/** Converts a YAML syntax error to a problem. `line` is the text of the line with the error. */
+/** Converts a YAML syntax error. `line` is the text of the line with the error. */
 export function syntaxProblem(error: YAMLError, line: string): Objection {
   return { message: syntaxText(error), hint: syntaxHint(error, line) }
 }
 
-/**
- * The parser's message without the parts that quote the YAML text, because that text may contain a
- * secret.
- */
+/** The parser's message without quoted YAML text, which may contain a secret. */
 function syntaxText({ code, message }: YAMLError): string {
   const said = ownTexts[code] ?? message
   const text = said
@@ -26,7 +23,7 @@ function syntaxText({ code, message }: YAMLError): string {
   return `is not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`
 }
 
-/** Replacements for parser messages that quote the YAML text in their middle. */
+/** Replacements for messages that quote YAML text in their middle. */
 const ownTexts: Partial<Record<YAMLError['code'], string>> = {
   BAD_DIRECTIVE: 'a directive (a line that begins with %) cannot be used here',
   TAG_RESOLVE_FAILED: 'a tag (!…) cannot be used here',
@@ -55,10 +52,9 @@ function syntaxHint({ code }: YAMLError, line: string): string {
 }
 
 /**
- * The path of the last key or list element that starts at or before an offset. The syntax error is
- * in this key or element, or just after it. After a syntax error, the parser may read values as
- * keys, and a value may be a secret. So the path ends before a key that the configuration does not
- * have.
+ * The path of the last key or list element that starts at or before an offset. After a syntax
+ * error, the parser may read values as keys, and a value may be a secret. So the path ends before
+ * an unknown key.
  */
 export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
   const path: (string | number)[] = []

@@ -22,8 +22,8 @@ interface PlainValue {
   readonly problems: readonly OffsetProblem[]
   readonly substituted: readonly SubstitutedVariable[]
   /**
-   * The offsets of the key and the value at each path. For an element of a list, which has no key,
-   * `key` is the offset of the element.
+   * The offsets of key and value by path. For an element of a list, `key` is the offset of the
+   * element.
    */
   readonly offsets: ReadonlyMap<string, { readonly key: number; readonly value: number }>
 }
@@ -31,9 +31,8 @@ interface PlainValue {
 type Node = ParsedNode | null | undefined
 
 /**
- * Converts a parsed document to plain values. Only features of JSON are allowed: anchors, aliases,
- * merge keys and tags are refused. So a few characters cannot expand to a large value, and each
- * value is written where it is used.
+ * Converts a parsed document to plain values. Anchors, aliases, merge keys and tags are refused, so
+ * that a few characters cannot expand to a large value.
  */
 export function plainValue(root: Node, env: Environment | undefined): PlainValue {
   const problems: OffsetProblem[] = []

@@ -1,15 +1,13 @@
 import { type CallType, callTypes } from '../../core/message/message.ts'
 import { type Switch, switches } from '../../core/operator/objects-api.ts'
 
-/** A path that accepts messages. */
 export interface IngestPath {
   readonly path: string
   /**
-   * The type of the one message in the body; a `type` in that message is ignored. `undefined` when
-   * the body is a batch.
+   * The type of the one message in the body; a `type` in the message is ignored. `undefined` for a
+   * batch.
    */
   readonly type: CallType | undefined
-  /** The clients that use this path. */
   readonly usedBy: string
 }
 
@@ -31,7 +29,7 @@ export const ingestPaths: readonly IngestPath[] = [...batchPaths, ...callPaths]
 
 export const settingsPath = '/v1/projects/:writeKey/settings'
 export const documentPath = '/openapi.json'
-/** The path of the public keys with which receivers verify Ed25519 signatures of requests. */
+/** The path of the public keys that verify Ed25519 signatures of requests. */
 export const keysPath = '/.well-known/hookline-keys.json'
 export const deletionsPath = '/v1/regulations'
 export const deletionPath = '/v1/regulations/:id'
@@ -55,7 +53,6 @@ export const deadLetterPath = '/v1/dead-letters/:key'
 export const jobsPaths = { replay: '/v1/replays', resend: '/v1/resends' } as const
 export const jobPaths = { replay: '/v1/replays/:id', resend: '/v1/resends/:id' } as const
 export const sessionPath = '/v1/session'
-/** The path of the console. Its files are below this path. */
 export const consolePath = '/console'
 export const ledgerPath = '/v1/ledger'
 
@@ -68,7 +65,7 @@ const operatorMethods = [
   [/^\/v1\/audiences\/[^/]+\/syncs$/, writing],
 ] as const
 const changing = 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'
-/** The paths that only the listener of the operator API has, each with its methods. */
+/** The paths that only the listener of the operator API has, with their methods. */
 const objectMethods = [
   [/^\/v1\/(audiences|destinations|sources|changes|status|dead-letters|ledger)$/, reading],
   [/^\/v1\/(messages|dead-letters)\/[^/]+$/, reading],
@@ -81,8 +78,8 @@ const objectMethods = [
 ] as const
 
 /**
- * The methods of a path, as the value of the header `Allow`; `undefined` when the path does not
- * exist. `url` is the URL in the request line.
+ * The methods of a path for the header `Allow`; `undefined` when the path does not exist. `url` is
+ * the URL in the request line.
  */
 export function methodsOf(url: string): string | undefined {
   const path = pathOf(url)
@@ -106,7 +103,7 @@ const isConsolePath = (path: string): boolean => path === consolePath || path.st
 const operatorMethodsAt = (path: string): string | undefined =>
   operatorMethods.find(([pattern]) => pattern.test(path))?.[1]
 
-/** The path as the router sees it: without the query, repeated slashes and the slash at the end. */
+/** The path as the router sees it: without query, repeated slashes and final slash. */
 function pathOf(url: string): string {
   const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')

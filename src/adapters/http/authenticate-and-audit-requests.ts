@@ -8,7 +8,6 @@ import type { AuthenticateOperator } from './operator-authentication.ts'
 import type { RunInSpan } from './request-span.ts'
 import type { HttpResponse } from './response-codes-and-bodies.ts'
 
-/** The authentication of requests to the operator API, and the audit log of changes. */
 export interface OperatorGate {
   readonly gate: AuthenticateOperator
   readonly audit: AuditLog
@@ -17,15 +16,15 @@ export interface OperatorGate {
 export interface Asked {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** The operator key of the request, or of its session. */
+  /** The operator key of the request or of its session. */
   readonly key: Operator
-  /** Trace context of the request; `undefined` when tracing is off. */
+  /** `undefined` when tracing is off. */
   readonly trace: TraceContext | undefined
 }
 
 /**
- * A response, and the fields of a change for the audit log. `answer` is `undefined` when the client
- * has closed the connection.
+ * A response, and the fields for the audit log. `answer` is `undefined` when the client has closed
+ * the connection.
  */
 export interface Handled {
   readonly answer: HttpResponse | undefined
@@ -37,23 +36,20 @@ export type Handler = (asked: Asked) => Promise<Handled>
 export interface GuardDeps extends Pick<HttpServer, 'send' | 'fail'> {
   readonly takeTraced: RunInSpan
   readonly clock: Pick<Clock, 'id'>
-  /**
-   * The authentication and the audit log of the operator API. If the operator API is off on this
-   * listener, this field is the error response of all routes of the API.
-   */
+  /** If the operator API is off on this listener: the error response of all its routes. */
   readonly operator: OperatorGate | HttpResponse
 }
 
 interface Options {
   /** The name of the change in the audit log; `undefined` when the route changes nothing. */
   readonly action?: string | undefined
-  /** Whether the role `read` may use the route even if its method is not GET or HEAD. */
+  /** Whether the role `read` may use the route with every method. */
   readonly isForEveryRole?: boolean
-  /** Converts the error responses of the authentication to the format of the route. */
+  /** Converts error responses of the authentication to the format of the route. */
   readonly inForm?: (answer: HttpResponse) => HttpResponse
 }
 
-/** Wraps the handler of a route with the authentication, a trace span and the audit log. */
+/** Wraps a route handler with the authentication, a trace span and the audit log. */
 export type Guard = (
   route: string,
   handle: Handler,
@@ -61,9 +57,9 @@ export type Guard = (
 ) => (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
- * Creates the function that wraps the handlers of routes for operators. A wrapped handler runs only
- * after the operator key or the session was checked. Its response gets a request id. Each change
- * writes one line to the audit log, even if the role or the session does not permit the change.
+ * Creates the function that wraps the handlers of operator routes. A handler runs only after the
+ * operator key or the session was checked. Each change writes one line to the audit log, even a
+ * forbidden one.
  */
 export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
   async function admitted(
@@ -110,13 +106,10 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
     }
 }
 
-/**
- * Headers of responses to a browser. They forbid the browser to store customer data or to guess the
- * content type.
- */
+/** Browsers must not store customer data or guess the content type. */
 export const forBrowsers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
-/** The fields of the audit log that name the operator: the key, and the session if there is one. */
+/** The operator in the audit log: the key, and the session if there is one. */
 export const auditedOf = ({ name, role, session }: Operator): AuditFields => ({
   key: name,
   role,

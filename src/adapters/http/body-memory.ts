@@ -1,10 +1,10 @@
 import type { BodyMemory, TrackingApi } from '../../core/collector/tracking-api.ts'
 
-/** The part of the memory budget for request bodies that one request has reserved, in bytes. */
+/** The bytes of the memory budget that one request has reserved. */
 export interface Reservation {
   /**
-   * Reserves more bytes. If the budget has no room for them, reserves nothing and returns false.
-   * The caller must then refuse the body.
+   * Reserves more bytes. Without room, reserves nothing and returns false; the caller must then
+   * refuse the body.
    */
   take(bytes: number): boolean
   /** Returns all bytes to the budget. Further calls do nothing. */
@@ -27,54 +27,50 @@ export function createReservation(api: Pick<TrackingApi, 'reserve' | 'release'>)
 }
 
 /**
- * The memory for the chunks of a body. `canEverHold` says whether `take` could succeed if no other
+ * The memory for the chunks of a body. `canEverHold`: whether `take` could succeed if no other
  * request held memory. Without `canEverHold`, a failed `take` always means that other requests use
  * the memory.
  */
 export type ChunkMemory = Pick<BodyMemory, 'take'> & Partial<Pick<BodyMemory, 'canEverHold'>>
 
 /**
- * Whether a chunk of a body is kept. `too_large`: the body has more bytes than its limit.
- * `no_memory`: other requests use the memory at present. `never_fits`: the body needs more memory
- * than one request may use.
+ * Whether a chunk is kept. `too_large`: the body exceeds its limit. `no_memory`: other requests use
+ * the memory now. `never_fits`: the body needs more memory than one request may use.
  */
 type StoreResult = 'kept' | 'too_large' | 'no_memory' | 'never_fits'
 
 interface StoreOptions {
-  /**
-   * Maximum bytes of the body. Above it, `BodyBuffer.add` stores nothing and returns `too_large`.
-   */
+  /** Maximum bytes of the body. Above it, `add` returns `too_large`. */
   readonly limit: number
   readonly memory: ChunkMemory
-  /** The total number of bytes, when it is known from Content-Length. */
+  /** The total bytes, if known from Content-Length. */
   readonly expected?: number | undefined
 }
 
 /**
- * Growth factor of the capacity of a `BodyBuffer`. For a body above `firstBytes`, the capacity is
- * at most 25 % larger than the bytes that have arrived. Even a large body has at most a few dozen
- * parts.
+ * Growth factor of the capacity. Above `firstBytes`, the capacity exceeds the bytes that have
+ * arrived by at most 25 %, and even a large body has at most a few dozen parts.
  */
 const growth = 1.25
 /**
- * Size of the first part in bytes, unless the first chunk is larger or Content-Length is smaller. A
- * larger Content-Length does not allocate more memory in advance: further parts are allocated as
- * the bytes arrive.
+ * Bytes of the first part, unless the first chunk is larger or Content-Length is smaller. A larger
+ * Content-Length must not allocate memory in advance.
  */
 const firstBytes = 16_384
 
 /**
- * Collects the chunks of a body in parts that are allocated as the body grows. The chunks
- * themselves are not kept, because a body in chunks of one byte would take a hundred times its size
- * in memory. The parts are not copied into a larger buffer during the growth, because the discarded
- * buffers would be garbage of four times the body's size.
+ * Collects the chunks of a body in parts that are allocated as the body grows. The chunks are not
+ * kept, because a body in chunks of one byte would take a hundred times its size. One growing
+ * buffer would leave garbage of four times the size of the body.
  */
 export class BodyBuffer {
   readonly #options: StoreOptions
   readonly #parts: Buffer[] = []
-  /** The body, if it arrived in one chunk. It is a buffer of Node, which `free` must not free. */
+  /**
+   * The body, if it arrived in one chunk. This buffer belongs to Node, so `free` must not free it.
+   */
   #piece: Buffer | undefined
-  /** Total size of all parts, in bytes. */
+  /** Bytes of all parts. */
   #capacity = 0
   #length = 0
 
@@ -92,7 +88,7 @@ export class BodyBuffer {
     if (piece.length === 0) return 'kept'
     if (length > limit) return 'too_large'
     if (piece.length === expected) {
-      // Most bodies arrive in one chunk. That chunk is kept, without a copy.
+      // Most bodies arrive in one chunk, which is kept without a copy.
       const taken = this.#take(length)
       if (taken !== 'kept') return taken
       this.#append(piece)
@@ -110,14 +106,14 @@ export class BodyBuffer {
     return 'kept'
   }
 
-  /** The first bytes of the body, at most `bytes`. */
+  /** At most the first `bytes` bytes of the body. */
   beginning(bytes: number): Buffer {
     const [first = Buffer.alloc(0)] = this.#parts
     const end = Math.min(bytes, this.#length)
     return end <= first.length ? first.subarray(0, end) : Buffer.concat(this.#parts, end)
   }
 
-  /** Returns the whole body. Call it only after the last chunk was added. */
+  /** The whole body. Call it only after the last chunk was added. */
   bytes(): Buffer {
     if (this.#parts.length > 1) {
       const whole = Buffer.concat(this.#parts, this.#length)
@@ -129,15 +125,14 @@ export class BodyBuffer {
   }
 
   /**
-   * Frees the memory immediately, without waiting for garbage collection. The size of V8's own heap
-   * decides when a collection starts, and most buffers are outside of this heap. Without this
-   * method, the buffers of aborted bodies could grow to several times the memory budget. A body
-   * that arrived in one chunk is in a buffer of Node, which is not freed here.
+   * Frees the memory without waiting for garbage collection. V8 starts a collection by the size of
+   * its own heap, and most buffers are outside of this heap, so buffers of aborted bodies could
+   * exceed the memory budget several times.
    */
   free(): void {
     for (const part of this.#parts.splice(0)) {
-      // A buffer that shares its memory with other buffers must not be freed. The result of
-      // `Buffer.concat` can be in the pool that Node uses for small buffers.
+      // A buffer that shares its memory must not be freed. The result of `Buffer.concat` can be in
+      // Node's pool for small buffers.
       const isAlone = part.length === part.buffer.byteLength
       if (isAlone && part !== this.#piece) (part.buffer as ArrayBuffer).transfer(0)
     }

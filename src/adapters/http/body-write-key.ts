@@ -3,40 +3,33 @@ import type { BodyBuffer } from './body-memory.ts'
 import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /**
- * Finds the source of a request whose write key is in the body, and not in the headers or the
- * query. Limits the size of the body until the source is known.
+ * Finds the source of a request by the write key in its body, and limits the body until the source
+ * is known.
  */
 export interface WriteKeySearch {
-  /**
-   * Maximum bytes of the body at present. The limit rises when the write key is found.
-   */
+  /** Maximum bytes of the body now. Rises when the write key is found. */
   readonly limit: number
   /**
-   * Call this method whenever more bytes of the body have arrived. If it returns a response, the
-   * caller must refuse the request with this response.
+   * Call it when more bytes have arrived. If it returns a response, refuse the request with this
+   * response.
    */
   onBytes(body: Pick<BodyBuffer, 'length' | 'beginning'>): HttpResponse | undefined
 }
 
 interface Deps {
   readonly maxBytes: number
-  /**
-   * Checks a write key that was found in the body. If it returns a response, the request is refused
-   * with this response.
-   */
+  /** Checks the write key. If it returns a response, the request is refused with this response. */
   readonly onKey: (key: string) => HttpResponse | undefined
 }
 
 /**
- * Size in bytes at which a body that is still arriving is searched for its write key. This search
- * happens once. A body that stays smaller is searched when it is complete, by `accept` of the
- * tracking API.
+ * A body that is still arriving is searched for its write key once, at this number of bytes. The
+ * tracking API searches a smaller body when it is complete.
  */
 const searchedBytes = 65_536
 /**
- * Maximum bytes of a body without a write key in its first `searchedBytes`. SDKs that send the key
- * in the body, often after the batch, send at most 512,000 bytes. The limit is about twice this
- * size.
+ * Maximum bytes of a body without a write key in its first `searchedBytes`: about twice the 512,000
+ * bytes that SDKs send at most. Their write key often follows the batch.
  */
 const maxKeylessBytes = 1_048_576
 

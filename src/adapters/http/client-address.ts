@@ -3,10 +3,9 @@ import type { Socket } from 'node:net'
 import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
- * The address by which limits identify a client. It is the last address in the header that a proxy
- * sets: the nearest proxy writes the last address, and a client can forge those before it. Without
- * a valid address in the header, it is the address of the socket. An IPv6 address is reduced to its
- * /64 network.
+ * The address by which limits identify a client: the last one in the proxy's header, because a
+ * client can forge the earlier ones. Without a valid address in the header, that of the socket. An
+ * IPv6 address is reduced to its /64 network.
  */
 export function clientAddressOf({ headers, socket }: IncomingMessage, header: string | undefined): string {
   const values = header === undefined ? undefined : headers[header.toLowerCase()]
@@ -14,11 +13,11 @@ export function clientAddressOf({ headers, socket }: IncomingMessage, header: st
   return clientNetworkOf(withoutPort(last)) ?? socketAddressOf(socket)
 }
 
-/** The address of a socket, by which limits identify a client without a proxy. */
+/** The address by which limits identify a client without a proxy. */
 export const socketAddressOf = ({ remoteAddress }: Socket): string => clientNetworkOf(remoteAddress ?? '') ?? 'unknown'
 
 /**
- * Removes a port, as in `192.0.2.1:1234` and `[2001:db8::1]:1234`, which some load balancers write.
+ * Removes a port, which some load balancers write, as in `192.0.2.1:1234` and `[2001:db8::1]:1234`.
  */
 function withoutPort(text: string): string {
   const bracketed = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1]

@@ -5,7 +5,6 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import { socketAddressOf } from './client-address.ts'
 import type { HttpLimits } from './server-limits.ts'
 
-/** A decision of the limiter to close a connection. */
 type Closing = Exclude<Admission<Socket>, { readonly kind: 'accepted' }>
 
 /** Closes the connections that the limiter selects. Servers may share a limiter. */
@@ -25,18 +24,17 @@ export function limitConnections(
 }
 
 /**
- * Protects a connection while the server processes a request: the limiter then does not close the
- * connection in favour of a new one. The protection begins when the whole request has arrived and
- * all earlier responses on the connection were sent. It ends when the whole response was handed to
- * the socket. So a client that sends its request slowly, or does not read its responses, gets no
- * protection.
+ * Protects a connection from being closed in favour of a new one while the server processes a
+ * request. The protection begins when the whole request has arrived and all earlier responses were
+ * sent. It ends when the whole response was handed to the socket. So a client that sends slowly, or
+ * does not read its responses, gets no protection.
  */
 export function protectRequests(server: Server, limiter: ConnectionLimiter<Socket>): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket, headers } = request
     const protect = (): void => {
-      // If the server has refused the request, the response may be complete before the rest of the
-      // request body is read. The connection then needs no protection.
+      // The response to a refused request may be complete before its body is read. The connection
+      // then needs no protection.
       if (response.writableEnded) return
       // Node sets the socket of a response when the responses before it were sent.
       if (response.socket === null) return void response.once('socket', protect)
@@ -56,9 +54,7 @@ export function protectRequests(server: Server, limiter: ConnectionLimiter<Socke
 
 const loggedEveryMs = 60_000
 
-/**
- * Logs, at most once a minute, that connections are closed because the server is at its maximum.
- */
+/** Logs, at most once a minute, that connections are closed at the server's maximum. */
 export function createMaximumLog(deps: {
   readonly limits: HttpLimits
   readonly clock: Clock

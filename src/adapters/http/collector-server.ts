@@ -15,31 +15,24 @@ import { createIngest } from './tracking-request-handler.ts'
 interface Deps {
   readonly listen: ListenAddress
   readonly api: TrackingApi
-  /** Deprecated: the operator API on this listener; `undefined` when it is off here. */
+  /** Deprecated: the operator API on this listener; `undefined` when it is off. */
   readonly operator?: GuardedOperatorApi | undefined
   /** Maximum bytes of a body, both as sent and unpacked. */
   readonly maxBodyBytes: number
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'collectorAnswers' | 'collectorBodiesRefused'>
-  /**
-   * The header with the client's address; `undefined` when the address of the connection is used.
-   */
+  /** The header with the client's address. Default: the address of the connection. */
   readonly clientAddressHeader?: string | undefined
   readonly limits?: Partial<HttpLimits>
   readonly tracer?: Tracer | undefined
 }
 
-/** The HTTP server of the collector, with its routes. */
+/** The HTTP server of the collector. */
 export interface TrackingServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
-  /**
-   * Stops gracefully. For the time `limits.lastCall`, new connections are still accepted. Each
-   * connection, also an earlier one, may send one more request. When the time `limits.drain` has
-   * passed since the call of `stop`, requests without a response are aborted. Resolves when all
-   * connections are closed.
-   */
+  /** Stops gracefully, as `HttpServer` of json-api-server.ts does. */
   stop(): Promise<void>
 }
 
@@ -48,9 +41,8 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   const limits = { ...defaultLimits, ...deps.limits }
   const onAnswer = ({ code }: HttpResponse): void => metrics.collectorAnswers.inc({ code })
   const onRefused = (cause: 'connections' | 'address' | 'slow'): void => metrics.collectorBodiesRefused.inc({ cause })
-  // Behind a proxy, all connections have the address of the proxy, so the limit of connections per
-  // address must not apply. `limits.connectionsPerAddress` then limits the requests in progress of
-  // each client instead.
+  // Behind a proxy, all connections have its address. `limits.connectionsPerAddress` then limits
+  // the requests in progress of each client instead of the connections.
   const connectionsPerAddress = clientAddressHeader === undefined ? limits.connectionsPerAddress : limits.connections
   const server = createHttpServer({
     ...deps,
@@ -91,9 +83,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   return { start, stop }
 }
 
-/**
- * The settings that browser and mobile SDKs fetch first. Without this response they send nothing.
- */
+/** Browser and mobile SDKs fetch these settings first, and send nothing without them. */
 const settingsFor = (apiKey: string): HttpResponse => ok(JSON.stringify({ integrations: { 'Segment.io': { apiKey } } }))
 
 const unknownKey = (): HttpResponse =>

@@ -5,14 +5,13 @@ import type { HttpServer } from './json-api-server.ts'
 import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app' | 'connections' | 'send' | 'fail'> {
-  /** The directory with the built console; `undefined` when it was not built. */
+  /** The directory of the built console; `undefined` when not built. */
   readonly directory: string | undefined
 }
 
 /**
- * The Content-Security-Policy of the console. A browser loads files only from this listener, and
- * sends requests only to it. The HTML page itself must not contain scripts or styles. No other page
- * may show the console in a frame.
+ * A browser loads files only from this listener, and sends requests only to it. Inline scripts and
+ * styles are forbidden, and other pages cannot show the console in a frame.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -35,9 +34,9 @@ export const consoleHeaders: Readonly<Record<string, string>> = {
 }
 
 /**
- * Adds the routes of the console. Files are under `/console/assets/`, and their names contain a
- * hash of the content. Every other path under `/console/` gets the same HTML page, which shows the
- * view that belongs to the path. `/` redirects to the console.
+ * Adds the routes of the console. Files under `/console/assets/` have a hash of their content in
+ * the name. Every other path under `/console/` gets the same HTML page. `/` redirects to the
+ * console.
  */
 export function addConsoleRoutes({ app, connections, send, fail, directory }: Deps): void {
   app.get('/', (request, reply) => send(request, reply, toConsole))
@@ -56,7 +55,7 @@ export function addConsoleRoutes({ app, connections, send, fail, directory }: De
       console.setNotFoundHandler((request, reply) =>
         send(request, reply, isReading(request) ? absent : methodNotAllowed(request)),
       )
-      // `@fastify/static` refuses a path outside of the directory, and a malformed path, with a 4xx
+      // `@fastify/static` refuses a malformed path, or one outside of the directory, with a 4xx
       // error.
       console.setErrorHandler((error: FastifyError, request, reply) => {
         if ((error.statusCode ?? 500) < 500) send(request, reply, noFile)
@@ -66,9 +65,9 @@ export function addConsoleRoutes({ app, connections, send, fail, directory }: De
       const shared = { preCompressed: true, acceptRanges: false, dotfiles: 'deny' } as const
       const options = { ...shared, prefix: '/assets/', index: false, immutable: true, maxAge: '1y' } as const
       await console.register(fastifyStatic, { ...options, root: `${directory}/assets` })
-      // ETag and Last-Modified are not sent. They are made from the size and the modification time
-      // of a file. All files of an npm package have the same modification time, so different
-      // versions of a file could have the same values.
+      // No ETag and no Last-Modified: both come from the size and the modification time of a file.
+      // All files of an npm package have the same modification time, so different versions could
+      // match.
       const uncached = { ...shared, cacheControl: false, etag: false, lastModified: false }
       const sendPage = (_request: FastifyRequest, reply: FastifyReply) =>
         reply.header('cache-control', 'no-cache').sendFile('index.html', directory, uncached)

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Request headers that are always allowed. They are listed by name, because `*` does not cover
- * Authorization, which the browser SDKs send.
+ * Request headers that are always allowed. `*` does not cover Authorization, which browser SDKs
+ * send.
  */
 const headersOfSdks = ['authorization', 'content-type', 'x-retry-count', 'x-write-key'] as const
-/** How long a browser may cache a preflight: one day. Browsers apply their own maximum. */
+/** How long a browser may cache a preflight. Browsers apply their own maximum. */
 const maxAgeSeconds = 86_400
 
 const originPattern = /^[\x21-\x7e]{1,512}$/
@@ -14,9 +14,8 @@ const longestHeaderList = 1_024
 
 /**
  * The headers that allow a page to read the response. Every origin is allowed, because a write key
- * in a browser is not a secret, and the API uses no cookies. The response repeats the origin
- * instead of `*`, because `sendBeacon` sends its requests with credentials, and browsers refuse `*`
- * for these.
+ * in a browser is not a secret, and the API uses no cookies. The response repeats the origin,
+ * because `sendBeacon` sends credentials, and browsers then refuse `*`.
  */
 export function crossOrigin({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
   if (origin === undefined || !originPattern.test(origin)) return {}
@@ -28,13 +27,12 @@ export function crossOrigin({ origin }: IncomingHttpHeaders): Readonly<Record<st
   }
 }
 
-/** Whether an OPTIONS request is a CORS preflight. */
 export const isPreflight = ({ origin, ...headers }: IncomingHttpHeaders): boolean =>
   origin !== undefined && headers['access-control-request-method'] !== undefined
 
 /**
- * The headers that answer a preflight, in addition to those of `crossOrigin`. `methods` are the
- * methods of the path.
+ * The headers of a preflight response, in addition to `crossOrigin`. `methods` are the methods of
+ * the path.
  */
 export function preflight(headers: IncomingHttpHeaders, methods: string): Readonly<Record<string, string>> {
   return {
@@ -45,8 +43,8 @@ export function preflight(headers: IncomingHttpHeaders, methods: string): Readon
 }
 
 /**
- * The value of `access-control-allow-headers`: the headers that SDKs are known to send, and all
- * headers that the preflight requests. No request header can do harm in this API.
+ * Allows the headers of SDKs and all that the preflight requests: no request header can do harm in
+ * this API.
  */
 function allowedHeaders(asked: string | undefined): string {
   const isList = asked !== undefined && asked.length <= longestHeaderList && headerListPattern.test(asked)

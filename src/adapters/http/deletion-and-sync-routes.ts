@@ -29,22 +29,21 @@ interface Deps extends RequestBodyDeps, Omit<GuardDeps, 'operator' | 'clock'>, P
   readonly operator: GuardedOperatorApi | undefined
 }
 
-/** The operator API behind the routes, its authentication, and the audit log of changes. */
+/** The operator API, its authentication, and the audit log. */
 export interface GuardedOperatorApi extends OperatorGate {
   readonly api: DeletionAndAudienceApi
 }
 
 /**
  * Adds the routes for deletions and audiences. Without a valid key, no body is read, and no
- * response shows which deletions or audiences exist.
+ * response shows what exists.
  */
 export function addDeletionAndSyncRoutes({ operator, ...deps }: Deps): void {
   const { app } = deps
   const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
   const guard = createGuard({ ...deps, operator: operator ?? apiIsOff })
 
-  // Adds the operator API to the argument of a handler. The guard runs handlers only when the API
-  // is on, so `operator` is then defined.
+  // The guard runs handlers only when the operator API is on, so `operator` is defined.
   const handlerOf =
     (handle: OperatorHandler): Handler =>
     asked =>
@@ -77,9 +76,8 @@ const apiIsOff = problem(
 )
 
 /**
- * Maximum number of concurrent syncs. Each holds up to 8 MiB of records that Kafka has not
- * acknowledged yet. An upload may take hours, so syncs do not use the memory for request bodies,
- * which all other requests need.
+ * Maximum number of concurrent syncs. Each holds up to 8 MiB of unacknowledged records. An upload
+ * may take hours, so syncs do not use the memory for request bodies.
  */
 const maxSyncs = 3
 
@@ -89,7 +87,7 @@ interface OperatorAsked extends Asked {
 
 type OperatorHandler = (asked: OperatorAsked) => Promise<Handled>
 
-/** The handlers of the operator API. The guard calls them after it has checked the operator key. */
+/** The handlers of the operator API. They run after the guard has checked the operator key. */
 function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: RequestBodyDeps) {
   let syncs = 0
 
@@ -169,8 +167,8 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
 }
 
 /**
- * Parses the query of a sync. Unknown parameters are an error. If a misspelt `mode=partial` were
- * ignored, the list would be read as the list of all members.
+ * Parses the query of a sync. Unknown parameters are an error, because with an ignored misspelt
+ * `mode=partial` the list would count as the list of all members.
  */
 function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' | 'allowEmpty'> | HttpResponse {
   const { mode: asked = 'full', allowEmpty = 'false', ...others } = query

@@ -34,7 +34,7 @@ export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
       if (body.kind === 'refused') return { answer: body.answer }
       const job = await api.create({ kind, body: body.value, by: key.name, idempotencyKey })
       if (job.kind === 'refused') return { answer: objectProblem(job) }
-      // The audit log gets only two fields of the job. An operator can read the others with `GET`.
+      // An operator can read the other fields of the job with `GET`.
       return {
         answer: acceptedForProcessing(viewFor(key, job)),
         change: { id: job.id, destination: destinationOf(job) },
@@ -68,10 +68,7 @@ export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
   }
 }
 
-/**
- * Whether responses to requests with this key show the user ids of a job. Only the role `operate`
- * may see user ids.
- */
+/** Only the role `operate` may see the user ids of a job. */
 const isFullFor = ({ role }: Asked['key']): boolean => role === 'operate'
 
 const answerOf = (key: Asked['key'], job: Job | ObjectRefusal): HttpResponse =>
@@ -80,8 +77,8 @@ const answerOf = (key: Asked['key'], job: Job | ObjectRefusal): HttpResponse =>
 const viewFor = (key: Asked['key'], job: Job): string => JSON.stringify(jobViewOf(job, isFullFor(key)))
 
 /**
- * The value of the header `Idempotency-Key`; `undefined` without the header. Returns the error
- * response if the value is not valid.
+ * Returns the value of `Idempotency-Key` if the request has one, or the error response if the value
+ * is not valid.
  */
 function idempotencyKeyIn({ headers }: Asked['request']): string | undefined | HttpResponse {
   const value = headers['idempotency-key']

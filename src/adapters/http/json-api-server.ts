@@ -21,44 +21,36 @@ interface Deps {
   readonly logger: Logger
   readonly onAnswer: (answer: HttpResponse) => void
   /**
-   * Called when a connection is closed because its address, or the server, has the maximum number
-   * of connections.
+   * Called when a connection is closed because its address or the server has too many connections.
    */
   readonly onConnectionClosed?: () => void
-  /**
-   * The methods of a path, as the value of the header `Allow`; `undefined` when the path does not
-   * exist.
-   */
+  /** The methods of a path for the header `Allow`; `undefined` when the path does not exist. */
   readonly methodsOf: (url: string) => string | undefined
-  /** Whether pages of other origins may use this path (CORS). */
+  /** Whether pages of other origins may use the path (CORS). */
   readonly isCrossOrigin: (url: string) => boolean
 }
 
 export interface HttpServer {
   /**
-   * The application to which the caller adds routes. The handlers of the routes respond with `send`
-   * and read the body from `request.raw`.
+   * The caller adds the routes. Their handlers respond with `send`, and read the body from
+   * `request.raw`.
    */
   readonly app: FastifyInstance
   readonly connections: Connections
   readonly send: Send
-  /** Sends a 500 response and logs the error with the fields in `known`. */
+  /** Sends a 500 response, and logs the error with the fields in `known`. */
   fail(request: FastifyRequest, reply: FastifyReply, error: unknown, known?: object): void
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
   /**
-   * Stops gracefully. For the time `limits.lastCall`, new connections are still accepted. Each
-   * connection, also an earlier one, may send one more request. When the time `limits.drain` has
-   * passed since the call of `stop`, requests without a response are aborted. Resolves when all
-   * connections are closed.
+   * Stops gracefully. During `limits.lastCall`, new connections are still accepted, and each
+   * connection may send one more request. When `limits.drain` has passed since the call, requests
+   * without a response are aborted. Resolves when all connections are closed.
    */
   stop(): Promise<void>
 }
 
-/**
- * Creates a server for JSON APIs. It limits heads, bodies, connections and waiting times, so that
- * no client can block the server. Every error response has a code, a message and the right status.
- */
+/** Creates a server for JSON APIs, with limits so that no client can block it. */
 export function createHttpServer(deps: Deps): HttpServer {
   const { listen, limits, clock, logger, onAnswer, isCrossOrigin } = deps
   const connections = createConnections({ limits, clock, onAnswer })
@@ -140,17 +132,15 @@ function createApp(
     clientErrorHandler: () => {},
     frameworkErrors,
   })
-  // The handlers read bodies themselves. fastify would parse them by Content-Type and refuse
-  // unknown types.
+  // Handlers read bodies themselves. fastify would refuse unknown content types.
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   return app
 }
 
 /**
- * Listens also on those addresses of `localhost` on which the server does not listen yet, because
- * some clients try IPv4 first and others IPv6. An address that is not available is logged and
- * skipped.
+ * Listens also on the other addresses of `localhost`, because some clients try IPv4 first and
+ * others IPv6. Skips an address that is not available.
  */
 async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: Logger): Promise<readonly Server[]> {
   const { address: taken, port } = app.server.address() as AddressInfo
@@ -171,17 +161,14 @@ async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: 
   return listening
 }
 
-/**
- * Checks the HTTP version and the headers, independently of the URL path. Returns the error
- * response if a check fails, otherwise `undefined`.
- */
+/** Checks the HTTP version and the headers. Returns the error response if a check fails. */
 function refusalOf(request: IncomingMessage, limits: HttpLimits): HttpResponse | undefined {
   const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request
   if (httpVersionMajor !== 1) return problem('malformed_request', 'This HTTP version is not supported: use HTTP/1.1.')
   if (rawHeaders.length > 2 * limits.headFields)
     return problem('headers_too_large', `The request has more than ${limits.headFields} header fields: send fewer.`)
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name)).length
-  // RFC 9112 3.2 requires exactly one Host header. With HTTP/1.0, it may be absent.
+  // RFC 9112 3.2 requires exactly one Host header. HTTP/1.0 may omit it.
   if (hosts > 1 || (hosts === 0 && httpVersionMinor === 1))
     return problem('malformed_request', `The request has ${hosts} Host headers: send exactly one.`)
   if (headers.expect !== undefined && httpVersionMinor === 1 && !/^100-continue$/i.test(headers.expect))

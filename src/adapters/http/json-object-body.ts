@@ -12,7 +12,6 @@ import { readBody } from './read-body.ts'
 import { type HttpResponse, inObjectForm, objectProblem } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
-/** What a route needs to read the body of a request. */
 export interface RequestBodyDeps {
   readonly connections: Connections
   readonly memory: Pick<TrackingApi, 'reserve' | 'release'>
@@ -26,17 +25,13 @@ type ObjectBody =
   /** `answer` is `undefined` when the client has closed the connection. */
   | { readonly kind: 'refused'; readonly answer: HttpResponse | undefined }
 
-/**
- * Reads a request body that must be a JSON object. If `ifEmpty` is given, an empty body is read as
- * that object.
- */
+/** Reads a body that must be a JSON object. An empty body is read as `ifEmpty`, if given. */
 export type ReadObjectBody = (
   request: IncomingMessage,
   response: ServerResponse,
   ifEmpty?: JsonObject,
 ) => Promise<ObjectBody>
 
-/** Creates the function that reads bodies, within the limits of the listener. */
 export function createReadObjectBody({
   connections,
   memory,

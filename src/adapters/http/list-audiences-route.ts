@@ -10,9 +10,6 @@ interface Deps extends Pick<HttpServer, 'app'> {
   readonly guard: Guard
 }
 
-/**
- * Adds the route that lists audiences. (`addDeletionAndSyncRoutes` adds the route for syncs.)
- */
 export function addListAudiencesRoute({ app, guard, listAudiences }: Deps): void {
   const list: Handler = async () => ({ answer: ok(JSON.stringify(await listAudiences())) })
   app.get(audiencesPath, guard(audiencesPath, withoutQuery(list), { inForm: inObjectForm }))

@@ -14,7 +14,7 @@ import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.t
 import { idIn, invalidQuery, withEtag } from './object-read-handlers.ts'
 import { type HttpResponse, objectProblem, ok } from './response-codes-and-bodies.ts'
 
-/** How long an old secret stays in use after a rotation, unless the request says otherwise. */
+/** How long an old secret stays in use after a rotation by default. */
 const defaultOverlap = durationMs(24 * 3_600_000)
 const maxOverlap = durationMs(30 * 24 * 3_600_000)
 
@@ -24,8 +24,8 @@ export function createChangeHandlers(deps: RequestBodyDeps & { readonly api: Obj
   const readObjectBody = createReadObjectBody(deps)
 
   /**
-   * Calls `change` with the object that the request names. If the query, or the precondition in the
-   * request headers, is not valid, returns the error response instead.
+   * Calls `change` with the object of the request, or returns the error response to an invalid
+   * query or precondition.
    */
   async function targeted(
     kind: ObjectKind,
@@ -88,10 +88,7 @@ export function createChangeHandlers(deps: RequestBodyDeps & { readonly api: Obj
   }
 }
 
-/**
- * The response to a change. It shows the object after the change and, after a rotation, the new
- * secret.
- */
+/** The response to a change: the object after the change and, after a rotation, the new secret. */
 function responseTo(done: ObjectChanged | Rotated): HttpResponse {
   const { object, created, fields, isDryRun } = done
   if (isDryRun === true) return ok(JSON.stringify({ dryRun: true, created, changedFields: fields }))
@@ -107,8 +104,8 @@ const rotatedParts = ({ secret, until, keys }: Rotated): object => ({
 })
 
 /**
- * How long the old secret stays in use after a rotation, from `overlap` in the request body.
- * Returns the problem if the body is not valid.
+ * How long the old secret stays in use: `overlap` in the request body. Returns the problem of an
+ * invalid body.
  */
 function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProblem {
   const excess = unknownField(others, 'overlap')
@@ -121,8 +118,8 @@ function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProble
 }
 
 /**
- * The number of earlier write keys that stay valid after a rotation, from `keep` in the request
- * body; `undefined` if the body has no `keep`. Returns the problem if the body is not valid.
+ * The number of earlier write keys that stay valid: `keep` in the request body. Returns the problem
+ * of an invalid body.
  */
 function keepIn({ keep, ...others }: JsonObject): number | undefined | ShownProblem {
   const excess = unknownField(others, 'keep')

@@ -14,10 +14,7 @@ interface Deps {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/**
- * The handlers of the routes that read objects, changes and status, and of the route that sends a
- * test message.
- */
+/** The handlers that read objects, changes and status, and that send a test message. */
 export function createObjectHandlers({ api, clock }: Deps) {
   const list =
     (kind: ObjectKind): Handler =>
@@ -69,10 +66,8 @@ export function createObjectHandlers({ api, clock }: Deps) {
   }
 }
 
-/** The id in the path of a request. */
 export const idIn = ({ params }: Asked['request']): string => (params as { readonly id: string }).id
 
-/** Adds the ETag of a version to a response. */
 export const withEtag = (answer: HttpResponse, version: number): HttpResponse => ({
   ...answer,
   headers: { ...answer.headers, etag: etagOf(version) },
@@ -80,7 +75,7 @@ export const withEtag = (answer: HttpResponse, version: number): HttpResponse =>
 
 /**
  * Wraps the handler of a path without query parameters. Any parameter is an error, because the
- * client may expect an effect of it, for example that `dryRun=true` only checks the request.
+ * client may rely on it, for example on `dryRun=true`.
  */
 export const withoutQuery =
   (handle: Handler, refusal: (problems: readonly ShownProblem[]) => HttpResponse = invalidQuery): Handler =>

@@ -6,25 +6,23 @@ import { durationMs } from '../../core/time.ts'
 import { type HttpResponse, problem, toHttpText } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
-/** The state of one connection. */
 export interface Connection {
-  /** Whether the next response closes the connection. If so, no further request is read. */
+  /** Whether the next response closes the connection, so that no further request is read. */
   readonly isLast: boolean
   /**
-   * Whether the current body is exempt from the request timeout, because its reader checks that the
-   * body makes progress.
+   * Whether the body is exempt from the request timeout, because its reader checks the progress.
    */
   isLong: boolean
-  /** Called when the rest of the current body will not arrive. `answer` is the response to send. */
+  /** Called with the response to send when the rest of the body will not arrive. */
   onBodyAborted: ((answer: HttpResponse) => void) | undefined
   /** Called when the connection closes. */
   readonly onClosed: Set<() => void>
 }
 
 interface State extends Connection {
-  /** The monotonic time, in milliseconds, from which a response closes the connection. */
+  /** Monotonic milliseconds from which a response closes the connection. */
   readonly closesFrom: number
-  /** Number of requests whose head has arrived and whose response is not completely sent. */
+  /** Requests whose head has arrived and whose response is not completely sent. */
   requestsInProgress: number
   isLast: boolean
   /** The latest request. Its body may still be arriving. */
@@ -32,37 +30,36 @@ interface State extends Connection {
 }
 
 /**
- * Removes `onBodyAborted` from the connection when the body was read. If a pipelined request has
- * already set another function, that function stays.
+ * Removes `onBodyAborted` when the body was read, unless a pipelined request has set another
+ * function.
  */
 export function endBody(connection: Connection, onBodyAborted: Connection['onBodyAborted']): void {
   if (connection.onBodyAborted === onBodyAborted) connection.onBodyAborted = undefined
 }
 
 export interface Connections {
-  /** Starts to track the connections of a server. Call it before the server listens. */
+  /** Tracks the connections of a server. Call it before the server listens. */
   follow(server: Server): void
   of(request: IncomingMessage): Connection
-  /** Whether the connection of the request is still open. If not, `of` and `staysAfter` throw. */
+  /** If the connection of the request is closed, `of` and `staysAfter` throw. */
   isOpen(request: IncomingMessage): boolean
   /**
-   * Calls `callback` once, when the response was written completely or its connection has closed,
-   * whichever comes first. The connection must be open when this method is called.
+   * Calls `callback` once, when the response is written completely or the connection closes. The
+   * connection must still be open.
    */
   afterResponse(request: IncomingMessage, response: ServerResponse, callback: () => void): void
   /**
-   * Whether the connection stays open after the response to this request. It always stays open when
-   * further requests are pipelined behind this one, because their responses must follow.
+   * Whether the connection stays open after the response. It always does when further requests are
+   * pipelined.
    */
   staysAfter(request: IncomingMessage): boolean
   /**
-   * Makes each connection close after its next response. For the time `limits.lastCall`, in which
-   * clients notice the stop, new connections are still accepted. After this time, new connections
-   * are closed. The promise resolves when all requests that have arrived are parsed, or immediately
-   * if the server never had a connection.
+   * Closes each connection after its next response. During `limits.lastCall`, new connections are
+   * accepted; afterwards they are closed. Resolves when all requests that have arrived are parsed,
+   * or immediately if the server never had a connection.
    */
   closeAfterNextResponse(): Promise<void>
-  /** Closes connections without a request in progress, and without data that waits to be parsed. */
+  /** Closes connections without a request in progress and without unparsed data. */
   closeIdle(): void
   closeAll(): void
 }
@@ -74,8 +71,8 @@ interface Deps {
 }
 
 /**
- * Tracks the connections of servers. It also responds to invalid HTTP and to requests that are too
- * slow, in the same form as all other errors.
+ * Tracks the connections of servers. Also responds to invalid HTTP and slow requests, in the form
+ * of all other errors.
  */
 export function createConnections({ limits, clock, onAnswer }: Deps): Connections {
   const states = new Map<Socket, State>()
@@ -95,29 +92,25 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     })
     server.on('clientError', (error: ParserError, socket: Socket) => {
       const state = states.get(socket)
-      // The parser reports the same error again with each further chunk. The first report sets
-      // `isLast`, so later reports are ignored.
+      // The parser reports the error again with each further chunk. The first report has set
+      // `isLast`.
       if (state === undefined || state.isLast) return
-      // The timeout of a long body is ignored, because the reader of the body checks its progress.
-      // Node reports the timeout only once per request, so from now on only the reader limits the
-      // time.
+      // Ignored, because the reader of a long body checks its progress. Node reports this timeout
+      // only once per request.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      // The body of the current request will not be complete. If invalid data arrived together with
-      // the head, the handler of this request may not have started to read the body. `setImmediate`
-      // lets the handler start first. Otherwise `breakOff` would close the connection without a
-      // response.
+      // The body will never be complete. If invalid data arrived together with the head, the
+      // handler may not read the body yet. `setImmediate` lets the handler start first. Otherwise,
+      // `breakOff` would close the connection without a response.
       else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
-      // While requests are in progress, no response is sent for the error. Their next response
-      // closes the connection (`isLast`).
+      // While requests are in progress, the error gets no response. Their next response closes the
+      // connection (`isLast`).
       else if (state.requestsInProgress === 0) refuse(socket, error)
     })
     server.on('connect', (_request, socket: Socket) => {
-      // After CONNECT, Node no longer tracks the connection, and would not close it after an error
-      // or after `limits.silence`. So the connection is closed here, after an error response. If
-      // earlier requests are still in progress, the connection is destroyed, and no request gets a
-      // response.
+      // After CONNECT, Node no longer tracks the connection, so it is closed here. If earlier
+      // requests are in progress, no request gets a response.
       if (states.get(socket)?.requestsInProgress === 0) farewell(socket, connectRefused())
       else socket.destroy()
     })
@@ -132,16 +125,16 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 
   function refuse(socket: Socket, error: ParserError): void {
-    // Browsers open connections before they need them. If a connection that was never used reaches
-    // Node's request timeout, no 408 is sent, because there is no request to answer.
+    // Browsers open connections in advance. A connection without a request gets no 408 at the
+    // timeout.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) socket.destroy()
     else farewell(socket, answerTo(error, limits))
   }
 
   /**
-   * Sends a response, then discards data that still arrives, and closes the connection when the
-   * client does or after `limits.linger.time`. Closing immediately would reset the connection and
-   * lose the response.
+   * Sends a response, then discards data until the client closes the connection or
+   * `limits.linger.time` ends. Closing immediately would reset the connection and lose the
+   * response.
    */
   function farewell(socket: Socket, answer: HttpResponse): void {
     onAnswer(answer)
@@ -162,8 +155,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       const wasUnused = phase === 'unused'
       if (phase !== 'closed') phase = 'leaving'
       if (wasUnused) return
-      // Wait even if all connections have closed, because some clients open a new connection for
-      // each request and may send one more.
+      // Wait even without connections: some clients open a connection for each request, and may
+      // send one more.
       await sleep(clock, limits.lastCall)
       await untilRead(clock)
       phase = 'closed'
@@ -190,22 +183,19 @@ function beginRequest(state: State, request: IncomingMessage, response: ServerRe
 const checkedEvery = durationMs(20)
 
 /**
- * Waits for two iterations of the event loop, so that requests that arrived while the process was
- * busy are read: the first iteration accepts their connections, and the second one reads them.
+ * Waits for two iterations of the event loop: the first accepts connections that arrived while the
+ * process was busy, and the second reads their requests.
  */
 async function untilRead(clock: Clock): Promise<void> {
   for (let count = 0; count < 2; count += 1) await nextIteration(clock)
 }
 
-/** Resolves as soon as no connection has data that waits to be parsed. */
+/** Resolves when no connection has unparsed data. */
 async function untilParsed(states: ReadonlyMap<Socket, State>, clock: Clock): Promise<void> {
   while ([...states.keys()].some(socket => socket.readableLength > 0)) await sleep(clock, checkedEvery)
 }
 
-/**
- * Whether data of further requests has arrived behind this request on the same connection. The data
- * may not be parsed yet.
- */
+/** Whether data of further requests, parsed or not, has arrived behind this request. */
 const hasNext = ({ current }: State, request: IncomingMessage): boolean =>
   current !== request || request.socket.readableLength > 0
 
@@ -213,9 +203,8 @@ const isIdle = (socket: Socket, { requestsInProgress }: State): boolean =>
   requestsInProgress === 0 && socket.readableLength === 0
 
 /**
- * Handles a request whose body will never be complete, because the connection has an error. If a
- * handler still reads the body, that handler sends `answer`. Otherwise a response was already sent,
- * and the connection is closed.
+ * Handles a request whose body will never be complete. A handler that still reads the body sends
+ * `answer`. Otherwise, a response was already sent, and the connection is closed.
  */
 function breakOff(state: State, socket: Socket, answer: HttpResponse): void {
   if (state.onBodyAborted === undefined) socket.destroySoon()
@@ -231,12 +220,12 @@ function waitForResponse({ onClosed }: State, response: ServerResponse, callback
     if (onClosed.delete(once)) callback()
   }
   // When a connection closes, older versions of Node emit no `close` for a response that waits
-  // behind another one (Node 24.21 emits it). `onClosed` calls the callback in this case.
+  // behind another one (Node 24.21 does). `onClosed` covers this case.
   onClosed.add(once)
   response.once('close', once)
 }
 
-/** The error of Node's event `clientError`. `reason` is the text of its parser. */
+/** The error of Node's event `clientError`. `reason` is the parser's text. */
 type ParserError = Error & { readonly code?: string; readonly reason?: string }
 
 export const everyMethod = 'GET, HEAD, OPTIONS, POST'

@@ -1,15 +1,14 @@
 export type Schema = Readonly<Record<string, unknown>>
 
-/** The basic schemas from which the schemas of the operator API are composed. */
+/** The basic schemas of the operator API. */
 export const text = { type: 'string' } as const
 export const time = { type: 'string', description: 'ISO 8601, UTC.' } as const
 export const count = { type: 'integer', minimum: 0 } as const
 export const flag = { type: 'boolean' } as const
 export const list = (items: Schema): Schema => ({ type: 'array', items })
-/** A reference to a schema in `components.schemas`. */
 export const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** The schema of an object with these properties only, all required except `optional`. */
+/** An object with these properties only, all required except `optional`. */
 export const closed = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
   type: 'object',
   required: Object.keys(properties).filter(name => !optional.includes(name)),

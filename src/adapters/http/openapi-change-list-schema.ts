@@ -15,7 +15,6 @@ const change = closed({
   at: time,
 })
 
-/** The list of the last changes of destinations and sources. */
 export const changeList: Schema = closed(
   {
     partial: {

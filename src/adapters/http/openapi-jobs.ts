@@ -8,10 +8,10 @@ import { count, flag, list, reference, type Schema, text, time } from './openapi
 import { operation } from './openapi-operation-and-error-codes.ts'
 import { inPath, json, templateOf } from './openapi-responses-and-references.ts'
 
-/* This file describes the paths for replays and resends, and their JSON bodies, as OpenAPI 3.1. */
+/* The paths for replays and resends, and their JSON bodies, as OpenAPI 3.1. */
 
 const given = { type: 'string', description: 'ISO 8601, or a duration before now such as 2h.' } as const
-/** The schema of an object with these properties only, all optional except `required`. */
+/** An object with these properties only, all optional except `required`. */
 const closedWith = (properties: Readonly<Record<string, Schema>>, required: readonly string[]): Schema => ({
   ...{ type: 'object', required, properties, additionalProperties: false },
 })
@@ -90,7 +90,7 @@ const countRow = closedWith({ destination: text, reason: text, count, topic: tex
   ...['destination', 'reason', 'count'],
 ])
 
-/** The JSON bodies of the routes for replays and resends. */
+/** The JSON bodies for replays and resends. */
 export const jobSchemas: Readonly<Record<string, Schema>> = {
   NewReplay: closedWith({ filters: filters(given), rate, dryRun, evenDisconnected }, ['filters']),
   NewResend: closedWith({ ...span(given), rate, dryRun }, ['destination', 'since', 'until']),

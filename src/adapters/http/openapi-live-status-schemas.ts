@@ -10,7 +10,7 @@ const results = (about: string): Schema =>
     dropped: count,
   })
 
-/** The part of the status of the installation that the processes report. */
+/** The part of the installation's status that the processes report. */
 export const liveInstallation: Readonly<Record<string, Schema>> = {
   rates: {
     ...closed({
@@ -47,7 +47,7 @@ export const liveInstallation: Readonly<Record<string, Schema>> = {
   },
 }
 
-/** The part of the status of a destination that the dispatchers report. */
+/** The part of a destination's status that the dispatchers report. */
 export const liveDestination: Readonly<Record<string, Schema>> = {
   circuitBreaker: closed(
     {

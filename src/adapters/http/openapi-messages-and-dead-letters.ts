@@ -9,13 +9,13 @@ import { inQuery, operation } from './openapi-operation-and-error-codes.ts'
 import { previewOr, requestPreview } from './openapi-request-preview-schemas.ts'
 import { inPath, templateOf } from './openapi-responses-and-references.ts'
 
-/* This file describes the paths and JSON bodies for messages and dead letters as OpenAPI 3.1. */
+/* The paths and JSON bodies for messages and dead letters, as OpenAPI 3.1. */
 
 const partial = {
   const: true,
   description: 'Present when the search reached its limit of time or records, so the result may be incomplete.',
 } as const
-/** The schema of an object. Properties that are not in `required` may be absent. */
+/** An object. Properties that are not in `required` may be absent. */
 const open = (properties: Readonly<Record<string, Schema>>, required: readonly string[]): Schema => ({
   type: 'object',
   required,
@@ -85,7 +85,7 @@ const deadLetter = {
 }
 const ofDeadLetters = ['key', 'at', 'destination', 'reason', 'outcomes', 'round']
 
-/** The JSON bodies of the routes for messages and dead letters. */
+/** The JSON bodies for messages and dead letters. */
 export const messageAndDeadLetterSchemas: Readonly<Record<string, Schema>> = {
   MessageTimeline: open(
     {

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import type { Schema } from './openapi-basic-schemas.ts'
 
 /**
- * The schema of the JSON document of a destination or source: the schema of its entry in the
- * configuration file, with two differences. A document contains values and no names of files, so it
- * does not have the keys that name files. `id` is optional, because the path of the request has the
- * id.
+ * The schema of the JSON document of a destination or source: that of its entry in the
+ * configuration file, without the keys that name files. `id` is optional, because the path of the
+ * request has it.
  */
 export function documentSchema(entry: z.ZodType): Schema {
   const { $schema: _, ...schema } = z.toJSONSchema(entry, { io: 'input', target: 'draft-2020-12' })
@@ -15,10 +14,7 @@ export function documentSchema(entry: z.ZodType): Schema {
 
 const namesFile = (key: string): boolean => key === 'file' || key.endsWith('File')
 
-/**
- * Removes the keys that name files from a JSON schema, at all depths. Also removes the texts about
- * these keys from the descriptions.
- */
+/** Removes the keys that name files, at all depths, and the texts about them in descriptions. */
 function withoutFiles(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.filter(each => !each?.properties?.file).map(withoutFiles)
   if (typeof schema !== 'object' || schema === null) return schema

@@ -21,11 +21,11 @@ import {
 import { inQuery, operation, ref } from './openapi-operation-and-error-codes.ts'
 import { inPath, json, templateOf } from './openapi-responses-and-references.ts'
 
-/* This file describes the paths for destinations, sources, changes and status as OpenAPI 3.1. */
+/* The paths for destinations, sources, changes and status, as OpenAPI 3.1. */
 
 const text = { type: 'string' }
 
-/** The parameters that several operations have, by their names in the OpenAPI document. */
+/** Parameters of several operations, by name. */
 export const objectParameters = {
   Id: inPath('id'),
   IfMatch: {

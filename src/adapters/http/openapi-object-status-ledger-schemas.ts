@@ -65,8 +65,8 @@ const page = (name: string): Schema =>
 
 const figures = { members: count, acknowledged: count, inFlight: count, unknown: count, different: count }
 /**
- * The schema of an audience or a computed trait. `configured` is false for an audience that is not
- * in the configuration, but has records in the memberships topic.
+ * An audience or a computed trait. `configured` is false for one that is only in the memberships
+ * topic, not in the configuration.
  */
 const audience = closed(
   {
@@ -80,10 +80,7 @@ const audience = closed(
   ['lastSync'],
 )
 
-/**
- * The schema of a row of the ledger. `named` has the properties that identify the row. It is empty
- * for the totals.
- */
+/** A row of the ledger. `named` identifies the row; empty for the totals. */
 const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
   closed(
     {
@@ -103,7 +100,7 @@ const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
     ['difference'],
   )
 
-/** The JSON bodies of the routes for destinations, sources, changes and status. */
+/** The JSON bodies for destinations, sources, changes and status. */
 export const objectSchemas: Readonly<Record<string, Schema>> = {
   DestinationDocument: documentSchema(destination),
   SourceDocument: documentSchema(source),

@@ -1,11 +1,11 @@
 import { type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
 import { json, ofEveryRequest, response } from './openapi-responses-and-references.ts'
 
-/* This file has the functions that build single operations of the operator API as OpenAPI 3.1. */
+/* Functions that build single operations of the operator API as OpenAPI 3.1. */
 
 type Operation = Readonly<Record<string, unknown>>
 
-/** What each error code means. The reference of errors has the same texts. */
+/** The meaning of each error code, as in the reference of errors. */
 export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   invalid_json:
     'the body is not JSON, has a key twice, has the key `__proto__`, is nested too deeply, or has half of a Unicode surrogate pair',
@@ -31,16 +31,12 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
     'Hookline could not confirm the change of an object, but may have made it: read the object before you send the change again. For all other requests, Kafka did not respond in time, or too many test messages are in progress: send the request again later',
 }
 
-/** A reference to a schema of the OpenAPI document. */
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-/** The error responses of all operations, by their names in the OpenAPI document. */
+/** The error responses of all operations, by name. */
 export const refusalResponses: Record<string, object> = {}
 
-/**
- * References to the error responses with these codes, by status. Adds the responses to
- * `refusalResponses`.
- */
+/** References to error responses, by status. Adds the responses to `refusalResponses`. */
 function refusals(codes: readonly ObjectRefusalCode[]): Readonly<Record<string, object>> {
   const ordered = (Object.keys(objectMeanings) as ObjectRefusalCode[]).filter(code => codes.includes(code))
   const byStatus = Object.groupBy(ordered, code => objectRefusalStatus[code])
@@ -56,7 +52,7 @@ function refusals(codes: readonly ObjectRefusalCode[]): Readonly<Record<string, 
   )
 }
 
-/** Converts an error code to a part of a name, for example `not_found` to `NotFound`. */
+/** For example `not_found` becomes `NotFound`. */
 const nameOf = (code: string): string => code.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
 
 const ofOperators = {
@@ -71,15 +67,15 @@ interface Described {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly object[]
-  /** The name of the schema of the body, and whether the body is required. */
+  /** The schema name of the body, and whether the body is required. */
   readonly body?: readonly [schema: string, required: boolean]
-  /** The name of the schema of the 200 response. */
+  /** The schema name of the 200 response. */
   readonly answer?: string
   readonly more?: Readonly<Record<string, object>>
   readonly codes?: readonly ObjectRefusalCode[]
 }
 
-/** One operation. Its responses include the error responses that every operator request can get. */
+/** One operation, with the error responses that every operator request can get. */
 export const operation = ({
   id,
   summary,
@@ -105,7 +101,7 @@ export const operation = ({
   },
 })
 
-/** A query parameter that may be absent. */
+/** An optional query parameter. */
 export const inQuery = (name: string, schema: object, description: string) => ({
   name,
   in: 'query',

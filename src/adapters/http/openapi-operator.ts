@@ -18,10 +18,7 @@ import {
 import { sessionPaths } from './openapi-session.ts'
 import { operatorSchemas, schemas, signingKeys } from './openapi-tracking-deletion-sync-schemas.ts'
 
-/*
- * This file describes the paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their
- * JSON bodies.
- */
+/* The paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their JSON bodies. */
 
 const syncParameters = [
   {
@@ -45,10 +42,7 @@ const line = {
     'One user in one of these forms: a JSON object with the keys `userId` and `value`, only the user id as a JSON string or number, or only the user id as plain text. A user without a value is added to the audience. A computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. The values are then in the column `value`, which the list of a computed trait must have. An empty value adds the user to an audience, or removes the computed trait from the user.',
 }
 
-/**
- * The request body of a sync. Its format is detected from its content. Content-Type is ignored, as
- * for all requests.
- */
+/** The body of a sync. Its format is detected from the content, because Content-Type is ignored. */
 const memberList = {
   required: true,
   description: 'One user per line, in UTF-8, plain or gzip; at most 32,768 bytes per line.',
@@ -164,8 +158,7 @@ const publicKeys = {
 }
 
 /**
- * The OpenAPI 3.1 document of the operator API on its own listener. It is generated from the same
- * tables as the routes and responses of the API.
+ * The OpenAPI document of the operator API on its own listener, from the same tables as its routes.
  */
 export function operatorDocument(): object {
   return {

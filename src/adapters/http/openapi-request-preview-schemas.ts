@@ -1,6 +1,6 @@
 import { closed, list, reference, type Schema, text } from './openapi-basic-schemas.ts'
 
-/** The schema of the requests that Hookline would send, without their secrets. */
+/** The requests that Hookline would send, without secrets. */
 export const requestPreview: Schema = closed(
   {
     requests: list(
@@ -26,7 +26,7 @@ export const requestPreview: Schema = closed(
   ['paused'],
 )
 
-/** The schema of the body of a request for a preview. */
+/** The body of a request for a preview. */
 export const previewedMessage: Schema = closed(
   {
     source: {
@@ -42,7 +42,7 @@ export const previewedMessage: Schema = closed(
   ['source'],
 )
 
-/** The schema of a preview, or of the reason why Hookline would send no request. */
+/** A preview, or the reason why Hookline would send no request. */
 export const previewOr = (reasons: readonly string[]): Schema => ({
   anyOf: [
     reference('RequestPreview'),

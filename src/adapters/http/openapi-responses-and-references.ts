@@ -1,7 +1,6 @@
 import type { operatorSchemas, schemas } from './openapi-tracking-deletion-sync-schemas.ts'
 import { type ProblemCode, problemStatus } from './response-codes-and-bodies.ts'
 
-/** The descriptions of the error codes. */
 const meanings = {
   malformed_request:
     'the request is not valid HTTP/1.1, its path has invalid percent-encoding, or its body has too many small chunks',
@@ -86,7 +85,7 @@ export const ofEveryRequest = {
   503: response('Unavailable'),
 }
 
-/** Converts the path of a route to that of OpenAPI: `/:id` → `/{id}` */
+/** Converts a route path to that of OpenAPI: `/:id` → `/{id}` */
 export const templateOf = (path: string): string => path.replace(/:(\w+)/, '{$1}')
 export const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } })
 

@@ -3,7 +3,7 @@ import { text } from './openapi-basic-schemas.ts'
 import { json } from './openapi-responses-and-references.ts'
 import { type ProblemCode, problemStatus } from './response-codes-and-bodies.ts'
 
-/* This file describes the paths with which the console signs in, as OpenAPI 3.1. */
+/* The paths with which the console signs in, as OpenAPI 3.1. */
 
 const session = {
   type: 'object',

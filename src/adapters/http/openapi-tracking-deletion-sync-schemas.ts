@@ -2,8 +2,8 @@ import { maxUserSourcePairs, maxUsers } from '../../core/deletion/deletion-reque
 import { type CallType, callTypes, rejectionCodes } from '../../core/message/message.ts'
 
 /*
- * This file describes requests and responses of the tracking API as JSON Schema (draft 2020-12, as
- * in OpenAPI 3.1). Requests may have unknown properties. Responses have only the listed properties.
+ * Requests and responses of the tracking API as JSON Schema (draft 2020-12, as in OpenAPI 3.1).
+ * Requests may have unknown properties; responses do not have any.
  */
 
 const id = (description: string) => ({
@@ -137,10 +137,7 @@ const state = {
 }
 const users = (description: string) => ({ type: 'integer', minimum: 0, description })
 
-/**
- * The public signing keys in the response to `GET /.well-known/hookline-keys.json` of the operator
- * API.
- */
+/** The response to `GET /.well-known/hookline-keys.json` of the operator API. */
 export const signingKeys = {
   type: 'object',
   required: ['keys'],
@@ -170,8 +167,8 @@ export const signingKeys = {
 } as const
 
 /**
- * Requests and responses of the operator API. Neither may have unknown properties, so a misspelt
- * property is an error.
+ * Requests and responses of the operator API. Unknown properties are refused, so that a misspelt
+ * one is an error.
  */
 export const operatorSchemas = {
   DeletionRequest: {

@@ -66,10 +66,7 @@ const settings = {
   },
 }
 
-/**
- * The paths of the operator API on the listener of the tracking API. They are deprecated, because
- * the operator API has its own listener.
- */
+/** Deprecated, because the operator API has its own listener. */
 const deprecatedPaths = Object.fromEntries(
   Object.entries(operatorPaths).map(([path, operations]) => [
     path,
@@ -82,7 +79,7 @@ const deprecatedPaths = Object.fromEntries(
   ]),
 )
 
-/** The tracking API as OpenAPI 3.1, generated from the same tables as its routes and responses. */
+/** The tracking API as OpenAPI 3.1, from the same tables as its routes. */
 export function openApiDocument(): object {
   return {
     openapi: '3.1.0',

@@ -8,42 +8,31 @@ import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
 import { deleteCookie, isOfOtherOrigin, sessionTokenIn } from './session-cookie.ts'
 
 interface Deps {
-  /**
-   * Returns the function that finds the configured operator key by the text that a client sent.
-   * `findKey` is called for each request, because keys change at runtime.
-   */
+  /** Called for each request, because keys change at runtime. */
   readonly findKey: () => FindOperatorKey
   /**
-   * Returns the sessions of the console. This function is called for each request, because a reload
-   * of the configuration creates a new `OperatorSessions` object. `undefined` when the listener has
-   * no sessions.
+   * Called for each request, because a reload of the configuration replaces the sessions.
+   * `undefined` when the listener has none.
    */
   readonly sessions?: (() => OperatorSessions) | undefined
-  /**
-   * Makes a client address wait after it has sent wrong keys. `undefined` when wrong keys are not
-   * throttled.
-   */
+  /** Makes a client address wait after wrong keys. `undefined`: addresses never wait. */
   readonly throttle?: FailureThrottle | undefined
-  /**
-   * The header in which a proxy sends the address of the client. `throttle` counts wrong keys by
-   * this address.
-   */
+  /** The proxy's header with the address by which `throttle` counts wrong keys. */
   readonly clientAddressHeader?: string | undefined
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
 }
 
-/** The result of an authentication. `answer` is the error response. */
+/** `answer` is the error response. */
 type Authentication =
   | { readonly kind: 'permitted'; readonly operator: Operator }
   /** The key or the session is valid, but does not permit the request. */
   | { readonly kind: 'forbidden'; readonly operator: Operator; readonly answer: HttpResponse }
-  /** The operator is not known, for example because the key is wrong or the address must wait. */
+  /** For example because the key is wrong, or the address must wait. */
   | { readonly kind: 'unauthenticated'; readonly answer: HttpResponse }
 
 /**
- * Authenticates a request before its body is read: by its operator key, or by the session cookie of
- * the console. An operator with the role `read` may send only GET and HEAD requests. With
- * `isForEveryRole`, this restriction does not apply.
+ * Authenticates a request before its body is read: by operator key, or by the session cookie of the
+ * console. The role `read` may send only GET and HEAD requests, except with `isForEveryRole`.
  */
 export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Authentication
 
@@ -92,10 +81,7 @@ const unauthenticated = (answer: HttpResponse): Authentication => ({ kind: 'unau
 
 const isReading = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD'
 
-/**
- * The response to an address that has sent too many wrong keys and must wait. `retryAfter` is in
- * seconds.
- */
+/** For an address that has sent too many wrong keys. `retryAfter` is in seconds. */
 export const tooManyFailures = (retryAfter: number): HttpResponse =>
   problem('rate_limited', tooManyWrong, { retryAfter })
 
@@ -110,7 +96,7 @@ const readOnly = problem(
   'forbidden',
   'This key has the role "read", which allows GET and HEAD only: send a key with the role "operate".',
 )
-/** Adds the header with which the browser deletes the session cookie. */
+/** Makes the browser delete the session cookie. */
 const withoutCookie = (answer: HttpResponse, headers: IncomingHttpHeaders): HttpResponse => ({
   ...answer,
   headers: { ...answer.headers, ...deleteCookie(headers) },
@@ -121,10 +107,10 @@ const noCsrfToken = problem(
   'invalid_csrf_token',
   'The request has no valid CSRF token: send "csrfToken" from the response to GET /v1/session in the header X-CSRF-Token.',
 )
-/** The response to a request that a page of another origin sent with the session cookie. */
+/** For a request with the session cookie from a page of another origin. */
 export const otherOrigin = problem(
   'cross_origin',
   'A page with another address (scheme, host or port) sent the request: use the console at the address of this API, or send an operator key. A proxy in front of this API must keep the header Host.',
 )
-/** The response to a request without a session and without a key. */
+/** For a request without a session and without a key. */
 export const notSignedIn = problem('invalid_session', 'There is no session: sign in with POST /v1/session.')

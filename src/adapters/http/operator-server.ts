@@ -33,8 +33,8 @@ import { defaultLimits, type HttpLimits } from './server-limits.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
 /**
- * Limits of the operator API. They are lower than the defaults, because operators are few, and
- * their requests are small, except for syncs.
+ * Lower than the defaults, because operators are few, and their requests are small, except for
+ * syncs.
  */
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
@@ -43,36 +43,32 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // While the server stops, it waits only for requests in progress. It accepts no new requests,
-  // because operators can send theirs again later.
+  // Operators can send new requests again later, so stopping waits only for requests in progress.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }
-/** Maximum bytes of a request body. A deletion of 5,000 users, the maximum, has about 200 KB. */
+/** Maximum bytes of a body. A deletion of 5,000 users, the maximum, has about 200 KB. */
 const maxBodyBytes = 1_048_576
-/** Memory for request bodies, in bytes. Syncs do not use it. */
+/** Memory for request bodies in bytes, without those of syncs. */
 const memoryBytes = 8 * 1_048_576
 
 interface Deps {
   readonly listen: ListenAddress
   readonly api: DeletionAndAudienceApi
-  /** The operations on destinations, sources, changes and status. */
   readonly objects: ObjectsApi
-  /** The operations on messages and dead letters. */
   readonly log: MessageAndDeadLetterApi
-  /** The operations on replays and resends. */
   readonly jobs: JobsApi
   readonly readLedger: ReadLedger
   readonly listAudiences: ListAudiences
   readonly findKey: () => FindOperatorKey
   readonly sessions: () => OperatorSessions
   /**
-   * The header in which a proxy sends the address of the client. Wrong keys are counted by this
-   * address or, without the header, by the address of the connection.
+   * The proxy's header with the address by which wrong keys are counted. Default: the address of
+   * the connection.
    */
   readonly clientAddressHeader?: string | undefined
   readonly publishedKeys: PublishedKeys
-  /** The directory with the built console; `undefined` when it was not built. */
+  /** The directory of the built console; `undefined` when not built. */
   readonly consoleDirectory: string | undefined
   readonly audit: AuditLog
   readonly clock: Clock
@@ -85,8 +81,8 @@ interface Deps {
 }
 
 /**
- * Creates the listener of the operator API and the console, with its own connections, limits and
- * keys, and without CORS.
+ * Creates the listener of the operator API and the console, with its own limits and keys, and
+ * without CORS.
  */
 export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'stop'> {
   const { api, objects, log, jobs, audit, findKey, sessions, publishedKeys, clock, metrics, tracer } = deps
@@ -138,11 +134,11 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
 }
 
 /**
- * The response with the public signing keys. Receivers may cache it for five minutes, so a new key
- * must be published at least five minutes before it signs.
+ * Receivers may cache the public signing keys for five minutes, so a new key must be published at
+ * least five minutes before it signs.
  *
- * The body is built only once for each object that `publishedKeys` returns: it may have megabytes,
- * and clients need no operator key to request it. Otherwise anybody could cause much work.
+ * The body is built once per object, because it may have megabytes, and clients need no operator
+ * key to request it.
  */
 function createKeysAnswer(): (keys: Awaited<ReturnType<PublishedKeys>>) => HttpResponse {
   const built = new WeakMap<object, HttpResponse>()

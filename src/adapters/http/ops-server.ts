@@ -12,14 +12,13 @@ import { defaultLimits, type HttpLimits } from './server-limits.ts'
 interface Deps {
   readonly listen: ListenAddress
   readonly health: () => Health
-  /** The metrics in Prometheus' text format, and in OpenMetrics for clients that prefer it. */
+  /** In Prometheus' text format, and in OpenMetrics for clients that prefer it. */
   readonly metrics: Exposition & { readonly openMetrics: Exposition }
   readonly limits?: Partial<HttpLimits>
 }
 
 /**
- * The limits of the ops server. They are lower than the defaults, because monitoring requests have
- * only a request line and a few headers, and come from the same network.
+ * Lower than the defaults, because monitoring requests are small and come from the same network.
  */
 const opsLimits: HttpLimits = {
   ...defaultLimits,
@@ -33,7 +32,7 @@ const opsLimits: HttpLimits = {
 
 /**
  * The server for monitoring: `/metrics`, `/livez` and `/readyz`. With `?verbose`, a probe shows one
- * line per check. `/` lists the paths.
+ * line per check.
  */
 export interface OpsServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
@@ -70,9 +69,9 @@ export function createOpsServer({ listen, health, metrics, ...deps }: Deps): Ops
 }
 
 /**
- * Limits the open connections to `max`: at this limit, each new connection replaces an open one,
- * even one with a request in progress. Otherwise, `max` clients that do not read their responses
- * would make the kubelet's probes fail, and the process would be restarted.
+ * At `max` open connections, each new connection replaces an open one, even one with a request in
+ * progress. Otherwise, `max` clients that do not read their responses would make the kubelet's
+ * probes fail.
  */
 function replaceBeyond(server: Server, max: number): Server {
   limitConnections(server, new ConnectionLimiter(max, max))
@@ -89,8 +88,8 @@ function lineOf({ name, ok, detail }: Check): string {
 }
 
 /**
- * Whether an Accept header prefers OpenMetrics 1.0 to the text format. The header must name
- * OpenMetrics. A client that accepts anything, such as a browser or `curl`, gets the text format.
+ * Whether an Accept header prefers OpenMetrics 1.0. The header must name OpenMetrics: a client that
+ * accepts anything gets the text format.
  */
 export function prefersOpenMetrics(accept: string | undefined): boolean {
   let openMetrics = 0
@@ -104,11 +103,9 @@ export function prefersOpenMetrics(accept: string | undefined): boolean {
 
 interface Range {
   readonly type: string
-  /** The parameter `version` of the media type. Defaults to 1.0.0. */
+  /** The parameter `version` of the media type. Default: 1.0.0. */
   readonly version: string
-  /**
-   * The quality value (RFC 9110, 12.4.2). Defaults to 1; a value that is not a number counts as 0.
-   */
+  /** The quality value (RFC 9110, 12.4.2). Default: 1. A value that is not a number counts as 0. */
   readonly weight: number
 }
 

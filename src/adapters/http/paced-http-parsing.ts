@@ -5,69 +5,62 @@ import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
 import { socketAddressOf } from './client-address.ts'
 
 /**
- * Maximum time for which data is parsed in one iteration of the event loop, in ms. Further data
- * waits for the next iteration. The time is short, because Node accepts only one new connection in
- * an iteration: with 25 ms, 20 busy connections made new connections wait for up to 11 s.
+ * Maximum milliseconds for parsing in one iteration of the event loop. Node accepts only one new
+ * connection per iteration: with 25 ms, 20 busy connections made new connections wait for up to 11
+ * s.
  */
 const parseMs = 2
 /**
- * Maximum number of requests without a response on all connections of a server together. Above this
- * maximum, a connection with an unanswered request parses no further requests. At the end of an
- * outage of Kafka, the responses to all unanswered requests are sent at about the same time. The
- * maximum bounds this work.
+ * Maximum number of requests without a response on all connections of a server. Above it, a
+ * connection with an unanswered request parses no further requests. The maximum bounds the work at
+ * the end of an outage of Kafka, when all responses are sent together.
  */
 const maxUnansweredInTotal = 5_000
-/** Maximum number of lines of a body that are parsed together. A chunk of a body has two lines. */
+/** Maximum number of lines of a body that are parsed together. A chunk has two lines. */
 const linesPerPiece = 64
 /**
- * Maximum bytes of small data. When the time `parseMs` of an iteration is over, data that arrives
- * waits for the next iteration of the event loop. If this data is small, its connection does not
- * count towards `maxWaiting`: it waits only briefly, so it must not cause the close of a
- * connection.
+ * Maximum bytes of small data. Small data that arrives after `parseMs` waits only briefly, so its
+ * connection does not count towards `maxWaiting`.
  */
 const smallData = 16_384
 /**
- * Maximum number of connections of a server that wait, without those that `smallData` exempts. The
- * maximum bounds the memory: with the `highWaterMark` of node-server.ts, each connection holds up
- * to 80 KiB of data that has arrived, or that Node has read in advance.
+ * Maximum number of waiting connections, without those that `smallData` exempts. Bounds the memory:
+ * with the `highWaterMark` of node-server.ts, each connection holds up to 80 KiB of data.
  */
 const maxWaiting = 1_000
 
-/** The state of one connection: its parsed requests, and what its unparsed data waits for. */
 interface ParseState {
   /** The latest request. Its body may still be arriving. */
   current: IncomingMessage | undefined
-  /** Number of requests whose response is not completely sent. */
+  /** Requests whose response is not completely sent. */
   unanswered: number
   /**
-   * What the connection waits for. `iteration`: the next iteration of the event loop. `answer`: a
-   * response to an earlier request. `client`: Node has paused the socket, because the client
-   * does not read a response, or the server does not read a body. `undefined`: it does not wait.
+   * `iteration`: the next iteration of the event loop. `answer`: a response to an earlier request.
+   * `client`: Node has paused the socket, because the client does not read a response, or the
+   * server does not read a body.
    */
   waitsFor: 'iteration' | 'answer' | 'client' | undefined
   continue(): void
   /**
-   * The listeners of `close` that the socket had when the connection opened, among them Node's own.
-   * After CONNECT, Node removes its listener, and `stopAtConnect` adds it again.
+   * The listeners of `close` at the start of the connection, among them Node's own. After CONNECT,
+   * Node removes its listener, and `stopAtConnect` adds it again.
    */
   readonly onClose: ReturnType<Socket['rawListeners']>
 }
 
 /**
- * Parses the data of a server's connections in small pieces. Without this, Node parses all data
- * that has arrived on a connection in one call: 64 KiB with thousands of pipelined requests, or
- * with a body in thousands of chunks. Some hundred connections of this kind would block the event
- * loop for seconds, and fill the heap.
+ * Parses the data of a server's connections in small pieces. Node itself parses all data that has
+ * arrived on a connection in one call: 64 KiB with thousands of pipelined requests or chunks. Some
+ * hundred connections of this kind would block the event loop for seconds, and fill the heap.
  *
  * - In each iteration of the event loop, one piece of each connection is parsed: up to one request
- *   head, or up to `linesPerPiece` lines of a body. The rest waits.
- * - When the time `parseMs` of an iteration is over, parsing stops until the next iteration. Data
- *   that arrives until then waits behind the data that already waits.
- * - While a connection has `maxUnanswered` requests without a response, its further requests wait.
- *   While all connections together have `maxUnansweredInTotal`, each connection may have only one
- *   request without a response.
- * - At most `maxWaiting` connections wait, not counting those that `smallData` exempts. If one more
- *   must wait, a connection of the client address with the most waiting connections is closed.
+ *   head, or up to `linesPerPiece` lines of a body.
+ * - After `parseMs`, parsing stops until the next iteration. New data waits behind the data that
+ *   already waits.
+ * - A connection with `maxUnanswered` requests without a response waits. While all connections
+ *   together have `maxUnansweredInTotal`, each may have only one.
+ * - At most `maxWaiting` connections wait, not counting those that `smallData` exempts. For one
+ *   more, a connection of the client address with the most waiting connections is closed.
  */
 export function paceParsing(server: Server, maxUnanswered: number): void {
   const states = new WeakMap<Socket, ParseState>()
@@ -77,8 +70,8 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
   stopAtConnect(server, states)
 
   server.on('connection', (socket: Socket) => {
-    // `parse` is Node's own listener of `data`. Node's listener of `connection` has added it before
-    // this listener of `connection` is called.
+    // `parse` is Node's own listener of `data`. Node has added it in its earlier listener of
+    // `connection`.
     const [parse] = socket.listeners('data') as [((piece: Buffer) => void) | undefined]
     if (parse === undefined) return
     socket.off('data', parse)
@@ -90,10 +83,10 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     states.set(socket, state)
 
     function onData(data: Buffer): void {
-      // The server has sent its last response on this connection, so further data is ignored.
+      // The server has sent its last response on this connection.
       if (socket.writableEnded) return
-      // Node may resume the socket while the connection still waits for an iteration or a response.
-      // The data that then arrives must also wait.
+      // Node may resume the socket while the connection still waits. The new data must then wait
+      // too.
       if (state.waitsFor === 'iteration' || (state.waitsFor === 'answer' && isFull(state))) return hold(socket, data)
       stopWaiting()
       if (isFull(state)) return waitWithMuch('answer', data)
@@ -146,45 +139,44 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     })
   })
 
-  // Whether the connection must wait before more of its data is parsed. A connection with the
-  // maximum number of unanswered requests must wait, unless the body of its latest request is
-  // incomplete: the rest of this body must be parsed. The piece with the end of the body may also
-  // have the head of the next request, so `unanswered` can become one more than the maximum.
+  // Whether the connection must wait. With the maximum number of unanswered requests it must,
+  // unless the body of its latest request is incomplete, because this body must be parsed. The
+  // piece with the end of the body may also have the next head, so `unanswered` can exceed the
+  // maximum by one.
   function isFull({ unanswered, current }: ParseState): boolean {
     const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
     return unanswered > most || (unanswered === most && current?.complete !== false)
   }
 }
 
-/** Pauses the socket, and keeps data that is not parsed yet. */
+/** Pauses the socket, and keeps its unparsed data. */
 function hold(socket: Socket, data: Buffer): void {
   socket.pause()
   if (data.length > 0) socket.unshift(data)
 }
 
-/** Ends the paced parsing of a connection after CONNECT: Node then no longer parses its data. */
+/** After CONNECT, Node no longer parses the data of the connection. */
 function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): void {
   server.prependListener('connect', (_request: IncomingMessage, socket: Socket) => {
     const { onClose = [] } = states.get(socket) ?? {}
     states.delete(socket)
     socket.removeAllListeners('data')
-    // Node has removed its listener of `close`. Without this listener, the responses to earlier
-    // requests of the connection would emit no `close`, and `unansweredInTotal` would stay too
-    // high.
+    // Node has removed its listener of `close`. Without it, the responses to earlier requests would
+    // emit no `close`, and `unansweredInTotal` would stay too high.
     const present = socket.rawListeners('close')
     for (const listener of onClose) if (!present.includes(listener)) socket.on('close', listener as () => void)
-    // Node has removed its listener of `error`. Without a listener, an error of this connection,
-    // for example a reset by the client, would end the process.
+    // Node has removed its listener of `error`. Without one, an error of this connection would end
+    // the process.
     socket.on('error', () => {})
-    // Node closes a connection with CONNECT only when no listener of `connect` exists. If this is
-    // the only listener, it must close the connection itself.
+    // Node closes the connection only when no listener of `connect` exists. If this listener is the
+    // only one, it must close the connection itself.
     if (server.listenerCount('connect') === 1) socket.destroy()
   })
 }
 
 /**
- * Measures the iterations of the event loop. In each iteration, the waiting connections continue,
- * in the order in which they began to wait.
+ * Measures the iterations of the event loop. In each one, the waiting connections continue in
+ * order.
  */
 function createIterations() {
   const waiting = new Fifo<ParseState>()
@@ -207,9 +199,8 @@ function createIterations() {
     const first = waiting.shift()
     if (first === undefined) return
     if (first.waitsFor === 'iteration') first.continue()
-    // `continue` resumes the socket, and a `nextTick` callback then parses the data of the socket.
-    // `continueSome` must be called in a later callback, so that its check of `endsAt` includes the
-    // time of this parsing.
+    // After `continue`, a `nextTick` callback parses the data of the socket. `continueSome` must
+    // run after this callback, so that the check of `endsAt` includes the time of the parsing.
     process.nextTick(continueSome, most - 1)
   }
   return {
@@ -229,12 +220,10 @@ function createIterations() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * Returns the offset at which the first piece of the data ends. `isBody` is true if the data begins
- * in a body. An empty line normally ends a head.
- * - The data is one piece if it has at most one empty line, and fewer than `linesPerPiece` lines of
- *   a body. The data of most clients is one piece.
- * - Other data has several pieces. The first one ends at the first empty line, or after
- *   `linesPerPiece` lines of a body, whichever comes first.
+ * Returns the offset at which the first piece of the data ends. `isBody`: whether the data begins
+ * in a body. Data with at most one empty line (the normal end of a head) and fewer than
+ * `linesPerPiece` lines of a body is one piece. Otherwise, the piece ends at the first empty line
+ * or after `linesPerPiece` lines of a body, whichever comes first.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {
   let head = isBody ? -1 : data.indexOf(emptyLine)

@@ -5,8 +5,8 @@ import { idIn } from './object-read-handlers.ts'
 import { objectProblem, ok } from './response-codes-and-bodies.ts'
 
 /**
- * Creates the handler of the route that previews a message. A preview changes nothing, but writes a
- * line to the audit log, as a test message does.
+ * Creates the handler that previews a message. A preview changes nothing, but is in the audit log,
+ * like a test message.
  */
 export function createPreviewHandler({ api, ...deps }: RequestBodyDeps & { readonly api: ObjectsApi }): Handler {
   const readObjectBody = createReadObjectBody(deps)

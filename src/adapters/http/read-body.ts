@@ -19,27 +19,26 @@ export type Unpacked =
 const pieceBytes = 65_536
 
 /**
- * Maximum ratio of unpacked to packed bytes. JSON messages that each have an id stay far below this
- * ratio. Bodies of at most `above` unpacked bytes, such as the batches of SDKs, are not checked.
+ * Maximum ratio of unpacked to packed bytes. JSON messages that each have an id stay far below.
+ * Bodies of at most `above` unpacked bytes are not checked.
  */
 const maxRatio = { factor: 100, above: 524_288 } as const
 
 interface Limits {
   /**
-   * Maximum unpacked bytes that are allowed now. A body whose source is not known has a lower
-   * maximum. The maximum rises when `onBytes` finds the write key, which names the source.
+   * Maximum unpacked bytes now. Rises when `onBytes` finds the write key, which names the source.
    */
   readonly limit: number
   /**
-   * Called after each chunk with all bytes so far. If it returns a response, the unpacking ends,
-   * and the request is refused with this response.
+   * Called after each chunk with all bytes so far. If it returns a response, the request is refused
+   * with this response.
    */
   onBytes?: WriteKeySearch['onBytes']
 }
 
 /**
- * Unpacks gzip off the main thread. The unpacking stops when the limit is exceeded, so a
- * compression bomb costs no more than a normal body.
+ * Unpacks gzip off the main thread. Stops at the limit, so a compression bomb costs no more than a
+ * normal body.
  */
 export function gunzip(packed: Buffer, limits: Limits, memory: ChunkMemory): Promise<Unpacked> {
   const store = new BodyBuffer({
@@ -78,12 +77,9 @@ interface Deps {
   /** Maximum bytes of the body, both as sent and unpacked. */
   readonly maxBytes: number
   readonly memory: ChunkMemory & { received?(): void }
-  /** Searches the body for the write key. `undefined` when the source is already known. */
+  /** Searches the body for the write key; `undefined` when the source is known. */
   readonly probe?: WriteKeySearch | undefined
-  /**
-   * The permit to unpack the body. `undefined` when the body needs no permit, because the sender is
-   * an operator.
-   */
+  /** The permit to unpack the body; `undefined` for operators, who need none. */
   readonly permit?: UnpackPermit | undefined
   readonly progress: HttpLimits['progress']
   readonly clock: Clock
@@ -91,22 +87,21 @@ interface Deps {
 }
 
 /**
- * Reads the body of a request as UTF-8 text. The first bytes show whether the body is gzip:
- * Content-Type and Content-Encoding are ignored, because SDKs set them wrongly. Invalid bytes
- * become U+FFFD, and a byte order mark is removed.
+ * Reads a body as UTF-8 text. Its first bytes show whether it is gzip, because SDKs set
+ * Content-Type and Content-Encoding wrongly. Invalid bytes become U+FFFD, and a byte order mark is
+ * removed.
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
   const { maxBytes, memory, probe, permit, connection } = deps
   if (Number(request.headers['content-length']) > maxBytes) return refuse(tooLarge(maxBytes))
-  // A client with the header Expect waits for `100 Continue` before it sends the body.
-  // (json-api-server.ts has refused values other than `100-continue`.) HTTP/1.0 does not define
-  // Expect, so the header is ignored there.
+  // A client with the header Expect waits for `100 Continue` before it sends the body. HTTP/1.0
+  // does not define Expect.
   if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
   const wire = await receive(request, deps)
   if (wire.kind !== 'received') return wire
   const isPacked = isGzip(wire.bytes)
-  // While the body waits for the permit, the memory budget may refuse it in favour of another body.
-  // `begin` then resolves with a result other than `begun`.
+  // While the body waits, the memory budget may refuse it in favour of another body. `begin` then
+  // resolves with another result than `begun`.
   const begun = isPacked ? await permit?.begin(connection, wire.bytes.length) : undefined
   if (begun !== undefined && begun.kind !== 'begun') {
     wire.free()
@@ -166,10 +161,9 @@ const tooManyPieces = (): HttpResponse =>
   problem('malformed_request', 'The body arrives in too many small chunks: send larger chunks.')
 
 /**
- * Maximum number of chunks of a body. It applies only to a body whose chunks have fewer than
- * `smallPiece` bytes on average. The limit exists because each chunk has a fixed cost. For example,
- * a client that sends each JSON token as its own chunk is refused when its body exceeds 300 KB. The
- * client must buffer its output.
+ * Maximum number of chunks of a body whose chunks have fewer than `smallPiece` bytes on average,
+ * because each chunk has a fixed cost. For example, a client that sends each JSON token as its own
+ * chunk is refused above 300 KB.
  */
 const manyPieces = 65_536
 const smallPiece = 16
@@ -220,14 +214,12 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     resolve(result)
   }
 
-  // The function must be a variable. If it were created within the assignment below, V8 would
-  // allocate the function in the old generation of its heap, which is rarely garbage-collected. The
-  // body, which the function references, would then stay in memory for longer
-  // (docs/decisions/0043, rule 10).
+  // The function must be a variable. If it were created in the assignment below, V8 would allocate
+  // it in the old generation of its heap, and the body, which it references, would stay in memory
+  // for longer (docs/decisions/0043, rule 10).
   const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
   connection.onBodyAborted = onBodyAborted
-  // The listener of `error` does nothing, because `close` follows. Without a listener, an error
-  // would end the process.
+  // `close` follows `error`. Without a listener, an error would end the process.
   request
     .on('data', onData)
     .on('end', onEnd)
@@ -236,17 +228,11 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   return promise
 }
 
-/**
- * The number of bytes that must arrive in the next period of `progress.within`, when `held` bytes
- * have arrived.
- */
+/** The bytes that must arrive in the next `progress.within`, when `held` bytes have arrived. */
 const requiredBytes = (held: number, { bytes, large }: HttpLimits['progress']): number =>
   large !== undefined && held > large.above ? large.bytes : bytes
 
-/**
- * Decodes UTF-8 and removes a byte order mark. `Buffer.toString` replaces invalid bytes by U+FFFD,
- * as the WHATWG decoder does, but it would keep the byte order mark.
- */
+/** Decodes UTF-8, and removes a byte order mark, which `Buffer.toString` would keep. */
 function textOf(bytes: Buffer): string {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   return bytes.toString('utf8', hasMark ? 3 : 0)

@@ -1,8 +1,7 @@
 import { findJava, oldestJava } from '../find-java.ts'
 import { kafkaJars } from '../kafka-jars.ts'
 
-// For build-kafka-image.sh: fetches Kafka's jars if they are not in the cache yet, and prints their
-// directory.
+// For build-kafka-image.sh: fetches Kafka's jars if needed, and prints their directory.
 const search = await findJava()
 if (search.kind === 'missing')
   throw new Error(

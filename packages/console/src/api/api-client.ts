@@ -6,7 +6,7 @@ export interface Change {
   readonly body?: unknown
   /**
    * The version of the configuration object that the change is based on, or `absent` if the change
-   * creates the object. The operator API refuses the change if the object now has another version.
+   * creates the object. The operator API refuses the change if the object has another version.
    */
   readonly expects?: number | 'absent'
   /** Requests with the same key and body create only one job. */
@@ -15,7 +15,7 @@ export interface Change {
 
 /**
  * Sends requests to the operator API with the session cookie. A failed request rejects with
- * `ApiError`. A request that the caller aborts rejects with the reason of its signal.
+ * `ApiError`, an aborted one with the reason of its signal.
  */
 export interface ApiClient {
   get<T>(path: string, signal?: AbortSignal): Promise<T>
@@ -24,16 +24,13 @@ export interface ApiClient {
 
 export interface ApiClientDeps {
   readonly fetch: typeof fetch
-  /**
-   * The CSRF token of the session, which every change must send; `undefined` while nobody is signed
-   * in.
-   */
+  /** The CSRF token of the session, which every change must send. */
   readonly csrfToken: () => string | undefined
   /** Called on status 401: the session is missing or has ended, or the operator key is wrong. */
   readonly onSignedOut: () => void
   /**
-   * Called when the operator API refuses the CSRF token. The cookie then belongs to another
-   * session, because the user signed in again in another tab.
+   * Called when the operator API refuses the CSRF token: the user signed in again in another tab,
+   * so the cookie belongs to another session.
    */
   readonly onOtherSession: () => void
 }
@@ -90,10 +87,7 @@ function headersOf(
   }
 }
 
-/**
- * Parses the body of a response as JSON. Returns `undefined` for a body that is empty or not JSON,
- * such as the error page of a proxy.
- */
+/** Returns `undefined` for a body that is not JSON, for example the error page of a proxy. */
 function parsed(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text)

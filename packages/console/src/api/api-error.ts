@@ -3,7 +3,6 @@ import type { Problem } from './response-types.ts'
 /** A refusal by the operator API or, with status 0, an error without a response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** HTTP status; 0 for an error without a response. */
   readonly status: number
   /** The stable code of the response, for example `not_found`. */
   readonly code: string
@@ -18,8 +17,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The error of a response that is not successful, or that is not from the operator API. `body` is
- * its parsed JSON, or `undefined`.
+ * The error of a failed response, or of a response that is not from the operator API. `body` is its
+ * parsed JSON.
  */
 export function errorOf(status: number, body: unknown): ApiError {
   const { code, message, problems } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>

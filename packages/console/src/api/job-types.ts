@@ -9,14 +9,10 @@ interface Job {
   readonly createdBy?: string
   readonly startedAt?: string
   readonly endedAt?: string
-  /** Maximum number of messages per second that the job writes. */
   readonly rate?: number
-  /** Why the job failed. For an active job: why the last try to continue the job failed. */
+  /** Why the job failed or, for an active job, why the last try to continue it failed. */
   readonly error?: string
-  /**
-   * Set after a request to cancel the running job. The process that runs the job stops it soon. The
-   * field stays after the job has ended.
-   */
+  /** Set after a request to cancel the job, which then ends soon. Stays set after the end. */
   readonly cancelRequested?: boolean
 }
 
@@ -26,11 +22,9 @@ export interface Replay extends Job {
   readonly dryRun?: true
   readonly filters: DeadLetterFilters
   /**
-   * Numbers of dead letters. Each entry counts the dead letters with the same destination, the same
-   * reason, and the same target topic or refusal.
+   * Grouped by destination, reason, and target topic or refusal.
    * - After a replay: only the dead letters that the replay refused.
-   * - After a dry run: all selected dead letters. An entry without `refusal` counts dead letters
-   *   that can be replayed.
+   * - After a dry run: all selected dead letters. Those without `refusal` can be replayed.
    *
    * At most 200 entries, those with the highest counts.
    */
@@ -39,10 +33,7 @@ export interface Replay extends Job {
     readonly seen: number
     readonly total?: number
     readonly replayed: number
-    /**
-     * Only of a dry run: number of selected dead letters that can be replayed. Absent if a process
-     * with an earlier version of Hookline made the dry run.
-     */
+    /** Only of a dry run. Absent if a process with an earlier version of Hookline made it. */
     readonly replayable?: number
     readonly refused: number
   }
@@ -56,7 +47,7 @@ export interface Resend extends Job {
   readonly until: string
   readonly types?: readonly string[]
   readonly userIds?: readonly string[]
-  /** The number of user ids. The role `read` gets this number in place of `userIds`. */
+  /** The number of user ids. The role `read` gets it in place of `userIds`. */
   readonly userCount?: number
   readonly progress?: {
     readonly read: number
@@ -67,10 +58,8 @@ export interface Resend extends Job {
     readonly tooLarge?: number
   }
   /**
-   * Partitions in which Kafka's retention has removed records before the job read them. The removed
-   * records may be in the time span, so the resend may be incomplete. `firstOffset` is the offset
-   * of the first record after the removed ones. Not all records before `firstOffset` are missing in
-   * the resend: the job may have read the oldest of them before their removal.
+   * Partitions in which Kafka's retention removed records before the job read them, so the resend
+   * may be incomplete. `firstOffset` is the offset of the first record after the removed ones.
    */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }

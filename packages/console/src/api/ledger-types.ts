@@ -1,6 +1,5 @@
 /**
- * The numbers of deliveries of one destination, by result, for the events that were written to
- * Kafka in one hour.
+ * The deliveries of one destination by result, for events that were written to Kafka in one hour.
  */
 export interface LedgerRow {
   readonly hour: string

@@ -4,8 +4,6 @@ import type { ConfigObject } from './response-types.ts'
 export const objectPath = ({ kind, id }: Pick<ConfigObject, 'kind' | 'id'>): string =>
   `/v1/${kind}s/${encodeURIComponent(id)}`
 
-/** The path of a destination in the operator API. */
 export const destinationPath = (id: string): string => objectPath({ kind: 'destination', id })
 
-/** The path of a source in the operator API. */
 export const sourcePath = (id: string): string => objectPath({ kind: 'source', id })

@@ -1,4 +1,4 @@
-/** The value of a query parameter. A parameter with `undefined` or the empty text is omitted. */
+/** A parameter with `undefined` or the empty text is omitted. */
 export type QueryValue = string | number | boolean | undefined
 
 /** The path with its query, for example `/v1/destinations?limit=100`. */

@@ -1,7 +1,5 @@
 import type { ConfigObject } from './response-types.ts'
 
-/* This file has the answers of the operator API about changes of destinations and sources. */
-
 export interface ObjectChange {
   readonly kind: ConfigObject['kind']
   readonly id: string

@@ -1,15 +1,11 @@
 import type { RequestPreview } from './test-and-preview-types.ts'
 
 /*
- * This file has the answers of the operator API as the console reads them. A field that an older
- * operator service does not send is optional here, and the pages show it as absent. Times are ISO
- * 8601 in UTC.
+ * The answers of the operator API. A field that an older operator service does not send is
+ * optional. Times are ISO 8601 in UTC.
  */
 
-/**
- * One problem of a request or of a document. `path` is empty if the problem concerns the whole
- * document.
- */
+/** `path` is empty if the problem concerns the whole document. */
 export interface Problem {
   readonly path: string
   readonly message: string
@@ -82,7 +78,7 @@ export interface RotatedSecret extends ConfigObject {
 
 export interface RotatedKey extends ConfigObject {
   readonly writeKey: string
-  /** Number of write keys of the source that are valid after the rotation. */
+  /** Number of write keys that are valid after the rotation. */
   readonly keys: number
 }
 
@@ -104,10 +100,7 @@ export interface ObjectProblems {
   readonly problems: readonly Problem[]
 }
 
-/**
- * Rates of the whole installation, per second: deliveries of new events, successful deliveries, and
- * failed attempts.
- */
+/** Per second in the whole installation: deliveries of new events, successes, failed attempts. */
 export interface Rates {
   readonly admittedPerSecond: number
   readonly deliveredPerSecond: number
@@ -120,7 +113,7 @@ export interface RunningProcess {
   readonly version: string
   readonly startedAt?: string
   readonly seenAt?: string
-  /** Number of partitions of the events topic that the process owns. */
+  /** Partitions of the events topic. */
   readonly partitions?: number
 }
 
@@ -144,10 +137,7 @@ export interface InstallationStatus {
   readonly services?: readonly RunningProcess[]
 }
 
-/**
- * The number of deliveries of a destination with each result, in one time span. `failed` is
- * different: it is the number of failed attempts.
- */
+/** Deliveries of a destination by result, in one time span. `failed` counts attempts instead. */
 export interface Results {
   readonly delivered: number
   readonly failed: number
@@ -166,7 +156,7 @@ export interface Attempt {
   readonly decision?: string
   readonly reason?: string
   readonly webhook?: string
-  /** When the next attempt of the delivery was due, if the delivery was retried. */
+  /** When the next attempt was due. */
   readonly dueAt?: string
 }
 
@@ -181,14 +171,11 @@ export interface DestinationStatus {
   readonly requestsInProgress?: number
   readonly inMemory?: number
   readonly results?: { readonly lastHour: Results; readonly lastDay: Results }
-  /**
-   * Maximum number of attempts per second that all processes together make to the destination after
-   * a 429.
-   */
+  /** Maximum number of attempts per second that all processes together make after a 429. */
   readonly pace?: number
   /** The end of the pause that a Retry-After of the endpoint has caused. */
   readonly pausedUntil?: string
-  /** The last failed attempts; absent when Hookline does not record or cannot read attempts. */
+  /** Absent when Hookline does not record or cannot read attempts. */
   readonly lastFailures?: readonly Attempt[]
 }
 
@@ -198,8 +185,7 @@ export interface MessageDestination {
   /** Why the delivery waits, was dead-lettered or dropped, or why its state is unknown. */
   readonly reason?: string
   /**
-   * Set when no record contains the state. The operator service has then inferred the state from
-   * offsets or from the configuration.
+   * Set when no record contains the state: it is inferred from offsets or from the configuration.
    */
   readonly inferred?: boolean
   readonly attempts: readonly Attempt[]
@@ -220,7 +206,7 @@ export interface LogRecord {
 export interface MessageTimeline {
   readonly id: string
   readonly partial?: boolean
-  /** The beginning of the searched time span. The search has not read older records. */
+  /** The beginning of the searched time span. */
   readonly searchedSince?: string
   readonly event?: {
     readonly sourceId: string
@@ -229,7 +215,7 @@ export interface MessageTimeline {
     readonly receivedAt: string
     readonly position?: unknown
   }
-  /** Set when Kafka's retention has deleted the event, so that the timeline has no `event`. */
+  /** Set when Kafka's retention has deleted the event. */
   readonly eventRemoved?: boolean
   readonly records: readonly LogRecord[]
   readonly destinations: readonly MessageDestination[]
@@ -238,9 +224,7 @@ export interface MessageTimeline {
 export interface DeadLetter {
   readonly key: string
   readonly at: string
-  /**
-   * Id of the destination; `-` if Hookline dead-lettered the event before it selected destinations.
-   */
+  /** `-` if Hookline dead-lettered the event before it selected destinations. */
   readonly destination?: string
   readonly reason: string
   readonly outcome?: string
@@ -295,10 +279,7 @@ export interface Audience {
 }
 
 export interface AudienceList {
-  /**
-   * Set when the operator service has not read the memberships yet. The numbers of members are then
-   * absent.
-   */
+  /** Set when the memberships are not read yet. The numbers of members are then absent. */
   readonly partial?: true
   readonly audiences: readonly Audience[]
 }

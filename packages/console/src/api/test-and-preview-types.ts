@@ -1,5 +1,3 @@
-/* The requests to webhooks that the operator API sends or previews, with their secrets masked. */
-
 export interface TestResponse {
   readonly webhook: string
   readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
@@ -26,7 +24,6 @@ export type RequestPreview =
         readonly url: string
         readonly headers: Readonly<Record<string, string>>
       }[]
-      /** The body of each request. */
       readonly body: string
       /** Set if the destination is paused, so that the requests wait. */
       readonly paused?: boolean

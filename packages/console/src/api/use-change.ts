@@ -7,11 +7,11 @@ export interface Changing {
   readonly isRunning: boolean
   readonly error: ApiError | undefined
   /**
-   * Sends the change, and resolves with the answer. Resolves with `undefined` when the change was
-   * refused or got no response; `error` then says why.
+   * Sends the change, and resolves with the answer. `undefined`: the change was refused or got no
+   * response; `error` says why.
    */
   readonly send: <T>(method: Method, path: string, change?: Change) => Promise<T | undefined>
-  /** Removes the error of the last change, so that the page no longer shows it. */
+  /** Removes the error of the last change. */
   readonly reset: () => void
 }
 

@@ -12,10 +12,8 @@ export interface Loaded<T> {
 }
 
 /**
- * Requests a path; an `undefined` path requests nothing. With `everyMs`, the request is repeated
- * `everyMs` milliseconds after each answer, but not while the tab is hidden. When the tab is shown
- * again, the request is repeated immediately. When the session has ended, no request is sent until
- * the user has signed in again.
+ * Requests `path`, if any, and again `everyMs` milliseconds after each answer. The requests pause
+ * while the tab is hidden, and after the session has ended until the user signs in again.
  */
 export function useData<T>(path: string | undefined, everyMs?: number): Loaded<T> {
   const { api, isPaused } = useSession()

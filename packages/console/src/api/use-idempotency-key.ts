@@ -2,9 +2,8 @@ import { useRef } from 'preact/hooks'
 import { randomText } from './random-text.ts'
 
 /**
- * Returns a function that makes the idempotency key of a request to create a job. For the same body
- * as in the previous call, it returns the same key, until the component is removed. So if a request
- * gets no response and the user repeats it, the user gets the job that the first request created.
+ * Returns a function that makes the idempotency key of a request to create a job. While the body
+ * stays the same, so does the key: a repeated request creates no second job.
  */
 export function useIdempotencyKey(): (body: object) => string {
   const last = useRef<{ readonly text: string; readonly key: string }>()

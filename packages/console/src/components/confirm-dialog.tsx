@@ -10,7 +10,6 @@ export interface ConfirmDialogProps {
   readonly title: string
   /** The text that says what the action does. */
   readonly children: ComponentChildren
-  /** The verb on the button. */
   readonly action: string
   readonly isDangerous?: boolean
   /** A text that the user must type before the button of the action is enabled. */
@@ -21,10 +20,7 @@ export interface ConfirmDialogProps {
   readonly onClose: () => void
 }
 
-/**
- * A dialog in which the user confirms an action. It stays open while the action runs, because the
- * answer can have the only copy of a new secret.
- */
+/** Stays open while the action runs, because the answer can have the only copy of a new secret. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, action, isDangerous = false, typed, isRunning, error, onConfirm, onClose } = props
   const [text, setText] = useState('')

@@ -15,9 +15,8 @@ export interface DataTableProps<Row> {
 }
 
 /*
- * A narrow screen shows each row as a block with the titles of the columns beside the values. For
- * this, the style sheet changes the `display` of the elements. Browsers then no longer treat them
- * as a table, so the roles are explicit.
+ * On a narrow screen, the style sheet changes the `display` of the elements. Browsers then no
+ * longer treat them as a table, so the roles are explicit.
  */
 const roles = {
   table: { role: 'table' },

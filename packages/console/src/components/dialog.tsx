@@ -9,10 +9,7 @@ export interface DialogProps {
   readonly isOpaque?: boolean
 }
 
-/**
- * A modal dialog. The browser keeps the focus inside. Escape calls `onClose`, which may ignore it:
- * the dialog then stays open.
- */
+/** A modal dialog. Escape calls `onClose`, which may ignore it: the dialog then stays open. */
 export function Dialog({ title, onClose, children, isOpaque = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -34,8 +31,7 @@ export function Dialog({ title, onClose, children, isOpaque = false }: DialogPro
         event.preventDefault()
         onClose()
       }}
-      // A page cannot prevent a second Escape from closing the dialog, so the dialog is shown
-      // again.
+      // A page cannot prevent a second Escape from closing the dialog, so it is shown again.
       onClose={({ currentTarget }) => {
         if (currentTarget.isConnected) currentTarget.showModal()
       }}

@@ -6,8 +6,8 @@ import { ErrorMessage } from './error-message.tsx'
 import { Page } from './page.tsx'
 
 /**
- * Shows `children`, or the error that they throw while they are rendered. Without this component,
- * an error would remove the whole console from the screen.
+ * Shows `children`, or the error that they throw while they are rendered. An uncaught error would
+ * remove the whole console from the screen.
  */
 export function ErrorBoundary({ children }: { readonly children: ComponentChildren }) {
   const [error, reset] = useErrorBoundary()

@@ -4,9 +4,8 @@ import { ProblemList } from './problem-list.tsx'
 export interface ErrorMessageProps {
   readonly error: ApiError
   /**
-   * The name of the entries, for example `replays`, if the request was for a list. A list exists
-   * even when it is empty. So a 404 for a list means that the operator service is older than the
-   * console and does not have the path. The message then says this.
+   * The entries of the requested list, for example `replays`. A 404 for a list means that the
+   * operator service is too old: it does not have the path.
    */
   readonly listOf?: string | undefined
 }

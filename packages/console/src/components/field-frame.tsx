@@ -13,13 +13,13 @@ export interface FieldFrameProps extends FieldText {
   readonly children: ComponentChildren
 }
 
-/** The ids of the texts that describe a field, for `aria-describedby`. */
+/** The value of `aria-describedby`: the ids of the problems and the hint of a field. */
 export function describedBy(id: string, { hint, problems = [] }: FieldText): string | undefined {
   const ids = [...(problems.length > 0 ? [`${id}-problem`] : []), ...(hint === undefined ? [] : [`${id}-hint`])]
   return ids.length === 0 ? undefined : ids.join(' ')
 }
 
-/** The label of a field, and below the field its problems and its hint. */
+/** A form field with its label, problems and hint. */
 export function FieldFrame({ id, label, hint, problems = [], isRequired = false, children }: FieldFrameProps) {
   return (
     <div class={problems.length > 0 ? 'field field-wrong' : 'field'}>

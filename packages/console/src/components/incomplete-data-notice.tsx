@@ -1,4 +1,4 @@
-/** A note that the page shows incomplete data. The text says what is missing, and why. */
+/** A note that the page shows incomplete data. `children` says what is missing, and why. */
 export function PartialNotice({ children }: { readonly children: string }) {
   return (
     <p class="notice" role="note">

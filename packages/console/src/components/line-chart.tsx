@@ -6,28 +6,27 @@ const height = 220
 
 export interface LineChartProps {
   /**
-   * The name of the chart for screen readers. Screen readers skip the lines of the chart, so the
-   * page must also have a text or a table with the values.
+   * The name for screen readers. Screen readers skip the lines, so the page must also show the
+   * values as text or a table.
    */
   readonly label: string
-  /** The times of the points, in epoch seconds. */
+  /** In epoch seconds. */
   readonly times: readonly number[]
-  /** The lines, each with a value for every time. */
+  /** Each line has a value for every time. */
   readonly lines: readonly ChartLine[]
   readonly timeText: (time: number) => string
   readonly valueText: (value: number) => string
-  /** The first and the last time of the chart. Default: those of `times`. */
+  /** The first and the last time shown. Default: those of `times`. */
   readonly span?: (times: readonly number[]) => [number, number]
 }
 
 interface ChartLine {
   readonly label: string
-  /** The custom property of the style sheet that has the colour. */
+  /** The CSS custom property with the colour. */
   readonly colour: `--chart-${string}`
   readonly values: readonly number[]
 }
 
-/** A chart with lines over time. */
 export function LineChart(props: LineChartProps) {
   const frame = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot>()
@@ -70,10 +69,7 @@ function showNewest(chart: UPlot): void {
   if ((chart.cursor.left ?? -1) < 0) chart.setLegend({ idx: chart.data[0].length - 1 })
 }
 
-/**
- * The options of the chart. They contain the colours of the style sheet, because style sheets do
- * not apply inside a canvas.
- */
+/** Colours come from the computed style, because style sheets do not apply inside a canvas. */
 function optionsFor(element: HTMLElement, { lines, timeText, valueText, span }: LineChartProps): UPlot.Options {
   const style = getComputedStyle(element)
   const colour = (name: string): string => style.getPropertyValue(name)

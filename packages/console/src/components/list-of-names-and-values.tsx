@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Absent } from './data-table.tsx'
 
-/** A list of names with values. An `undefined` value is shown as absent. */
+/** Names with their values. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl class="facts">

@@ -8,17 +8,16 @@ export interface LoadedDataProps<T> {
   /** The name of the data, for example `dead letters`. */
   readonly what: string
   /**
-   * Whether the data is a list. A list exists even when it is empty. So a 404 for a list means that
-   * the operator service is older than the console and does not have the path. The error message
-   * then says this.
+   * Whether the data is a list. A list exists even when it is empty, so a 404 means that the
+   * operator service is too old to have the path.
    */
   readonly isList?: boolean
   readonly children: (data: T) => ComponentChildren
 }
 
 /**
- * Shows loaded data, or that it is being loaded, or why it is not there. When a later request
- * fails, the earlier data stays below the error.
+ * Shows loaded data, a loading text or an error. After a failed reload, the earlier data stays
+ * below the error.
  */
 export function LoadedData<T>({ loaded, what, isList = false, children }: LoadedDataProps<T>) {
   const { data, error } = loaded

@@ -1,4 +1,4 @@
-/** A placeholder for data that has not arrived yet. It appears after 0.3 s, to avoid a flash. */
+/** A placeholder for data that is loading. It appears after 0.3 s, to avoid a flash. */
 export function Loading({ what }: { readonly what: string }) {
   return (
     <p class="loading" role="status">

@@ -4,8 +4,7 @@ import { messageAddress, spanBefore } from '../pages/messages/search-time-span.t
 export interface MessageLinkProps {
   readonly id: string
   /**
-   * Time of an attempt or a dead letter of the message (ISO 8601). The link limits the search for
-   * the message to a time span that ends shortly after this time.
+   * Time of an attempt or a dead letter of the message (ISO 8601), to limit the searched time span.
    */
   readonly at: string
 }

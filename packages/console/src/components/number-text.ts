@@ -4,16 +4,16 @@ const short = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 })
 /** A count with separators, for example `12,345`. */
 export const countText = (count: number): string => whole.format(count)
 
-/** Formats a rate: below 100 with at most one decimal, from 100 without decimals. */
+/** A rate: below 100 with at most one decimal, from 100 without decimals. */
 export const rateText = (rate: number): string => (rate < 100 ? short : whole).format(rate)
 
 /**
- * How many of `total` entries a list has, for example `100 of 5,000`. `undefined` if the list has
- * all entries, or if an older operator service has not sent `total`.
+ * For example `100 of 5,000`. `undefined` if the list has all entries, or if the operator service
+ * is too old to send `total`.
  */
 export const shareText = (list: readonly unknown[] = [], total = 0): string | undefined =>
   total > list.length ? `${countText(list.length)} of ${countText(total)}` : undefined
 
-/** A count with its noun, for example `1 record` or `3 records`. */
+/** For example `1 record` or `3 records`. */
 export const countWithNoun = (count: number, noun: string): string =>
   `${countText(count)} ${noun}${count === 1 ? '' : 's'}`

@@ -5,14 +5,12 @@ import { Page } from './page.tsx'
 
 interface OperatePageProps {
   readonly title: string
-  /** What a key with the role `operate` is needed for, for example "To add a source". */
+  /** The task that needs the role `operate`, for example "To add a source". */
   readonly purpose: string
   readonly children: ComponentChildren
 }
 
-/**
- * A page for users with the role `operate`. Other users see that they need a key with this role.
- */
+/** A page for the role `operate`. Other users see only that they need a key with this role. */
 export function OperatePage({ title, purpose, children }: OperatePageProps) {
   return (
     <Page title={title}>

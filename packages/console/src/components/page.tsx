@@ -5,15 +5,15 @@ export interface PageProps {
   readonly title: string
   readonly children: ComponentChildren
   readonly actions?: ComponentChildren
-  /** A line below the title, for example the state of a destination or a link to the list. */
+  /** A line below the title, for example a state or a link. */
   readonly summary?: ComponentChildren
 }
 
 let hasNavigated = false
 
 /**
- * A page with its title, which is also the title of the tab. After a navigation the heading gets
- * the focus, so that a screen reader announces the new page.
+ * A page with its title. After a navigation, the heading gets the focus, so that a screen reader
+ * announces the page.
  */
 export function Page({ title, children, actions, summary }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)

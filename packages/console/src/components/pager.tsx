@@ -4,11 +4,11 @@ import { pathWith, type QueryValue } from '../api/query-parameters.ts'
 export interface PagerProps {
   readonly path: string
   /**
-   * The query of the page's address. Its parameter `after` is the last entry of the previous page;
-   * absent on the first page.
+   * The query of the page's address. Its `after` is the last entry of the previous page; absent on
+   * the first page.
    */
   readonly query: Readonly<Record<string, QueryValue>>
-  /** The value of `after` for the next page; absent on the last page. */
+  /** The `after` of the next page; absent on the last page. */
   readonly next: string | undefined
   readonly what: string
 }

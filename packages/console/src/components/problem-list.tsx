@@ -1,6 +1,5 @@
 import type { Problem } from '../api/response-types.ts'
 
-/** Problems of a document or a request: path, message and hint of each. */
 export function ProblemList({ problems }: { readonly problems: readonly Problem[] }) {
   return (
     <ul class="problems">

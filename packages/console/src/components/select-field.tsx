@@ -4,11 +4,10 @@ import { describedBy, FieldFrame, type FieldText } from './field-frame.tsx'
 export interface SelectFieldProps extends FieldText {
   readonly value: string
   readonly onInput: (value: string) => void
-  /** The values, each with the text that the user sees. */
+  /** Pairs of a value and the text that the user sees. */
   readonly options: readonly (readonly [string, string])[]
 }
 
-/** A field with a fixed list of values. */
 export function SelectField({ value, onInput, options, ...text }: SelectFieldProps) {
   const id = useId()
   return (

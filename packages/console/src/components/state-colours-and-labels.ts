@@ -19,9 +19,8 @@ const tones: Readonly<Record<string, Tone>> = {
   running: 'busy',
 }
 
-/** The colour of a state. States that the console does not know are neutral. */
+/** The colour of a state. */
 export const toneOf = (state: string): Tone => tones[state] ?? 'plain'
 
-/** The text that shows a state, for example `dead-lettered`. */
 export const labelOf = (state: string): string =>
   state === 'dead_lettered' ? 'dead-lettered' : state.replaceAll('_', ' ')

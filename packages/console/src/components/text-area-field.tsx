@@ -9,7 +9,7 @@ export interface TextAreaFieldProps extends FieldText {
   readonly areaRef?: Ref<HTMLTextAreaElement>
 }
 
-/** A field for several lines of text, with letters of equal width. */
+/** A field for several lines of monospaced text. */
 export function TextAreaField({ value, onInput, rows, areaRef, ...text }: TextAreaFieldProps) {
   const id = useId()
   return (

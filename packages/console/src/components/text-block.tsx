@@ -1,4 +1,4 @@
-/** Text with letters of equal width in a frame that scrolls. */
+/** Monospaced text in a frame that scrolls. */
 export function TextBlock({ label, text }: { readonly label: string; readonly text: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the frame scrolls, so the keyboard must reach it.

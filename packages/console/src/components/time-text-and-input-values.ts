@@ -8,13 +8,13 @@ const format = new Intl.DateTimeFormat('en-GB', {
   hourCycle: 'h23',
 })
 
-/** Formats an ISO 8601 time in the zone of the user, for example `26 Nov 2026, 03:12:45`. */
+/** An ISO 8601 time in the zone of the user, for example `26 Nov 2026, 03:12:45`. */
 export function localTime(iso: string): string {
   const at = new Date(iso)
   return Number.isNaN(at.getTime()) ? iso : format.format(at)
 }
 
-/** Formats an ISO 8601 time in UTC, for example `2026-11-26 02:12:45.120 UTC`. */
+/** An ISO 8601 time in UTC, for example `2026-11-26 02:12:45.120 UTC`. */
 export function utcTime(iso: string): string {
   const at = new Date(iso)
   return Number.isNaN(at.getTime()) ? iso : `${at.toISOString().replace('T', ' ').replace('Z', '')} UTC`
@@ -27,10 +27,7 @@ const units: readonly (readonly [string, number])[] = [
   ['s', 1],
 ]
 
-/**
- * Formats milliseconds in their two largest units, for example `3 h 5 min`. Less than a second is
- * shown in ms.
- */
+/** Formats milliseconds in their two largest units, for example `3 h 5 min`. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   let seconds = Math.round(ms / 1000)
@@ -43,19 +40,13 @@ export function durationText(ms: number): string {
   return parts.slice(0, 2).join(' ')
 }
 
-/**
- * Converts epoch milliseconds to the value of a `datetime-local` field: `YYYY-MM-DDTHH:MM` in local
- * time.
- */
+/** Converts epoch milliseconds to the value of a `datetime-local` field, in local time. */
 export function localInput(epochMs: number): string {
   const at = new Date(epochMs - new Date(epochMs).getTimezoneOffset() * 60_000)
   return at.toISOString().slice(0, 16)
 }
 
-/**
- * Converts the value of a `datetime-local` field to ISO 8601; `undefined` for an empty or invalid
- * value.
- */
+/** Converts the value of a `datetime-local` field to ISO 8601; `undefined` if empty or invalid. */
 export function isoOfInput(value: string): string | undefined {
   const at = new Date(value)
   return value === '' || Number.isNaN(at.getTime()) ? undefined : at.toISOString()

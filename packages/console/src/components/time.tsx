@@ -1,6 +1,6 @@
 import { localTime, utcTime } from './time-text-and-input-values.ts'
 
-/** A time in the zone of the user; its UTC time appears when the pointer is over it. */
+/** A time in the zone of the user, with the UTC time as tooltip. */
 export function Time({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return null
   return (

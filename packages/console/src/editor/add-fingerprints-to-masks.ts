@@ -4,11 +4,9 @@ import type { ConfigObject, JsonDocument } from '../api/response-types.ts'
 import { withValueAt } from './document-text.ts'
 
 /**
- * The document of a configuration object as the editor shows it, with masked secrets. In a list
- * with several entries, each masked secret also has its fingerprint, for example `*** (5d41402a)`.
- * With the fingerprint, the operator service finds the stored secret even after the user has
- * removed or moved other entries. The secrets of a webhook with an id have no fingerprint here,
- * because the operator service finds them by the id.
+ * Returns the document for the editor. In a list with several entries, each masked secret gets its
+ * fingerprint, for example `*** (5d41402a)`. By the fingerprint, the operator service finds the
+ * stored secret even if entries were moved or removed. A webhook with an id needs no fingerprint.
  */
 export function editedDocument({
   document,

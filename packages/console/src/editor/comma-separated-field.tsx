@@ -3,9 +3,8 @@ import { TextField, type TextFieldProps } from '../components/text-field.tsx'
 import { entriesOf } from './document-text.ts'
 
 /**
- * A field for a list of texts, separated by commas. `value` is the list of the document. The field
- * shows the typed text as long as it has the same entries as `value`. If the field always showed
- * `value`, a comma at the end would disappear before the user can type the next entry.
+ * A field for a list of texts, separated by commas. If `value` has the entries of the typed text,
+ * the field shows the typed text, to keep a comma at the end while the user types.
  */
 export function ListField({ value, onInput, ...props }: TextFieldProps) {
   const [typed, setTyped] = useState(value)

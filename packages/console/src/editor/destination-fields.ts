@@ -2,7 +2,6 @@ import { valueAt } from '../../../../src/core/settings/settings-problem.ts'
 import type { JsonDocument } from '../api/response-types.ts'
 import { entriesOf } from './document-text.ts'
 
-/** A field of the form of a destination. */
 export interface FormField {
   readonly label: string
   readonly path: readonly (string | number)[]
@@ -53,7 +52,7 @@ export const policyFields: readonly FormField[] = [
   },
 ]
 
-/** The text of a form field: the value at the field's path in the document. */
+/** The value at the field's path, as text. */
 export function fieldText({ path, isList = false }: FormField, document: JsonDocument): string {
   const value = valueAt(document, path)
   if (value === undefined || value === null) return ''
@@ -62,8 +61,8 @@ export function fieldText({ path, isList = false }: FormField, document: JsonDoc
 }
 
 /**
- * Converts the text of a form field to its value in the document. For an empty text, returns
- * `undefined`, which removes the key from the document.
+ * Converts the text of a form field to its value. The result for an empty text, `undefined`,
+ * removes the key from the document.
  */
 export function fieldValue({ isList = false, type }: FormField, text: string): unknown {
   if (text.trim() === '') return undefined

@@ -10,15 +10,15 @@ import { otherProblems, problemsAt } from './problem-places.ts'
 
 export interface DestinationFormProps extends DocumentFormProps {
   /**
-   * Whether the form has a field for the shared secret. The form for a new destination has this
-   * field. For a stored destination, the dialog for rotation makes a new secret instead.
+   * Whether the form has a field for the shared secret. A stored destination gets a new secret by
+   * the dialog for rotation instead.
    */
   readonly hasSecret: boolean
 }
 
 const maxWebhooks = 5
 
-/** A form with the most used fields of a destination. The JSON editor shows all fields. */
+/** A form with the most used fields of a destination. */
 export function DestinationForm({ document, onDocument, problems, hasSecret }: DestinationFormProps) {
   const { webhooks } = document
   const count = Array.isArray(webhooks) ? webhooks.length : 0

@@ -9,7 +9,7 @@ export interface DocumentEditorProps {
   readonly text: string
   readonly onText: (text: string) => void
   readonly check: Check
-  /** The form with the most used fields of the document. */
+  /** The form with the most used fields. */
   readonly form: (props: DocumentFormProps) => ComponentChildren
 }
 
@@ -21,7 +21,7 @@ export interface DocumentFormProps {
 
 const noProblems: readonly Problem[] = []
 
-/** Edits a document, as a form with the most used fields or as JSON. */
+/** Edits a document as a form or as JSON. */
 export function DocumentEditor({ text, onText, check, form }: DocumentEditorProps) {
   const [isJson, setJson] = useState(false)
   const parsed = parseText(text)
@@ -47,7 +47,7 @@ export function DocumentEditor({ text, onText, check, form }: DocumentEditorProp
   )
 }
 
-/** The result of the check in words. The problems are shown at their fields. */
+/** The result of the check in words, without the problems, which are shown at their fields. */
 function CheckResult({ check }: { readonly check: Check }) {
   return (
     <p class={`check check-${check.kind}`} role="status">

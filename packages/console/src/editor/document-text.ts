@@ -2,14 +2,12 @@ import type { JsonDocument } from '../api/response-types.ts'
 
 type Path = readonly (string | number)[]
 
-/** A document as the editor shows it. */
 export const textOf = (document: JsonDocument): string => JSON.stringify(document, null, 2)
 
 export type ParsedText =
   | { readonly kind: 'document'; readonly document: JsonDocument }
   | { readonly kind: 'wrong'; readonly message: string }
 
-/** Parses the text of the editor. Returns the document, or what is wrong with the text. */
 export function parseText(text: string): ParsedText {
   try {
     const value: unknown = JSON.parse(text)
@@ -22,8 +20,8 @@ export function parseText(text: string): ParsedText {
 }
 
 /**
- * Returns a copy of the document with another value at a path. The value `undefined` removes the
- * key or the list entry at the path, and also the objects that become empty.
+ * Returns a copy of the document with this value at the path. `undefined` removes the key or the
+ * list entry, and then the objects that become empty.
  */
 export function withValueAt(document: JsonDocument, path: Path, value: unknown): JsonDocument {
   return (replaced(document, path, value) ?? {}) as JsonDocument
@@ -44,7 +42,7 @@ function replaced(node: unknown, [key, ...rest]: Path, value: unknown): unknown 
   return others.length === 0 ? undefined : Object.fromEntries(others)
 }
 
-/** Splits a text such as `a, b` at commas and white space. */
+/** Splits a text like `a, b` at commas and white space. */
 export function entriesOf(text: string): readonly string[] {
   return text
     .split(/[,\s]+/)

@@ -10,7 +10,7 @@ export interface JsonFormProps {
   readonly problems: readonly Problem[]
 }
 
-/** The whole document as JSON. Each problem has a button that selects its line. */
+/** The document as JSON. Each problem has a button that selects its line. */
 export function JsonForm({ text, onText, problems }: JsonFormProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const select = (offset: number): void => {

@@ -20,10 +20,10 @@ export interface DocumentToCheck {
 
 /** Milliseconds without a key press after which a text is checked. */
 const pauseMs = 500
-/** Milliseconds between a check without a result and its repetition. */
+/** Milliseconds until a check without a result is repeated. */
 export const repeatMs = 5000
 
-/** Lets the operator service check a document while the user edits it. The check writes nothing. */
+/** Lets the operator service check a document while the user edits it. Nothing is saved. */
 export function useDocumentCheck({ path, expects, text, isChanged }: DocumentToCheck): Check {
   const { api, isPaused } = useSession()
   const [checked, setChecked] = useState<{ text: string; check: Check }>()
@@ -46,8 +46,7 @@ export function useDocumentCheck({ path, expects, text, isChanged }: DocumentToC
     }
   }, [api, isPaused, path, expects, text, isChanged])
   if (!isChanged || path === undefined) return { kind: 'unchanged' }
-  // While a new check runs, the result of the previous check stays. Otherwise, the problems would
-  // disappear for a moment, and the fields below them would jump.
+  // The previous result stays during a check, so that the fields do not jump.
   return checked?.check ?? { kind: 'checking' }
 }
 
@@ -64,9 +63,8 @@ async function checkOf(text: string, send: (body: unknown) => Promise<ChangeResu
 }
 
 /**
- * Whether an error is about the document: the operator service refused the document, or the stored
- * object has another version than `expects`. Other errors are about the session, the rate of
- * requests, or a service that does not respond.
+ * Whether an error is about the document or its version, and not about the session, the rate of
+ * requests, or an unavailable service.
  */
 const isAboutDocument = ({ status }: ApiError): boolean =>
   status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status)

@@ -2,10 +2,9 @@
 export const consoleBase = '/console'
 
 /**
- * The decoded part of the browser's address after a path of the console, for example the id in
- * `/console/messages/<id>`. The router's parameters are not used, because the router decodes only
- * some characters: an id with `%` or `/` would differ from the original. A text that is not encoded
- * correctly is returned unchanged.
+ * The decoded rest of the browser's address after a path of the console, for example the id in
+ * `/console/messages/<id>`. The router decodes its parameters only partly, so an id with `%` or `/`
+ * would be wrong. Incorrectly encoded text is returned unchanged.
  */
 export function restOfAddress(pathname: string, path: string): string {
   const rest = pathname.slice(`${consoleBase}${path}/`.length)

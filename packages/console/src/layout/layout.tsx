@@ -7,7 +7,7 @@ import { ErrorMessage } from '../components/error-message.tsx'
 import { useSession } from '../session/session-context.ts'
 import { Navigation } from './navigation.tsx'
 
-/** The frame of every page: the navigation, the user, and the content. */
+/** The frame of every page: navigation, user and content. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const { session, signOut } = useSession()
   const [error, setError] = useState<ApiError>()

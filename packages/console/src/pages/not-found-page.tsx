@@ -2,7 +2,6 @@ import { Link } from 'wouter-preact'
 import { EmptyState } from '../components/empty-state.tsx'
 import { Page } from '../components/page.tsx'
 
-/** The page for an address that the console does not have. */
 export function NotFoundPage() {
   return (
     <Page title="Page not found">

@@ -8,9 +8,8 @@ import { SessionOfPage } from './session-context.ts'
 import { useCookieSession } from './use-cookie-session.ts'
 
 /**
- * Shows the page to a user with a session. Without a session, it shows the sign-in at the same
- * address. If the session ends while the user works, the sign-in covers the page, and the page
- * keeps the typed text.
+ * Shows the page to a user with a session, and the sign-in to others. If the session ends, the
+ * sign-in covers the page, which keeps the typed text.
  */
 export function SessionGate({ children }: { readonly children: ComponentChildren }) {
   const { state, api, read, enter, signOut } = useCookieSession()

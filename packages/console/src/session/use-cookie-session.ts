@@ -14,22 +14,20 @@ export type SessionState =
 export interface CookieSession {
   readonly state: SessionState
   readonly api: ApiClient
-  /** Reads the session of the cookie from the operator API. */
   readonly read: () => void
-  /** Shows the console with this session, which has just begun. */
+  /** Shows the console with a session that has just begun. */
   readonly enter: (session: Session) => void
   /**
-   * Ends the session. Resolves with the error if the session may still be valid. In this case, the
-   * user stays signed in.
+   * Ends the session. If the session may still be valid, resolves with the error, and the user
+   * stays signed in.
    */
   readonly signOut: () => Promise<ApiError | undefined>
 }
 
-/** The session that belongs to the cookie of the browser. All tabs share the cookie. */
+/** The session of the browser's cookie, which all tabs share. */
 export function useCookieSession(): CookieSession {
   const [state, setState] = useState<SessionState>({ kind: 'loading' })
   const token = useRef<string>()
-  /** How often the user has signed out. */
   const signOuts = useRef(0)
   const lastRead = useRef(Promise.resolve())
   const api = useMemo(
@@ -51,7 +49,7 @@ export function useCookieSession(): CookieSession {
     token.current = session.csrfToken
     setState({ kind: 'signed_in', session })
   }
-  // Reads the session. Ignores the answer if the user has signed out after the request was sent.
+  // Reads the session. Ignores the answer if the user signs out before it arrives.
   const read = (): void => {
     const before = signOuts.current
     const isOutdated = (): boolean => signOuts.current !== before
@@ -62,16 +60,14 @@ export function useCookieSession(): CookieSession {
       failure => {
         const error = toApiError(failure)
         if (error.status === 401 || isOutdated()) return
-        // A page that is already shown stays, even if the session has ended, so that the text that
-        // the user has typed is kept.
+        // A page that is already shown stays, to keep the text that the user has typed.
         setState(current => ('session' in current ? current : { kind: 'failed', error }))
       },
     )
   }
   useEffect(read, [api])
   useEffect(() => {
-    // When the tab is shown again, read the session again, because another tab may have signed in
-    // or out with the same cookie.
+    // Another tab may have signed in or out with the same cookie.
     const onVisibility = (): void => {
       if (!document.hidden && token.current !== undefined) read()
     }
@@ -83,8 +79,8 @@ export function useCookieSession(): CookieSession {
   const signOut = async (): Promise<ApiError | undefined> => {
     let error = await endSession()
     if (error?.code === 'invalid_csrf_token') {
-      // The user has signed in again in another tab, so the cookie belongs to a new session. The
-      // callback `onOtherSession` reads this session. Wait until its CSRF token is known.
+      // The user has signed in again in another tab, and `onOtherSession` reads the new session.
+      // Wait until its CSRF token is known.
       await lastRead.current
       error = await endSession()
     }

@@ -2,10 +2,7 @@ import type { Audience } from '../../api/response-types.ts'
 
 type AudienceDestination = NonNullable<Audience['destinations']>[number]
 
-/**
- * One row of the table: an audience at one of its destinations, or an audience that has no
- * destination.
- */
+/** An audience at one destination, or an audience without destinations. */
 export interface AudienceRow {
   readonly audience: Audience
   readonly destination: AudienceDestination | undefined

@@ -12,7 +12,7 @@ import { audienceRows } from './audience-rows.ts'
 
 const count = (value: number | undefined): string | undefined => (value === undefined ? undefined : countText(value))
 
-/** The audiences with the sync status of each of their destinations. */
+/** The audiences with the sync status of each destination. */
 export function AudiencesPage() {
   const loaded = useData<AudienceList>('/v1/audiences', 30_000)
   return (
@@ -68,10 +68,7 @@ export function AudiencesPage() {
   )
 }
 
-/**
- * The start of the last sync. Shows nothing while the operator service has not read the
- * memberships, because the last sync is then unknown.
- */
+/** The start of the last sync. Empty while the operator service has not read the memberships. */
 function LastSync({ audience }: { readonly audience: Audience }) {
   const at = audience.lastSync?.beganAt
   if (audience.lastSync === undefined) return undefined

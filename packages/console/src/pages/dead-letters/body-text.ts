@@ -1,4 +1,3 @@
-/** A body as readable text: JSON is indented, other text stays as it is. */
 export function bodyText(body: unknown): string {
   if (typeof body !== 'string') return JSON.stringify(body, null, 2)
   try {

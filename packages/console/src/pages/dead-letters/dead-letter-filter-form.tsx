@@ -6,10 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { inputOf, timeOf } from './dead-letter-filters-and-inputs.ts'
 
-/**
- * The form with the filters of the dead letters. It changes the address of the page, from which the
- * list takes its filters.
- */
+/** A form that changes the address of the page, from which the list takes its filters. */
 export function DeadLetterFilterForm({ filters }: { readonly filters: DeadLetterFilters }) {
   const [, navigate] = useLocation()
   const [text, setText] = useState({

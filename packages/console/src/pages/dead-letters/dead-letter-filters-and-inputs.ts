@@ -2,25 +2,24 @@ import { withoutEmpty } from '../../api/query-parameters.ts'
 import type { DeadLetterFilters } from '../../api/response-types.ts'
 import { isoOfInput, localInput } from '../../components/time-text-and-input-values.ts'
 
-/** The names of the filters of a list of dead letters, as in the address of the page. */
+/** The filters of a list of dead letters, as named in the address. */
 export const filterNames = ['destination', 'reason', 'outcome', 'since', 'until', 'message'] as const
 
 /**
- * Whether a dead letter has a destination. The value is `-` if Hookline dead-lettered the event
- * before it selected destinations.
+ * Whether a dead letter has a destination. The value `-` means that the event was dead-lettered
+ * before its destinations were selected.
  */
 export const hasDestination = (destination: string | undefined): destination is string =>
   destination !== undefined && destination !== '-'
 
-/** Reads the filters from the query of the address, without those that are empty. */
 export function filtersOf(query: string): DeadLetterFilters {
   const given = new URLSearchParams(query)
   return withoutEmpty(Object.fromEntries(filterNames.map(name => [name, given.get(name) ?? ''])))
 }
 
 /**
- * Converts a time of the filters to the value of its field. The value is empty for a text that the
- * field cannot show, for example the duration `24h`.
+ * Converts a time of the filters to the value of its field; empty for a text that the field cannot
+ * show, for example `24h`.
  */
 export function inputOf(time = ''): string {
   const at = Date.parse(time)
@@ -29,7 +28,7 @@ export function inputOf(time = ''): string {
 
 /**
  * Converts the value of a field, `input`, to a time for the filters. If the user has not edited the
- * field, returns `before`, the time that the filters had, unchanged.
+ * field, returns the earlier time, `before`.
  */
 export const timeOf = (input: string, before: string | undefined): string | undefined =>
   input === inputOf(before) ? before : isoOfInput(input)
@@ -40,20 +39,13 @@ export function filterText(filters: DeadLetterFilters): string {
   return parts.length === 0 ? 'all dead letters' : parts.join(', ')
 }
 
-/**
- * The title of a list that shows no dead letters. With `hasMore`, the next page continues the
- * search and may still find dead letters.
- */
+/** The title of an empty list. */
 export function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
   if (hasMore) return 'No dead letter found so far.'
   return isFiltered ? 'No dead letter matches the filters.' : 'There are no dead letters.'
 }
 
-/**
- * The notice above a partial list. If `hasMore` is true, the list may lack dead letters, and the
- * next page continues the search for them. If `hasMore` is false, there were too many dead letters
- * to check which of them were replayed, so the list may contain replayed ones.
- */
+/** The notice above a partial list. */
 export const partialText = (hasMore: boolean): string =>
   hasMore
     ? 'The search ended at its limit of records or time. Choose "Next page" to search older dead letters.'

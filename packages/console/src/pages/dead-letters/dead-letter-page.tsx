@@ -55,9 +55,8 @@ export function DeadLetterPage({ id }: { readonly id: string }) {
       </LoadedData>
       {isAsking && data !== undefined && (
         <ReplayDialog
-          // The destination is `-` for a dead letter without one. The filter by destination is
-          // needed even then: without it, the replay would include the dead letters of the message
-          // at every destination.
+          // Without the filter by destination (`-` for a dead letter without one), the replay would
+          // include the dead letters of the message at every destination.
           filters={withoutEmpty({ destination: data.destination, message: data.messageId })}
           onStarted={job => {
             setAsking(false)

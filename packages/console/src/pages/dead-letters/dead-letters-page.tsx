@@ -17,7 +17,7 @@ import { DeadLetterTable } from './dead-letter-table.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { ReplayProgressPanel } from './replay-progress-panel.tsx'
 
-/** Maximum number of dead letters on a page. */
+/** Dead letters per page. */
 const limit = 100
 
 /** The dead letters of the installation, newest first, and their replay. */
@@ -28,9 +28,7 @@ export function DeadLettersPage() {
   const after = new URLSearchParams(query).get('after') ?? undefined
   const loaded = useData<Answer>(pathWith('/v1/dead-letters', { limit, ...filters, after }), 10_000)
   /**
-   * The filters of the dialog; `undefined` while the dialog is closed. The dialog has its own
-   * filters, because those of the address can change while it is open, for example with the Back
-   * button of the browser.
+   * The filters of the open dialog. The filters in the address can change while the dialog is open.
    */
   const [asked, setAsked] = useState<DeadLetterFilters>()
   const [replay, setReplay] = useState<string>()

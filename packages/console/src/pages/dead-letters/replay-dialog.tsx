@@ -21,8 +21,8 @@ export interface ReplayDialogProps {
 const replayPath = (id: string): string => `/v1/replays/${encodeURIComponent(id)}`
 
 /**
- * The dialog that starts a replay. It makes a dry run first, and shows what the replay would do.
- * When the dialog is closed, it cancels the dry run.
+ * Starts a replay after a dry run that shows what the replay would do. Closing the dialog cancels
+ * the dry run.
  */
 export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps) {
   const trial = useChange()
@@ -39,7 +39,7 @@ export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps)
     void created.then(job => setTrialId(job?.id))
     return () => {
       void created.then(job => {
-        // The dialog is closed. Cancel the dry run, because other replays wait for its end.
+        // Other replays wait for the end of the dry run, so cancel it when the dialog is closed.
         if (job !== undefined && !hasTrialEnded.current) void trial.send('DELETE', replayPath(job.id))
       })
     }

@@ -3,7 +3,7 @@ import type { Replay } from '../../api/job-types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
 import { isActive } from '../jobs/job-texts-and-order.ts'
 
-/** Why a dead letter cannot be replayed, for each refusal of the operator API. */
+/** Why a dead letter cannot be replayed, by refusal of the operator API. */
 const refusalTexts: Readonly<Record<string, string>> = {
   unknown_destination: 'the destination is not in the configuration',
   disabled: 'the destination is disabled',
@@ -13,7 +13,6 @@ const refusalTexts: Readonly<Record<string, string>> = {
   unreadable: 'the record has invalid headers or its event cannot be decoded',
 }
 
-/** The result of a dry run in words. */
 export function dryRunText({
   state,
   progress,

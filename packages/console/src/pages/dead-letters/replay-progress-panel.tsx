@@ -8,7 +8,7 @@ import { JobProgress } from '../jobs/job-progress.tsx'
 
 export interface ReplayProgressPanelProps {
   readonly id: string
-  /** Called when the state of the replay or its number of replayed dead letters has changed. */
+  /** Called when the state or the number of replayed dead letters has changed. */
   readonly onProgress: () => void
 }
 

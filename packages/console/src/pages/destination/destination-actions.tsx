@@ -18,8 +18,7 @@ type OpenDialog = StateSwitch | 'test' | 'preview' | 'rotate' | 'delete'
 
 /**
  * The buttons of a destination. If the configuration file defines the destination, the buttons that
- * change it are absent. The exception is Enable, which is shown if Hookline has disabled the
- * destination automatically.
+ * change it are absent, except Enable after an automatic disabling.
  */
 export function DestinationActions({ object, onChanged }: DestinationActionsProps) {
   const canOperate = useCanOperate()

@@ -16,7 +16,6 @@ import { HourlyResultsPanel } from './hourly-results-panel.tsx'
 import { ResultsPanel } from './results-panel.tsx'
 import { StatusPanel } from './status-panel.tsx'
 
-/** One destination: its status, its results and failures, and its settings. */
 export function DestinationPage({ id }: { readonly id: string }) {
   const loaded = useData<ConfigObject>(destinationPath(id), 10_000)
   const status = useData<DestinationStatus>(`${destinationPath(id)}/status`, 5000)

@@ -7,7 +7,7 @@ import { Time } from '../../components/time.tsx'
 import { durationText } from '../../components/time-text-and-input-values.ts'
 import { noFailuresText } from './no-failures-text.ts'
 
-/** The last failed attempts of a destination, each with a link to its message. */
+/** The last failed attempts, each with a link to its message. */
 export function FailuresPanel({ status }: { readonly status: DestinationStatus }) {
   const { lastFailures = [] } = status
   const none = noFailuresText(status)

@@ -4,19 +4,19 @@ export interface FirstDelivery {
   /**
    * The state in the last hour:
    * - `delivered`: at least one delivery succeeded.
-   * - `failing`: there were failed attempts or dead letters, but no success.
-   * - `waiting`: there are no results yet.
+   * - `failing`: failed attempts or dead letters, but no success.
+   * - `waiting`: no results yet.
    * - `unknown`: the operator service does not report results.
    */
   readonly kind: 'delivered' | 'failing' | 'waiting' | 'unknown'
   readonly delivered: number
-  /** Number of failed attempts in the last hour. */
+  /** Failed attempts. */
   readonly failed: number
   readonly deadLettered: number
 }
 
 /**
- * The progress of a new destination towards its first delivery, from its results of the last hour.
+ * The progress of a new destination towards its first delivery, from the results of the last hour.
  */
 export function firstDeliveryOf(status: Pick<DestinationStatus, 'results'> | undefined): FirstDelivery {
   const hour = status?.results?.lastHour

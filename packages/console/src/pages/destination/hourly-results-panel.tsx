@@ -21,7 +21,7 @@ const columns: readonly Column<HourOfResults>[] = [
   { title: 'Waiting in retry topics', isNumber: true, cell: ({ waiting }) => countText(waiting) },
 ]
 
-/** The results of a destination in each of the last 24 hours, as a chart and as a table. */
+/** The results of each of the last 24 hours, as a chart and as a table. */
 export function HourlyResultsPanel({ id }: { readonly id: string }) {
   const loaded = useData<Ledger>(`/v1/ledger?destination=${encodeURIComponent(id)}`, 60_000)
   return (

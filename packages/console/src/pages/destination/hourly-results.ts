@@ -4,7 +4,7 @@ export type HourOfResults = Omit<LedgerRow, 'destination'>
 
 const hourMs = 3_600_000
 
-/** The results of each hour of the ledger of one destination. An hour without a row has zeros. */
+/** Results per hour. An hour without a row in the ledger has zeros. */
 export function hourlyResults({
   since,
   until,

@@ -5,10 +5,7 @@ export interface NoFailuresText {
   readonly reason: string
 }
 
-/**
- * Explains why the page shows no failed attempts. Returns `undefined` if there are failed attempts
- * to show.
- */
+/** Explains why no failed attempts are shown; `undefined` if there are some. */
 export function noFailuresText({
   lastFailures,
   partial,

@@ -61,7 +61,7 @@ export function PreviewDialog({ object, onClose }: { readonly object: ConfigObje
   )
 }
 
-/** Parses JSON; `undefined` if the text is not JSON. */
+/** Returns `undefined` if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

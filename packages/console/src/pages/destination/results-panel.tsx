@@ -11,7 +11,6 @@ const sharesOf = (results: Results): readonly Share[] => [
   { name: 'Dropped', count: results.dropped, tone: 'plain' },
 ]
 
-/** The results of a destination in the last hour and the last day. */
 export function ResultsPanel({ results }: { readonly results: DestinationStatus['results'] }) {
   return (
     <Panel title="Results">

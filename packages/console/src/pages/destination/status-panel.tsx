@@ -8,10 +8,7 @@ import { countText, rateText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
 
-/**
- * The current status of a destination: its circuit breaker, its requests, and its waiting
- * deliveries.
- */
+/** The circuit breaker, requests and waiting deliveries of a destination. */
 export function StatusPanel({ status }: { readonly status: DestinationStatus }) {
   const { circuitBreaker: breaker, requestsInProgress, inMemory, pace, pausedUntil, waiting, id } = status
   return (

@@ -37,7 +37,7 @@ export interface StateDialogProps {
   readonly onClose: () => void
 }
 
-/** A dialog in which the user confirms to pause, resume, enable or disable a destination. */
+/** A dialog to confirm that a destination is paused, resumed, enabled or disabled. */
 export function StateDialog({ id, to, onChanged, onClose }: StateDialogProps) {
   const { send, isRunning, error } = useChange()
   const { title, effect, action } = texts[to]

@@ -12,10 +12,7 @@ const pauseMs = 250
 
 const stateOptions = [['', 'All states'], ...objectStates.map(state => [state, state] as const)] as const
 
-/**
- * The form with the search and the filters. It changes the address of the page, from which the list
- * takes its filters.
- */
+/** A form that changes the address of the page, from which the list takes its filters. */
 export function DestinationFilterForm({ filters }: { readonly filters: DestinationFilters }) {
   const [, navigate] = useLocation()
   const sources = useData<PageOfSources>('/v1/sources?limit=500')
@@ -24,8 +21,8 @@ export function DestinationFilterForm({ filters }: { readonly filters: Destinati
   useEffect(() => setText({ q: filters.q, source: filters.source }), [filters.q, filters.source])
   useEffect(() => () => clearTimeout(timer.current), [])
   const show = (changed: Partial<DestinationFilters>): void => {
-    // Cancel the timer that would apply the typed text: it would later navigate with the old
-    // filters, and so undo this change. The call of `navigate` below also applies the typed text.
+    // Cancel the timer, which would later navigate with the old filters. The call of `navigate`
+    // below also applies the typed text.
     clearTimeout(timer.current)
     navigate(pathWith('/destinations', { ...filters, ...text, ...changed, after: '' }), { replace: true })
   }

@@ -1,7 +1,4 @@
-/**
- * The search, the filters and the page of the list of destinations. The address has them in its
- * query.
- */
+/** The search, filters and page of the list of destinations, as in the query of the address. */
 export interface DestinationFilters {
   readonly q: string
   readonly state: string
@@ -10,7 +7,6 @@ export interface DestinationFilters {
   readonly after: string
 }
 
-/** Reads the filters from the query of the address. */
 export function filtersOf(query: string): DestinationFilters {
   const given = new URLSearchParams(query)
   const text = (name: string): string => given.get(name) ?? ''

@@ -40,7 +40,7 @@ export function DestinationTable({ destinations, openBreakers }: DestinationTabl
   )
 }
 
-/** Shows the first of several values, and the number of the others. */
+/** Shows the first value, and the number of the others. */
 function Several({ values }: { readonly values: readonly string[] }) {
   const [first, ...others] = values
   if (first === undefined) return null

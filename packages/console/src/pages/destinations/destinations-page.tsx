@@ -14,7 +14,7 @@ import { DestinationFilterForm } from './destination-filter-form.tsx'
 import { filtersOf } from './destination-filters.ts'
 import { DestinationTable } from './destination-table.tsx'
 
-/** All destinations in pages of 100, with a search and filters that are in the address. */
+/** All destinations in pages of 100. The address has the search and the filters. */
 export function DestinationsPage() {
   const canOperate = useCanOperate()
   const filters = filtersOf(useQuery())

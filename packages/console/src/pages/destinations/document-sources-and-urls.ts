@@ -1,12 +1,11 @@
 import type { ConfigObject } from '../../api/response-types.ts'
 
-/** The sources of a destination, as its document lists them. */
 export function sourcesOf({ document }: Pick<ConfigObject, 'document'>): readonly string[] {
   const { sources } = document
   return Array.isArray(sources) ? sources.filter(each => typeof each === 'string') : []
 }
 
-/** The URLs of the webhooks of a destination, without the `/***` that masks their paths. */
+/** The URLs of the webhooks, without the `/***` that masks their paths. */
 export function urlsOf({ document }: Pick<ConfigObject, 'document'>): readonly string[] {
   const { webhooks } = document
   if (!Array.isArray(webhooks)) return []

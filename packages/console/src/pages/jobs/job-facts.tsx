@@ -5,7 +5,7 @@ import { Time } from '../../components/time.tsx'
 import { filterText } from '../dead-letters/dead-letter-filters-and-inputs.ts'
 import { type AnyJob, jobRateText, missingText } from './job-texts-and-order.ts'
 
-/** The facts of a job: what it replays or resends, and when it was created, started and ended. */
+/** What a job replays or resends, and when it was created, started and ended. */
 export function JobFacts({ job }: { readonly job: AnyJob }) {
   const { createdAt, createdBy, startedAt, endedAt } = job
   return (

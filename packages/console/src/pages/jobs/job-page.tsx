@@ -12,7 +12,7 @@ import { JobFacts } from './job-facts.tsx'
 import { JobProgress } from './job-progress.tsx'
 import { type AnyJob, isActive, titleOf } from './job-texts-and-order.ts'
 
-/** One job with its progress, and a button that cancels it. `list` is `replays` or `resends`. */
+/** One job with its progress and a cancel button. `list` is `replays` or `resends`. */
 export function JobPage({ list, id }: { readonly list: string; readonly id: string }) {
   const canOperate = useCanOperate()
   const path = `/v1/${list === 'resends' ? 'resends' : 'replays'}/${encodeURIComponent(id)}`

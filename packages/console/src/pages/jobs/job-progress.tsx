@@ -1,7 +1,6 @@
 import { Badge } from '../../components/badge.tsx'
 import { type AnyJob, doneOf, isActive, progressText } from './job-texts-and-order.ts'
 
-/** The state of a job, its progress as a bar and in words, and its error. */
 export function JobProgress({ job }: { readonly job: AnyJob }) {
   const { done, total } = doneOf(job)
   return (

@@ -6,11 +6,10 @@ import { countText, countWithNoun, rateText } from '../../components/number-text
 
 export type AnyJob = Replay | Resend
 
-/** The name of the list that a job belongs to, as in the addresses of the API and the console. */
+/** The list of a job, as named in the addresses of the API and the console. */
 export const listOf = ({ kind }: Pick<AnyJob, 'kind'>): 'replays' | 'resends' =>
   kind === 'replay' ? 'replays' : 'resends'
 
-/** The kind of a job as a title. */
 export function titleOf(job: AnyJob): string {
   if (job.dryRun === true) return `Dry run of a ${job.kind}`
   return job.kind === 'resend' ? 'Resend' : 'Replay'
@@ -18,10 +17,7 @@ export function titleOf(job: AnyJob): string {
 
 export const isActive = ({ state }: Pick<AnyJob, 'state'>): boolean => state === 'waiting' || state === 'running'
 
-/**
- * The number of records that a job has read (`done`) and must read (`total`). `total` is absent
- * while it is not known.
- */
+/** The records that a job has read (`done`), and must read (`total`; absent while not known). */
 export interface Done {
   readonly done: number
   readonly total?: number
@@ -33,7 +29,7 @@ export function doneOf(job: AnyJob): Done {
   return total === undefined ? { done } : { done, total: Math.max(total, done) }
 }
 
-/** The progress in words, for example `9 of 10 events read, 8 resent, 1 skipped`. */
+/** For example `9 of 10 events read, 8 resent, 1 skipped`. */
 export function progressText(job: AnyJob): string {
   const { progress } = job
   if (progress === undefined) return 'not started yet'
@@ -60,20 +56,17 @@ function replayResultText({ dryRun, counts }: Replay, progress: NonNullable<Repl
     : `${countText(progress.replayed)} replayed, ${countText(progress.refused)} not replayed`
 }
 
-/** The replays and the resends in one list, newest first. */
 export const newestFirst = (replays: readonly Replay[], resends: readonly Resend[]): readonly AnyJob[] =>
   [...replays, ...resends].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
 
-/** The rate of a job in words. */
 export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): string {
   if (rate !== undefined) return `at most ${rateText(rate)} messages per second`
   return kind === 'resend' ? `at most ${defaultResendRate} messages per second` : 'no limit'
 }
 
 /**
- * The partitions in which retention has removed records before a resend read them, in words. The
- * text says that only some events are missing, because the resend may have read others before the
- * removal.
+ * In words: the partitions in which retention has removed records before a resend could read all of
+ * them.
  */
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'

@@ -9,10 +9,7 @@ import { MessageSearch } from './message-search.tsx'
 import { spanOf } from './search-time-span.ts'
 import { TimelineView } from './timeline-view.tsx'
 
-/**
- * The page of one message, which shows what happened to it. Without an id, the page shows the
- * search for a message.
- */
+/** The page of one message or, without an id, the search for a message. */
 export function MessagePage({ id }: { readonly id: string | undefined }) {
   const span = spanOf(useQuery())
   const path = id === undefined ? undefined : pathWith(`/v1/messages/${encodeURIComponent(id)}`, { ...span })

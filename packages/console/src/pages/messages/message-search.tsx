@@ -8,14 +8,10 @@ import { type MessageSpan, messageAddress, spans } from './search-time-span.ts'
 
 export interface MessageSearchProps {
   readonly id: string
-  /**
-   * The time span in the address. A link to a message can have a span that the search form does not
-   * offer. The form then offers this span too.
-   */
+  /** The time span in the address. The form offers it in addition to `spans`. */
   readonly span: MessageSpan
 }
 
-/** The search for a message by its id, and by the time when it was received. */
 export function MessageSearch({ id, span }: MessageSearchProps) {
   const [, navigate] = useLocation()
   const [text, setText] = useState(id)

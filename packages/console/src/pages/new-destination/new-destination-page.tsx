@@ -12,10 +12,6 @@ import { DocumentEditor } from '../../editor/document-editor.tsx'
 import { parseText, textOf } from '../../editor/document-text.ts'
 import { useDocumentCheck } from '../../editor/use-document-check.ts'
 
-/**
- * The page that adds a destination. The page of the new destination then shows the progress towards
- * its first delivery.
- */
 export function NewDestinationPage() {
   return (
     <OperatePage title="Add a destination" purpose="To add a destination">
@@ -24,7 +20,6 @@ export function NewDestinationPage() {
   )
 }
 
-/** The document of the empty form: without sources, and with an empty URL. */
 const template: JsonDocument = { sources: [], webhooks: [{ url: '' }] }
 
 function NewDestinationForm() {

@@ -7,12 +7,12 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 
 export interface DeleteDialogProps {
   readonly object: ConfigObject
-  /** The text that says what the deletion causes. */
+  /** What the deletion causes. */
   readonly children: ComponentChildren
   readonly onClose: () => void
 }
 
-/** A dialog in which the user types the id of a destination or a source to confirm its deletion. */
+/** The user types the id of the destination or source to confirm its deletion. */
 export function DeleteDialog({ object, children, onClose }: DeleteDialogProps) {
   const [, navigate] = useLocation()
   const { send, isRunning, error } = useChange()

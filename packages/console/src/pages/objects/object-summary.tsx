@@ -5,7 +5,7 @@ import { Time } from '../../components/time.tsx'
 
 export interface ObjectSummaryProps {
   readonly object: ConfigObject
-  /** Further badges, shown after the badge with the state. */
+  /** Badges after the badge with the state. */
   readonly children?: ComponentChildren
 }
 

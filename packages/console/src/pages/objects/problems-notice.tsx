@@ -2,8 +2,8 @@ import type { ConfigObject } from '../../api/response-types.ts'
 import { ProblemList } from '../../components/problem-list.tsx'
 
 /**
- * Says why Hookline does not use a destination or a source, or which unknown sources a destination
- * of the configuration file names. Shows nothing if the object has no problems.
+ * Says why Hookline does not use a destination or source, or which unknown sources a destination of
+ * the configuration file names.
  */
 export function ProblemsNotice({ object: { kind, state, problems } }: { readonly object: ConfigObject }) {
   if (problems.length === 0) return null

@@ -19,7 +19,7 @@ export interface SettingsPanelProps {
   readonly onChanged: () => void
 }
 
-/** The settings of a destination or a source, with an editor for users who may change them. */
+/** The settings of a destination or source, with an editor for users who may change them. */
 export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
   const canOperate = useCanOperate()
   const [isEditing, setEditing] = useState(false)
@@ -45,7 +45,7 @@ export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
   )
 }
 
-/** The hint at the field for write keys while a user edits an existing source. */
+/** The hint at the write keys of an existing source. */
 const keptKeyHint =
   'To keep a stored key, do not change its *** and the text in brackets. That text is the start of the SHA-256 of the key.'
 

@@ -13,15 +13,12 @@ export interface FailingDestinationsPanelProps {
   readonly failing: readonly FailingDestination[]
   /**
    * How many of the destinations with an open circuit breaker are in `failing`, for example `100 of
-   * 5,000`. `undefined` if all of them are.
+   * 5,000`; `undefined` if all are.
    */
   readonly openBreakers: string | undefined
-  /**
-   * Whether the operator service has answered the request for dead letters. If not, the table
-   * leaves their numbers empty.
-   */
+  /** Whether the numbers of dead letters are known. If not, the table leaves them empty. */
   readonly hasDeadLetters: boolean
-  /** The text in place of the table when `failing` is empty. */
+  /** Shown instead of the table when `failing` is empty. */
   readonly none: NoFailingText
 }
 

@@ -5,21 +5,15 @@ import { hasDestination } from '../dead-letters/dead-letter-filters-and-inputs.t
 export interface FailingDestination {
   readonly id: string
   readonly hasOpenBreaker: boolean
-  /**
-   * Number of dead letters of this destination in the last hour, among the newest 100 dead letters
-   * of the installation.
-   */
+  /** Its dead letters of the last hour that are among the newest 100 of the installation. */
   readonly deadLetters: number
-  /** The reason of the newest dead letter of this destination. */
+  /** The reason of its newest dead letter. */
   readonly reason?: string
-  /** The time of the newest dead letter of this destination. */
+  /** The time of its newest dead letter. */
   readonly lastAt?: string
 }
 
-/**
- * The destinations with an open circuit breaker or with dead letters. Destinations with an open
- * circuit breaker come first, then destinations with the largest number of dead letters.
- */
+/** Destinations with an open circuit breaker come first, then those with the most dead letters. */
 export function failingDestinations(
   status: Pick<InstallationStatus, 'openBreakers'> | undefined,
   deadLetters: readonly DeadLetter[],

@@ -4,11 +4,9 @@ import { Figures } from '../../components/row-of-key-figures.tsx'
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
 
-/** The rates and the backlog of the installation in one row. */
 export function InstallationFigures({ status }: { readonly status: InstallationStatus }) {
   const { rates, groups, waiting, partial, openBreakers, openBreakerCount = openBreakers?.length ?? 0 } = status
-  // Show only the lag of the events topic, because the retry topics also have records that are not
-  // due.
+  // Show only the lag of the events topic: retry topics also have records that are not due.
   const lag = groups.flatMap(({ topics }) => topics).find(({ topic }) => topic.endsWith('.events'))?.lag
   const isWaitingUnknown = partial === true && waiting.length === 0
   const rate = (value: number | undefined) => (value === undefined ? undefined : rateText(value))

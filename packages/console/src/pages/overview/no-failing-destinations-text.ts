@@ -6,9 +6,9 @@ export interface NoFailingText {
 }
 
 /**
- * The text in place of an empty list of failing destinations. It says that no destination is
- * failing only if all circuit breakers and all dead letters of the last hour are known. `letters`
- * is the first page of these dead letters. If it has a next page, some of them are unknown.
+ * The text for an empty list of failing destinations. The text says that no destination is failing
+ * only if all circuit breakers and dead letters of the last hour are known. `letters` is the first
+ * page of these dead letters.
  */
 export function noFailingText(
   status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,

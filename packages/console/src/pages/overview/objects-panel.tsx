@@ -7,7 +7,7 @@ import { countText, shareText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
 import { ProblemList } from '../../components/problem-list.tsx'
 
-/** The number of destinations in each state, and the destinations and sources with problems. */
+/** The number of destinations by state, and the destinations and sources with problems. */
 export function ObjectsPanel({ status }: { readonly status: InstallationStatus }) {
   const { destinations, sources, problems, problemCount } = status
   const share = shareText(problems, problemCount)

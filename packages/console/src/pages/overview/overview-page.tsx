@@ -17,7 +17,6 @@ import { ProcessesPanel } from './processes-panel.tsx'
 import { noRates, withRates } from './rate-history.ts'
 import { RatesPanel } from './rates-panel.tsx'
 
-/** The state of the whole installation. Destinations that need attention come first. */
 export function OverviewPage() {
   const loaded = useData<InstallationStatus>('/v1/status', 5000)
   const letters = useData<PageOfDeadLetters>(pathWith('/v1/dead-letters', { since: '1h', limit: 100 }), 15_000)

@@ -8,7 +8,6 @@ import { Time } from '../../components/time.tsx'
 const partitionCount = ({ partitions }: RunningProcess): string | undefined =>
   partitions === undefined ? undefined : countText(partitions)
 
-/** The processes of the installation with their services and versions. */
 export function ProcessesPanel({ processes }: { readonly processes: readonly RunningProcess[] | undefined }) {
   return (
     <Panel title="Processes" isWide>

@@ -4,8 +4,8 @@ import { type RateHistory, timesShown } from './rate-history.ts'
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 
 /**
- * A chart of new deliveries, successful deliveries and failed attempts per second. The figures
- * above it have the current values as text.
+ * New deliveries, successful deliveries and failed attempts per second. The figures above the chart
+ * have the current values as text.
  */
 export function RateChart({ history }: { readonly history: RateHistory }) {
   return (

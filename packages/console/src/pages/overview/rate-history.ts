@@ -1,9 +1,6 @@
 import type { InstallationStatus } from '../../api/response-types.ts'
 
-/**
- * The data of the chart of the rates: a list of times in epoch seconds, and a list of values for
- * each rate. All lists have the same length.
- */
+/** The rates over time. `times` are in epoch seconds. All lists have the same length. */
 export interface RateHistory {
   readonly times: readonly number[]
   readonly admitted: readonly number[]
@@ -17,8 +14,7 @@ export const noRates: RateHistory = { times: [], admitted: [], delivered: [], fa
 const maxPoints = 360
 
 /**
- * Returns the history with the rates of one more status. A status without rates, or not newer than
- * the last one, is ignored.
+ * Adds the rates of a status. A status without rates, or not newer than the last one, is ignored.
  */
 export function withRates(history: RateHistory, { at, rates }: Pick<InstallationStatus, 'at' | 'rates'>): RateHistory {
   const time = Date.parse(at) / 1000
@@ -35,9 +31,7 @@ export function withRates(history: RateHistory, { at, rates }: Pick<Installation
 /** Minimum time span of the chart, in seconds. */
 const minSpan = 60
 
-/**
- * The first and the last time of the chart, in epoch seconds. They are at least `minSpan` apart.
- */
+/** The first and the last time of the chart, in epoch seconds, at least `minSpan` apart. */
 export const timesShown = (times: readonly number[]): [number, number] => {
   const first = times[0] ?? 0
   return [first, Math.max(times.at(-1) ?? 0, first + minSpan)]

@@ -3,7 +3,6 @@ import { Panel } from '../../components/panel.tsx'
 import { RateChart } from './rate-chart.tsx'
 import type { RateHistory } from './rate-history.ts'
 
-/** The chart of deliveries and failed attempts per second since the page was opened. */
 export function RatesPanel({ history, isKnown }: { readonly history: RateHistory; readonly isKnown: boolean }) {
   return (
     <Panel title="Deliveries and failed attempts per second since this page was opened" isWide>

@@ -18,14 +18,12 @@ const hourMs = 60 * minuteMs
 const lastHour = (destination: string): ResendForm => ({
   ...{ destination, types: [], userIds: '', rate: '' },
   since: localInput(Date.now() - hourMs),
-  // The field `until` has no seconds, so the current minute would exclude the newest events. The
-  // default is therefore one minute later.
+  // The field has no seconds, so the current minute would exclude the newest events. The default is
+  // therefore one minute later.
   until: localInput(Date.now() + minuteMs),
 })
 
-/**
- * The form of a resend. When the resend has been created, the page of its job shows the progress.
- */
+/** The form that creates a resend. */
 export function ResendEvents({ destination }: { readonly destination: string }) {
   const [, navigate] = useLocation()
   const { send, isRunning, error } = useChange()

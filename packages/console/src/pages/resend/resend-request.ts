@@ -2,7 +2,7 @@ import { callTypes } from '../../../../../src/core/message/message.ts'
 import { withoutEmpty } from '../../api/query-parameters.ts'
 import { isoOfInput } from '../../components/time-text-and-input-values.ts'
 
-/** The fields of the form as text. The times are local. */
+/** The fields of the form as text. Times are local. */
 export interface ResendForm {
   readonly destination: string
   readonly since: string
@@ -12,7 +12,6 @@ export interface ResendForm {
   readonly rate: string
 }
 
-/** The body of the request, or what is wrong with the form. */
 export type ResendRequest =
   | { readonly kind: 'request'; readonly body: Readonly<Record<string, unknown>> }
   | { readonly kind: 'wrong'; readonly message: string }

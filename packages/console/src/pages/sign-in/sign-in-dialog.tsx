@@ -1,9 +1,7 @@
 import { Dialog } from '../../components/dialog.tsx'
 import { SignInFields, type SignInProps } from './sign-in-fields.tsx'
 
-/**
- * A dialog that covers the page until the user signs in again. Escape does not close the dialog.
- */
+/** Covers the page until the user signs in again. Escape does not close the dialog. */
 export function SignInDialog(props: SignInProps) {
   return (
     <Dialog title="Your session has ended" onClose={() => undefined} isOpaque>

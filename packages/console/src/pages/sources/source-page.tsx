@@ -14,7 +14,6 @@ import { ProblemsNotice } from '../objects/problems-notice.tsx'
 import { SettingsPanel } from '../objects/settings-panel.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
-/** One source: its state and its settings. */
 export function SourcePage({ id }: { readonly id: string }) {
   const loaded = useData<ConfigObject>(sourcePath(id), 10_000)
   const { data: source, reload } = loaded
@@ -44,10 +43,7 @@ interface SourceActionsProps {
   readonly onChanged: () => void
 }
 
-/**
- * The buttons of a source. If the configuration file defines the source, there are no buttons,
- * because only a change of that file can change the source.
- */
+/** The buttons of a source; none if the configuration file defines the source. */
 function SourceActions({ source, onChanged }: SourceActionsProps) {
   const canOperate = useCanOperate()
   const [open, setOpen] = useState<'rotate' | 'delete'>()

@@ -15,7 +15,6 @@ import { useQuery } from '../../layout/use-encoded-address-query.ts'
 import { useCanOperate } from '../../session/session-context.ts'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
-/** All sources in pages of 100. The user can add a source and rotate write keys. */
 export function SourcesPage() {
   const canOperate = useCanOperate()
   const after = new URLSearchParams(useQuery()).get('after') ?? undefined
@@ -63,10 +62,7 @@ function SourceLink({ id }: { readonly id: string }) {
 
 interface SourceTableProps {
   readonly sources: readonly ConfigObject[]
-  /**
-   * Called when the user wants to rotate the key of a source. `undefined` when the user may not
-   * rotate keys.
-   */
+  /** Called to rotate the key of a source; `undefined` when the user may not rotate keys. */
   readonly onRotate: ((source: ConfigObject) => void) | undefined
 }
 
