@@ -48,13 +48,13 @@ export class Analytics {
   readonly #log: ClientLog
 
   /**
-   * Creates a client that sends to a collector. It opens no connection before the first call.
-   * @throws ConfigError
+   * Creates a client that sends to a collector. It starts no timer and opens no connection before
+   * the first call. @throws ConfigError
    */
   constructor(writeKey: string, options: AnalyticsOptions)
   /**
-   * Creates a client that sends over `options.transport`, which knows the id of the source.
-   * @throws ConfigError
+   * Creates a client that sends over `options.transport` and not over HTTP. The transport knows the
+   * id of the source, so no write key is needed. @throws ConfigError
    */
   constructor(options: TransportOptions)
   constructor(first: string | TransportOptions, options?: AnalyticsOptions) {
@@ -99,18 +99,19 @@ export class Analytics {
   }
 
   /**
-   * Sends the queued messages, then those that were queued in that time, and resolves when all of
-   * them are sent or reported as failed. Later messages do not delay the promise: otherwise, it
-   * would never resolve in a program that queues messages all the time.
+   * Sends all queued messages, and resolves when they are sent or reported as failed. If the
+   * program queues further messages before that, a second wait for the further messages follows.
+   * Messages that are queued during the second wait do not delay the promise. Otherwise, it would
+   * never resolve in a program that queues messages all the time.
    */
   flush(): Promise<void> {
     return this.#sender.flush()
   }
 
   /**
-   * Sends all queued messages and closes the client. From this call on, `track` and the other
-   * methods throw `Closed`. The promise resolves when each message is sent or reported as failed.
-   * `close` may be called more than once.
+   * Sends all queued messages and closes the client. As soon as `close` is called, `track` and the
+   * other methods throw `Closed`. The promise resolves when each message is sent or reported as
+   * failed. `close` may be called more than once.
    * @throws ConfigError for an invalid `timeoutMs`
    */
   async close({ timeoutMs }: CloseOptions = {}): Promise<void> {
@@ -122,6 +123,7 @@ export class Analytics {
     this.#log.debug(() => `closed ${JSON.stringify(this.counts)}`)
   }
 
+  /** The number of messages in each state: `queued = sent + failed + dropped + waiting`. */
   get counts(): Counts {
     return this.#sender.counts
   }
@@ -178,8 +180,8 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
 }
 
 /**
- * Calls a listener and logs its errors, so that they do not stop the queue. A rejection of an
- * `async` listener would otherwise end the process.
+ * Calls a listener. An error that the listener throws is logged, so that it does not stop the
+ * queue. The rejection of an `async` listener is logged too: Node would otherwise end the process.
  */
 function notify(log: ClientLog, listener: () => unknown): void {
   const warn = (error: unknown): void => {

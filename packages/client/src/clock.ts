@@ -8,16 +8,20 @@ export interface ClientClock {
   now(): number
   /** Monotonic time in milliseconds. */
   monotonic(): number
-  /** The timer does not keep the process alive. */
+  /** Calls `run` after a delay. The timer does not keep the process alive. */
   after(delayMs: number, run: () => void): Cancel
   /** Keeps the process alive until the returned function is called. */
   keepAlive(): Cancel
   /** A random number >= 0 and < 1. */
   random(): number
+  /** A new unique id. */
   id(): string
 }
 
-/** In milliseconds. A Node timer with a longer delay fires immediately. */
+/**
+ * The maximum delay of a Node timer, in milliseconds. A timer with a longer delay fires
+ * immediately.
+ */
 export const longestTimerMs = 2 ** 31 - 1
 
 export const processClock: ClientClock = {

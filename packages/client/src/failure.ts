@@ -10,7 +10,7 @@ export interface FailureCause {
 /**
  * Why messages were not delivered:
  * rejected           this message was rejected, although its batch was accepted
- * refused            a response that is not retried, for example 400 or 401
+ * refused            a response that is not retried, such as 400 or 401
  * too_large          413 for a batch of one message
  * retries_exhausted  the last retry failed too, or the only attempt with `maxRetries: 0`
  * queue_full         dropped for newer messages (`onFull: 'drop-oldest'`)
@@ -20,15 +20,16 @@ export type FailureReason = 'rejected' | 'refused' | 'too_large' | 'retries_exha
 
 /**
  * Messages that were not delivered. With `retries_exhausted` and `out_of_time`, they may have
- * arrived, because only the response may be lost or late.
+ * arrived nevertheless, because only the response may be lost or late.
  */
 export interface Failure {
   readonly reason: FailureReason
   /** The cause: `http_401`, `ECONNREFUSED`, or the collector's code for a rejected message. */
   readonly code: string
+  /** The cause, in one sentence. */
   readonly detail: string
   readonly messageIds: readonly string[]
-  /** The undelivered messages, as they were queued. You can send them again. */
+  /** The undelivered messages, in the form in which they were queued. You can send them again. */
   readonly messages: readonly JsonObject[]
 }
 

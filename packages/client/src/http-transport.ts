@@ -8,22 +8,26 @@ import { library } from './version.ts'
 export interface HttpTransportOptions {
   readonly url: string
   readonly writeKey: string
-  /** For one request, from its start to the end of the response. */
+  /** Time limit for one request in milliseconds, from its start to the end of the response. */
   readonly timeoutMs: number
   readonly now: () => number
 }
 
-/** Enough for the 2500 rejections of a full batch. */
+/**
+ * Maximum bytes that are read of a response body. This is enough for the 2500 rejections of a full
+ * batch.
+ */
 const maxResponseBytes = 1_048_576
 /**
- * Time in ms to keep an idle connection. Servers wait 5 s or longer, so the client closes first and
- * sends no request on a connection that the server is closing.
+ * How long an idle connection is kept, in milliseconds. Servers keep idle connections for 5 s or
+ * longer. So the client closes an idle connection first, and does not send a request on a
+ * connection that the server is closing.
  */
 const idleMs = 4_000
 
 /**
- * Sends batches by POST over kept-alive connections. `fetch` would take three times as much CPU
- * time per request as `node:http`.
+ * Sends batches by POST over kept-alive connections. It uses `node:http`, because `fetch` takes
+ * three times as much CPU time per request.
  */
 export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTransportOptions): Transport {
   const target = new URL(url)
@@ -36,7 +40,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
     'user-agent': `${library.name}/${library.version}`,
   }
 
-  /** Resolves when the status line and the headers of the response have arrived. */
+  /** Sends a request. Resolves with the response when its status line and headers have arrived. */
   function exchange(body: Buffer, retry: number, signal: AbortSignal): Promise<IncomingMessage> {
     const count = retry === 0 ? {} : { 'x-retry-count': String(retry) }
     return new Promise((resolve, reject) => {
@@ -48,7 +52,8 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
       })
       outgoing.once('response', resolve)
       outgoing.on('error', error => reject(signal.aborted ? signal.reason : error))
-      // Without a usable response, for example after 101, Node emits `close` but no `error`.
+      // Without a usable response, as after 101 Switching Protocols, Node emits `close` but no
+      // `error`.
       outgoing.once('close', () => reject(new Error('the connection was closed without a response')))
       outgoing.end(body)
     })
@@ -65,7 +70,8 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
   }
 
   return {
-    // The same for every batch: ids and times have a fixed length.
+    // The size of a body without messages. It is the same for every batch id and time, because
+    // these have a fixed length.
     envelopeBytes: Buffer.byteLength(bodyOf({ id: emptyId, messages: [] }, 0)),
     async send(batch, retry, signal) {
       const ending = new AbortController()
@@ -89,7 +95,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
 
 const emptyId = '00000000-0000-0000-0000-000000000000'
 
-/** `sentAt` is the time of the attempt. */
+/** Returns a function that writes the body of a request. `sentAt` is the time of the attempt. */
 function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => string {
   const end = `,"writeKey":${JSON.stringify(writeKey)},"context":${JSON.stringify({ library })}}`
   return ({ id, messages }, sentAt) => {
@@ -99,8 +105,9 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /**
- * Reads the start of a response body. Never rejects: the status alone decides whether the batch was
- * accepted. Without a complete body, all messages of an accepted batch count as sent.
+ * Reads the start of a response body. The promise never rejects, because the status alone decides
+ * whether the batch was accepted. If the body is incomplete, its list of rejected messages cannot
+ * be read, and all messages of an accepted batch count as sent.
  */
 async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()
@@ -113,7 +120,7 @@ async function startOf(response: IncomingMessage): Promise<string> {
       text += decoder.decode(chunk, { stream: true })
     }
   } catch {
-    // The connection broke or the time limit was reached: return what was read.
+    // The connection broke or the time limit was reached. Return what was read.
   }
   return text + decoder.decode()
 }
@@ -128,8 +135,8 @@ class TimedOut extends Error {
 
 function troubleOf(error: unknown): FailureCause {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  // If Node can connect to none of several addresses, it throws an AggregateError without a
-  // message.
+  // Node throws an AggregateError without a message when it cannot connect to any of several
+  // addresses.
   const detail = typeof message === 'string' && message !== '' ? message : String(code ?? error)
   return { code: typeof code === 'string' ? code : 'network', detail: `The request failed: ${detail}.` }
 }

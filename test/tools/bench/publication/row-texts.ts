@@ -35,7 +35,7 @@ export const rowTexts: Readonly<Record<RowName, string>> = {
   operator:
     'One operator process has 10,000 destinations, 1,000 sources and a million dead letters. The bench sends each kind of request of the [console](../how-to/use-the-console.md) 40 times, and loads each page of the console 40 times in Chromium. A response is *partial* if it says so in its field `partial`, for example because the process could not read all records in [about 0.6 s](../reference/operator-api.md#dead-letters). All others are *complete*. The time to load a page ends when all its responses are shown.',
   resend:
-    'The bench writes 1,000 *live* events a second for one destination. While they are delivered, a [resend](../how-to/resend.md) delivers 100,000 earlier events again to another destination. The events are resent in 12 parts. Each part is compared with live events without a resend, for the same time directly before or after it. The figures are medians of the parts.',
+    'The bench writes 1,000 *live* events a second for one destination. While they are delivered, a [resend](../how-to/resend.md) delivers 100,000 earlier events again to another destination. The events are resent in 12 parts. Each part is compared with live events without a resend, for the same time directly before or after it. The operator process that resends runs on the core of the process that delivers. The latencies are medians of the parts.',
   limits:
     'A destination has `ratePerSecond: 50`, and 70 events a second arrive for it. The number of processes changes from 1 to 2, 5, 2 and 1. While the first process runs alone, the endpoint of another destination responds with 429 to all requests above 20 a second, and later above 40 a second.',
   backlog:
