@@ -84,8 +84,8 @@ export function resolveFileName(config: string, name: string): string {
 
 /**
  * Reads the configuration file and the `destinationsFrom` files. `known` has the paths that the
- * last successful load read, and the files whose destinations it used. A directory in `known` that
- * cannot be listed now is excluded, and its destinations stay in use (`unlisted`).
+ * last successful load read, and the files whose destinations it used. If a directory in `known`
+ * cannot be listed now, the destinations from its last listing stay in use (`unlisted`).
  */
 export async function readConfigFiles(
   snapshot: ConfigSnapshot,

@@ -89,7 +89,10 @@ function isInterim(bytes: Buffer): boolean {
   return /^HTTP\/1\.\d 1\d\d$/.test(start) && !start.endsWith('101')
 }
 
-/** Whether the bytes are too short to classify. undici's parser rejects bytes that are not HTTP. */
+/**
+ * Whether more bytes are needed to classify the response. Bytes that are not HTTP need no more:
+ * undici's parser rejects them.
+ */
 function mayBecomeHead(bytes: Buffer): boolean {
   return bytes.length < statusEnd && versionStart.startsWith(bytes.toString('latin1', 0, versionStart.length))
 }

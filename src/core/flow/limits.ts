@@ -152,8 +152,9 @@ export const flowLimits = {
     schemaRetryEvery: durationMs(1_000),
     /**
      * Milliseconds for which a process repeats the look-up of a new schema id that the registry
-     * does not have. A new schema can be missing for a short time, because a follower of the
-     * registry gets it later. Doubling the value lets invented ids pause a partition for 20 s.
+     * does not have. The partition waits for this time. A new schema can be missing for a short
+     * time, because a follower of the registry gets it later. Doubling the value lets a record
+     * with an unknown id stop a partition for 20 s.
      */
     newSchemaWait: durationMs(10_000),
     /**

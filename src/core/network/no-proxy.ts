@@ -18,8 +18,8 @@ export function refuseNoProxyEntry(text: string): string | undefined {
 }
 
 /**
- * Returns a function that decides whether Hookline connects to a host without the proxy. Blocks
- * match only hosts that are IP addresses, because names are not resolved here.
+ * Returns a function that decides whether Hookline connects to a host without the proxy. An address
+ * block (CIDR) matches only hosts that are IP addresses, because names are not resolved here.
  * @throws RangeError that names the first entry that is not allowed
  */
 export function createNoProxy(texts: readonly string[]): (host: string) => boolean {

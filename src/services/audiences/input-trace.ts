@@ -5,7 +5,7 @@ import { processFacts, type Span, sendFacts, type Tracer } from '../../core/trac
 
 /** The trace of an audience input that changes at least one membership. */
 export interface InputTrace {
-  /** Starts the span of an identify message of the input. */
+  /** Starts the span of an identify message that the input causes for `destination`. */
   emit(destination: string): Span
   /**
    * Ends the span of the input. `changed`: all changes are written. `partition_lost`: the partition

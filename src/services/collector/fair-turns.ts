@@ -11,8 +11,8 @@ export type NextTurn = (sourceId: string | undefined, work?: number) => Promise<
 export interface FairTurns {
   readonly next: NextTurn
   /**
-   * Waits until the caller may do at most the work of a usual turn. Returns `undefined` if it may
-   * do so now.
+   * Waits until the caller may do `work`, which is at most that of a usual turn. Returns
+   * `undefined` if it may do so now.
    */
   short(sourceId: string | undefined, work: number): Promise<void> | undefined
 }

@@ -7,17 +7,17 @@ import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Wait after this process has read an ignored record of its own, because another process wrote the
- * same version first. This process then writes a copy of the record in force, because compaction
- * keeps only the last record of a key. Several ignored records of one object need only one copy.
+ * If another process wrote the same version of an object first, the record of this process is
+ * ignored. But compaction keeps only the last record of a key. So this process then writes a copy
+ * of the record in force, after this wait: one copy is enough for several ignored records.
  *
  * Also the wait before lost objects are written again. It is short, because only memory still has
  * these objects.
  */
 const copyOwnAfter = durationMs(1_000)
 /**
- * The wait in other cases, for example an ignored record of another process, which normally writes
- * the copy first.
+ * The wait in all other cases, for example after an ignored record of another process: that process
+ * normally writes the copy first.
  */
 const copyOthersAfter = durationMs(30_000)
 

@@ -22,8 +22,8 @@ const maxHold = durationMs(15_000)
  */
 const maxHoldOfHandover = durationMs(5_000)
 /**
- * Counts that are not stored at this time before the deadline of a revocation are discarded,
- * because a timer may be late.
+ * How long before the deadline of a revocation the counts that are not stored are discarded. This
+ * leaves time for a timer that fires late.
  */
 const beforeDeadline = durationMs(200)
 /**

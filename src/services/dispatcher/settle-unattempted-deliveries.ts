@@ -20,8 +20,8 @@ interface Deps extends PlanDeps {
 }
 
 /**
- * Settles deliveries that leave their destination queue without an attempt, because of spillover or
- * a revocation.
+ * Settles deliveries that leave their destination queue without an attempt: the destination is too
+ * slow, or their partition is revoked.
  */
 export class UnattemptedDeliveries {
   readonly #deps: Deps

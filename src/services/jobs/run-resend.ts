@@ -97,7 +97,7 @@ class ResendRun {
     this.#missing = new Map(job.missing?.map(({ partition, firstOffset }) => [partition, firstOffset]))
   }
 
-  /** Number of records that the job has read, as of its last record. */
+  /** Number of events that the job has read, as stored in the jobs topic. */
   get read(): number {
     return this.#progress.read
   }

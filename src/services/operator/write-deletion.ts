@@ -14,8 +14,8 @@ import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { BoundedAppender } from './bounded-appender.ts'
 
 /**
- * Maximum number of users whose suppressions are changed concurrently. A user who was deleted in
- * many sources has a large record.
+ * Maximum number of users whose suppressions are changed concurrently. It limits the memory: the
+ * record of a user who was deleted in many sources is large.
  */
 const maxConcurrentUsers = 500
 

@@ -187,7 +187,7 @@ export class AudienceModel {
       if (length >= hour) this.#service.drain()
       this.pass(length + b)
     },
-    // The service does not stop for days, so all inputs are read and finished first.
+    // Eight days pass. The service never stops for eight days, so it finishes all inputs before.
     leap: () => {
       this.#receivers.giveUpAttempted()
       this.#readAll()

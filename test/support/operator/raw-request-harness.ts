@@ -16,7 +16,7 @@ export const ask = (line: string, body: string | Buffer = '', headers: Fields = 
 export interface OperatorCase extends RawCase {
   readonly asked?: readonly string[]
   readonly lines?: readonly string[]
-  /** Why the list of a sync was cut short. */
+  /** The expected reason why the server did not read all members of a sync. Default: it read all. */
   readonly cutShort?: string
 }
 

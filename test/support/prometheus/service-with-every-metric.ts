@@ -50,7 +50,8 @@ export async function startObserved(): Promise<ObservedService> {
     sources: ['web', 'rare', 'steady'].map(id => ({ id, writeKey: id === 'web' ? webKey : `${id}-key` })),
     destinations: [
       ...onEverything.map(id => destination(id, id)),
-      // Few messages keep the circuit breaker closed, so the retries start on time.
+      // The source `rare` has too few messages to open the circuit breaker, which would delay the
+      // retries.
       destination('heals', 'heals', { sources: ['rare'] }),
       destination('steady', 'well', { sources: ['steady'] }),
       destination('paused', 'well', { paused: true }),

@@ -40,8 +40,8 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[], ra
   const [smallest, ...larger] = Object.entries(contenders)
   const rounds: Round[] = []
   for (let run = 1; run <= bench.runs; run++)
-    // Only two sizes at a time. With more, each process would be stopped for longer, and would find
-    // less of its data in the CPU caches.
+    // Only two sizes at a time, because the other processes are stopped while one drains. With more
+    // sizes, each would be stopped for longer, and would find less of its data in the CPU caches.
     for (const each of larger) {
       const round = new Map(
         Object.entries(await drainInTurns(stage, Object.fromEntries(smallest ? [smallest, each] : [each]))),

@@ -28,8 +28,8 @@ export function numberIn(bytes: Buffer): number | undefined {
 }
 
 /**
- * Makes the record of the n-th event: a shop order of constant size. Consecutive events come from
- * the sources in turn, unless a source is given. @throws RangeError when an event is larger than
+ * Returns a function that makes the record of the event with a given number: a shop order of
+ * constant size. Consecutive numbers get the sources in turn, unless a source is given. @throws RangeError when an event is larger than
  * `eventBytes`
  */
 export function createEvents(

@@ -140,9 +140,9 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
 }
 
 /**
- * Syncs a list, and injects its faults while the destinations get it. Resolves with the ms from the
- * end of the upload and of the last fault until every destination has the list. Null if the time
- * limit passed.
+ * Syncs a list, and injects the faults of this list while the destinations get it. Resolves with
+ * the ms until every destination has the list, counted from the end of the upload or of the last
+ * fault, whichever is later. Null if the time limit passed.
  */
 async function syncedAfter(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
   const { world, chance, patience } = run

@@ -27,8 +27,8 @@ export interface Receiver {
   /** The ledger and the script of the endpoint get the result of `inspection` for each request. */
   inspect(destination: string, inspection: Inspection): void
   /**
-   * Treats the webhooks of a destination as one endpoint. The ledger then records only the first
-   * request for a message, and repetitions at the same webhook.
+   * Treats the webhooks of a destination as one endpoint. For each message, the ledger then records
+   * only the requests to the webhook that was called first.
    */
   merge(destination: string): void
   close(): Promise<void>

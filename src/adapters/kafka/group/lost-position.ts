@@ -32,7 +32,8 @@ const maxClockDifferenceMs = 60_000
  * result is therefore the first record that is at most `maxClockDifferenceMs` older than the last
  * record that was read.
  *
- * - The result is at most the committed offset, because later work may be unfinished.
+ * - If that record is after the committed offset, the result is the committed offset: the work on
+ *   the records after it may be unfinished.
  * - Without a read record or a committed offset, the result is the beginning of the log.
  * @throws an error when the leader of the partition does not respond
  */

@@ -131,7 +131,7 @@ export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']
 
 /** kafkajs's `logLevel.ERROR`, so that this file does not load kafkajs. */
 const errorLevel = 1
-/** Minimum milliseconds between two equal warnings. kafkajs repeats some many times a second. */
+/** Minimum milliseconds between two equal warnings. kafkajs repeats some of them many times a second. */
 const repeatAfterMs = 10_000
 
 /**
@@ -158,8 +158,8 @@ export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () =
 }
 
 /**
- * Whether the line reports an error response. kafkajs also throws this error, for the caller to
- * handle.
+ * Whether the line reports an error response. It does not become a warning, because kafkajs also
+ * throws the error, and the caller handles it.
  */
 const isResponse = ({ log }: LogEntry): boolean => log.message.startsWith('Response ')
 

@@ -13,7 +13,7 @@ const steps = fc.array(
   { maxLength: 200 },
 )
 
-/** An expensive request stops waiting after many cheap ones of another group. */
+/** Many cheap requests of another group begin while an expensive one waits. Then it leaves. */
 const leavesAfterCheapOnes = [
   ...Array.from({ length: permits }, () => ({ acquire: 'c', cost: 1 })),
   { acquire: 'a', cost: 9 },

@@ -135,8 +135,8 @@ it('50 attempts per second are at most 60 in any second, and 48 to 52 on average
           for (const member of running(group)) {
             const own = budgets.get(member) ?? { budget: new DestinationRateLimit(), askAt: 0 }
             budgets.set(member, own)
-            // A process checks its part of the rate also when the part changes. This model does not
-            // notice the change, so it checks at least every 50 ms.
+            // A real process checks its part of the rate again when the part changes. This model
+            // does not notice a change. Instead, it checks its part at least every 50 ms.
             if (group.now < own.askAt) continue
             let wait = own.budget.msToWait(member.share, 50, group.now)
             for (; wait === 0; wait = own.budget.msToWait(member.share, 50, group.now)) {

@@ -137,7 +137,7 @@ function wideTable(entries: readonly Entry[], begin: RegExp, title: string): str
 const referenceText = ({ reference }: Value): string =>
   reference === undefined ? '' : `${reference.name}: ${amountOf(reference)}`
 
-/** A line of the summary table: figures of one row of the bench that have the same name. */
+/** A line of the summary table: the figures with the name `what` of the row `row` of the bench. */
 export interface Headline {
   readonly title: string
   readonly row: RowName
