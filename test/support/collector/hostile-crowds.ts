@@ -145,6 +145,7 @@ function fromAddress(bytes: Buffer, address: number): Buffer {
  */
 function statusOf(socket: Socket): Promise<number> {
   return new Promise(resolve => {
+    if (socket.closed) resolve(0)
     socket.once('data', piece => resolve(Number(piece.subarray(9, 12).toString())))
     socket.once('close', () => resolve(0))
     socket.resume()
