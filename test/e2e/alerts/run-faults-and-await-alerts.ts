@@ -114,8 +114,8 @@ async function suffer<Site>(fault: Fault<Site>, site: Site, job: string, { watch
   const all: Sought[] = Object.entries(fault.alerts).map(([alert, labels]) => ({ alert, job, labels }))
   try {
     await Promise.all(all.map(each => watch.untilClear(each)))
-    const fire = Promise.all(all.map(each => outcomes.settle(each.alert, 'fired', watch.untilFires(each))))
-    const fired = fire.then(() => true)
+    const settled = all.map(each => outcomes.settle(each.alert, 'fired', watch.untilFires(each)))
+    const fired = Promise.all(settled).then(() => true)
     do await fault.begin(site)
     while (fault.isShort && !(await Promise.race([fired, pause(beginAgainMs, false, { ref: false })])))
     await fired

@@ -78,9 +78,10 @@ export async function resendRow(bench: Bench): Promise<Outcome> {
     // delay them.
     const operator = await startOperator(job, transport, destinations)
     processes.push(operator)
+    const partCount = bench.runs * partsPerRun
     const parts: Earlier[] = []
-    for (let part = 0; part < bench.runs * partsPerRun; part++)
-      parts.push(await deliverEarlier(installation, receiver, Math.ceil(count / (bench.runs * partsPerRun))))
+    while (parts.length < partCount)
+      parts.push(await deliverEarlier(installation, receiver, Math.ceil(count / partCount)))
     await live(stage, installation, { ...load, seconds: margin }) // The warm-up of the live destination.
     const rounds: Round[] = []
     for (const events of parts) {
