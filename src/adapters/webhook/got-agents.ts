@@ -7,8 +7,9 @@ import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import type { ConnectionsProgress, FollowedConnection } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
-import { idleTimeoutMs, maxAgeMs, maxIdlePerHost, maxKept } from './http-client-limits.ts'
-import { createPoolGenerations, type OpenConnections, type PoolGeneration } from './pool-generations.ts'
+import { idleTimeoutMs, maxAgeMs, maxOpen } from './http-client-limits.ts'
+import type { OpenConnections } from './open-connections.ts'
+import { createPoolGenerations, type PoolGeneration } from './pool-generations.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 import { serverNameOf, TlsEndpoints } from './tls-endpoint-state.ts'
@@ -74,7 +75,7 @@ class AgentGeneration implements PoolGeneration {
 
   #pair(keepAlive: boolean): AgentPair {
     const options = {
-      ...{ keepAlive, maxFreeSockets: maxIdlePerHost, timeout: idleTimeoutMs, ...this.#rules.connect },
+      ...{ keepAlive, maxFreeSockets: maxOpen, timeout: idleTimeoutMs, ...this.#rules.connect },
       // Node's own cache keeps TLS sessions of any age. `TlsEndpoints` keeps the sessions instead.
       maxCachedSessions: 0,
     }
@@ -120,11 +121,13 @@ class AgentGeneration implements PoolGeneration {
       return undefined
     }
     const keepSocketAlive = (socket: Socket): boolean => {
-      const isWelcome = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && this.#open.count <= maxKept
-      return isWelcome && mayKeep(socket)
+      const isKept = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && mayKeep(socket)
+      if (isKept) this.#open.becameIdle(socket)
+      return isKept
     }
     const reuseSocket: typeof reuse = (socket, request) => {
       this.#connections.noteReuse(socket)
+      this.#open.reused(socket)
       reuse(socket, request)
     }
     return Object.assign(agent, { createConnection, keepSocketAlive, reuseSocket })
@@ -136,8 +139,8 @@ class AgentGeneration implements PoolGeneration {
    */
   #follow(socket: Socket, connection: FollowedConnection): Socket {
     this.#connections.follow(socket, connection)
-    this.#open.count++
-    socket.once('close', () => this.#open.count--)
+    this.#open.opened()
+    socket.once('close', () => this.#open.closed(socket))
     return socket
   }
 }

@@ -4,17 +4,13 @@ import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { isSameValue } from '../../core/settings/settings-change.ts'
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
 import { maxAgeMs } from './http-client-limits.ts'
+import { OpenConnections } from './open-connections.ts'
 import type { Resolve } from './resolver.ts'
 
 /** The connections for one value of the network settings and one TLS identity. */
 export interface PoolGeneration {
   /** Closes idle connections, and keeps none from now on. */
   retire(): void
-}
-
-/** The number of open connections of all generations. */
-export interface OpenConnections {
-  count: number
 }
 
 export interface PoolGenerations<G extends PoolGeneration> {
@@ -48,7 +44,7 @@ export function createPoolGenerations<G extends PoolGeneration>(
   { network, resolve, clock }: Deps,
   make: (rules: ConnectionRules, open: OpenConnections) => G,
 ): PoolGenerations<G> {
-  const open: OpenConnections = { count: 0 }
+  const open = new OpenConnections()
   const identified = new Map<string, Identified<G>>()
   let settings = network()
   let rules = createConnectionRules(settings, resolve)

@@ -119,7 +119,7 @@ export class UndiciConnection {
   }
 
   /** Closes the connection immediately, even during a request. */
-  drop(): void {
+  destroy(): void {
     // All three calls are needed. The first one alone would let an attempt to connect continue.
     // Without it, a waiting request would reconnect.
     void this.#client.destroy()

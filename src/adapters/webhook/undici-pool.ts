@@ -1,7 +1,8 @@
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import type { ConnectionRules } from './connection-rules.ts'
-import { maxAgeMs, maxIdlePerHost, maxKept } from './http-client-limits.ts'
-import type { OpenConnections, PoolGeneration } from './pool-generations.ts'
+import { maxAgeMs } from './http-client-limits.ts'
+import type { OpenConnections } from './open-connections.ts'
+import type { PoolGeneration } from './pool-generations.ts'
 import { type ConnectionOrigin, UndiciConnection } from './reusable-undici-connection.ts'
 import { TlsEndpoints } from './tls-endpoint-state.ts'
 
@@ -47,6 +48,7 @@ export class Pool implements PoolGeneration {
   /** Returns an idle connection, or a new one. */
   take(origin: ConnectionOrigin): UndiciConnection {
     for (let kept = origin.idle.pop(); kept !== undefined; kept = origin.idle.pop()) {
+      this.#open.reused(kept)
       if (kept.isClean) return kept
     }
     return this.fresh(origin)
@@ -58,11 +60,9 @@ export class Pool implements PoolGeneration {
       rules: this.#rules,
       endpoints: this.#endpoints,
       monotonic: this.#monotonic,
-      onOpen: () => {
-        this.#open.count++
-      },
+      onOpen: () => this.#open.opened(),
       onClose: connection => {
-        this.#open.count--
+        this.#open.closed(connection)
         this.#forget(connection)
       },
     })
@@ -80,19 +80,19 @@ export class Pool implements PoolGeneration {
 
   #keepOrDrop(connection: UndiciConnection): void {
     const { idle } = connection.origin
-    const isWelcome = !this.#isRetired && idle.length < maxIdlePerHost && this.#open.count <= maxKept
-    if (isWelcome && connection.isClean && connection.age < maxAgeMs) {
-      connection.noteReuse()
-      idle.push(connection)
-    } else {
-      connection.drop()
+    if (this.#isRetired || !connection.isClean || connection.age >= maxAgeMs) {
+      connection.destroy()
+      return
     }
+    connection.noteReuse()
+    idle.push(connection)
+    this.#open.becameIdle(connection)
   }
 
   retire(): void {
     this.#isRetired = true
     for (const { idle } of this.#origins.values()) {
-      for (const connection of idle.splice(0)) connection.drop()
+      for (const connection of idle.splice(0)) connection.destroy()
     }
   }
 

@@ -117,7 +117,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
       // The server has probably closed the idle connection before it read the request. The
       // repetition uses a new connection, so it happens only once.
       this.#isRepeated = true
-      this.#connection?.drop()
+      this.#connection?.destroy()
       this.start()
       return
     }
@@ -143,7 +143,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   /** Ends the request and closes its connection. */
   #drop(): void {
     this.#end(false)
-    this.#connection?.drop()
+    this.#connection?.destroy()
   }
 
   #end(mayKeep: boolean): void {
