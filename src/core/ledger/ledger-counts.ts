@@ -84,8 +84,7 @@ export class LedgerCounts {
     for (const [destination, hours] of other.#cells)
       for (const [hour, counts] of hours) {
         if (!isWanted(destination, hour)) continue
-        const cell = this.#cell(destination, hour)
-        for (const [bit, count] of counts.entries()) cell[bit] = (cell[bit] as number) + count
+        addAll(this.#cell(destination, hour), counts)
       }
   }
 
@@ -132,13 +131,11 @@ export class LedgerCounts {
   write(bytes: number[]): void {
     writeVarint(bytes, this.#cells.size)
     for (const [destination, hours] of this.#cells) {
-      const id = Buffer.from(destination)
-      writeVarint(bytes, id.length)
-      for (const byte of id) bytes.push(byte)
+      writeText(bytes, destination)
       writeVarint(bytes, hours.size)
       for (const [hour, cell] of hours) {
         writeVarint(bytes, hour)
-        bytes.push(cell.reduce((mask, count, bit) => (count > 0 ? mask | (1 << bit) : mask), 0))
+        bytes.push(maskOf(cell))
         for (const count of cell) if (count > 0) writeVarint(bytes, count)
       }
     }
@@ -167,6 +164,34 @@ export class LedgerCounts {
     }
     return cell
   }
+}
+
+function addAll(cell: number[], counts: readonly number[]): void {
+  for (let bit = 0; bit < counts.length; bit++) cell[bit] = (cell[bit] as number) + (counts[bit] as number)
+}
+
+/** Appends the length of the text in bytes, and the text. Almost all ids of destinations are ASCII. */
+function writeText(bytes: number[], text: string): void {
+  if (!isAscii(text)) {
+    const encoded = Buffer.from(text)
+    writeVarint(bytes, encoded.length)
+    bytes.push(...encoded)
+    return
+  }
+  writeVarint(bytes, text.length)
+  for (let at = 0; at < text.length; at++) bytes.push(text.charCodeAt(at))
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false
+  return true
+}
+
+/** A byte with one bit for each field that has a count. */
+function maskOf(cell: readonly number[]): number {
+  let mask = 0
+  for (let bit = 0; bit < cell.length; bit++) if ((cell[bit] as number) > 0) mask |= 1 << bit
+  return mask
 }
 
 /** Decodes the bytes of `LedgerCounts.write`; `undefined` when they are malformed. */
