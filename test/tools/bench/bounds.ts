@@ -60,6 +60,21 @@ const limits = {
   } as Readonly<Record<string, Bar>>,
   ofBenthos: { must: { atLeast: 1 } },
   ofBenthosTuned: { aim: { atLeast: 1.1 } },
+  /** Deliveries per CPU second over HTTPS, relative to another program of the same run. */
+  overHttps: {
+    tunedOneHost: { must: { atLeast: 1.1 }, aim: { atLeast: 1.4 } },
+    tunedManyHosts: { must: { atLeast: 1 }, aim: { atLeast: 1.2 } },
+    tunedClosing: { must: { atLeast: 0.9 } },
+    goLoop: { aim: { atLeast: 0.85 } },
+    gotLoop: { must: { atLeast: 0.9 } },
+  },
+  /** Deliveries per CPU second with many hosts, relative to those with fewer. */
+  manyHosts: {
+    undici: { must: { atLeast: 0.85 } },
+    got: { must: { atLeast: 0.75 } },
+  },
+  /** New connections in the steady state, divided by the deliveries. */
+  newConnections: { must: { atMost: 0.005 } },
   /** Peak resident memory in MB, by the maximum number of requests in progress. */
   peakMemory: {
     512: { must: { atMost: 300 }, aim: { atMost: 200 } },

@@ -1,10 +1,14 @@
+import { startGuarded } from '../../../deploy/tools/local/guarded-process.ts'
 import type { Finding } from './bounds.ts'
+import { pinned } from './cpu-pinning.ts'
 import { type Drain, drain } from './drain-topic.ts'
 import type { Forwarder } from './forwarders/forwarder.ts'
+import { hostUrls } from './host-urls.ts'
 import { createInstallation, type Installation } from './installation-topics.ts'
 import { type Profiled, profileOf } from './profile-summary.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
+import type { Stage } from './test-bed.ts'
 import { variantOf } from './variant-names.ts'
 
 /**
@@ -15,13 +19,15 @@ export interface Race {
   readonly forwarders: readonly Forwarder[]
   readonly count: number
   readonly cases: readonly Case[]
+  /** The events go to this number of hosts in turn. Default: 1. */
+  readonly hosts?: number
   readonly findingsOf: (name: string, at: Case, rounds: Rounds) => readonly Finding[]
 }
 
 export async function raced(bench: Bench, race: Race): Promise<Outcome> {
-  const { forwarders, count, cases } = race
+  const { forwarders, count, cases, hosts = 1 } = race
   bench.say(`filling a topic with ${count} events for ${forwarders.map(({ name }) => name).join(', ')}`)
-  const installation = await createInstallation(bench.stage)
+  const installation = await createInstallation(bench.stage, { sources: hosts })
   await installation.fill(count)
   const outcomes: Outcome[] = []
   for (const each of cases) outcomes.push(await compare(bench, installation, race, each))
@@ -38,26 +44,40 @@ export const joined = (outcomes: readonly Outcome[]): Outcome => ({
 export interface Case {
   readonly delayMs: number
   readonly inFlight: number
+  /** A response closes its connection if the connection is at least this old. Default: never. */
+  readonly connectionLifeMs?: number
+  /** Whether another process uses the core of the forwarder too, as much as it gets. */
+  readonly isCoreShared?: boolean
+  /** Added to the names of the variants. */
+  readonly name?: string
 }
 
 async function compare(
   bench: Bench,
   installation: Installation,
-  { forwarders, findingsOf }: Race,
+  { forwarders, hosts = 1, findingsOf }: Race,
   at: Case,
 ): Promise<Outcome> {
+  const urls = hostUrls(bench.stage.receiver.url, hosts)
+  const targets = installation.sourceIds.map((sourceId, index) => ({ sourceId, url: urls[index] ?? '' }))
   const rounds: ReadonlyMap<string, Drain>[] = []
   const profiles: Profiled[] = []
   for (let round = 1; round <= bench.runs; round++) {
     const drains = new Map<string, Drain>()
     // All forwarders run in every round, so a change of the machine's speed affects them equally.
     for (const forwarder of forwarders) {
-      const job = { stage: bench.stage, installation, inFlight: at.inFlight, profile: bench.profile }
-      const run = await drain(forwarder, job, { count: installation.appended(), delayMs: at.delayMs })
+      const { delayMs, inFlight, connectionLifeMs } = at
+      const job = { stage: bench.stage, installation, inFlight, profile: bench.profile, targets }
+      const plan = {
+        count: installation.appended(),
+        delayMs,
+        ...(connectionLifeMs !== undefined && { connectionLifeMs }),
+      }
+      const run = await withOther(bench.stage, at, () => drain(forwarder, job, plan))
       await installation.forgetPositions()
       drains.set(forwarder.name, run)
       bench.say(lineOf(forwarder.name, at, round, run))
-      profiles.push(...(await profileOf(variantOf.delivery(forwarder.name, at.delayMs), run)))
+      profiles.push(...(await profileOf(subjectOf(forwarder.name, at), run)))
     }
     rounds.push(drains)
   }
@@ -67,6 +87,24 @@ async function compare(
     profiles,
   }
 }
+
+/** Runs `use`, beside a process that uses the core of the forwarder if the case says so. */
+async function withOther<T>({ pinning }: Stage, { isCoreShared = false }: Case, use: () => Promise<T>): Promise<T> {
+  if (!isCoreShared) return use()
+  const other = startGuarded({
+    ...pinned(pinning.forwarder, process.execPath, ['--eval', 'for (;;);']),
+    env: process.env,
+    output: 'stderr',
+  })
+  try {
+    return await use()
+  } finally {
+    await other.kill()
+  }
+}
+
+export const subjectOf = (program: string, { delayMs, name }: Case): string =>
+  [variantOf.delivery(program, delayMs), name].filter(Boolean).join(', ')
 
 export type Rounds = readonly ReadonlyMap<string, Drain>[]
 
@@ -101,7 +139,8 @@ function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): F
 export const ratio = (name: string, other: string, rounds: Rounds): number =>
   median(rounds.map(round => (round.get(name)?.perCpuSecond ?? 0) / (round.get(other)?.perCpuSecond ?? Number.NaN)))
 
-const lineOf = (name: string, { delayMs, inFlight }: Case, round: number, run: Drain): string =>
-  `${variantOf.delivery(name, delayMs)}, ${inFlight} requests in progress, run ${round}: ` +
+const lineOf = (name: string, at: Case, round: number, run: Drain): string =>
+  `${subjectOf(name, at)}, ${at.inFlight} requests in progress, run ${round}: ` +
   `${Math.round(run.perCpuSecond)} deliveries per CPU second, ${Math.round(run.perSecond)} per second, ` +
+  `${run.newConnections.toFixed(4)} new connections per delivery, ${run.fullHandshakes.toFixed(4)} full handshakes, ` +
   `peak memory ${Math.round(run.peakMb)} MB, ${run.lost} lost, ${run.duplicates} duplicated`

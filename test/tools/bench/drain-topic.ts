@@ -1,7 +1,7 @@
 import type { Forwarder, ForwarderProcess, Job } from './forwarders/forwarder.ts'
 import { cpuSeconds, micros, peakMb, residentMb, together } from './process-usage.ts'
 import { type Receiver, Stalled } from './receiver/receiver.ts'
-import type { SampleRequest } from './receiver/receiver-protocol.ts'
+import type { Connections, SampleRequest } from './receiver/receiver-protocol.ts'
 import type { Point } from './statistics.ts'
 
 const memoryEveryMs = 200
@@ -16,6 +16,8 @@ export interface DrainPlan {
    * a 503. Default: 0, all requests succeed.
    */
   readonly passesOneIn?: number
+  /** A response closes its connection if the connection is at least this old. Default: never. */
+  readonly connectionLifeMs?: number
   /**
    * Numbers of deliveries at which the measured part begins and ends. Default: 30 % and 95 % of
    * `count`.
@@ -43,6 +45,10 @@ export interface Drain {
   readonly duplicates: number
   /** Requests for unexpected events. */
   readonly foreign: number
+  /** New connections of the measured part, divided by its deliveries. */
+  readonly newConnections: number
+  /** TLS handshakes of the measured part that resumed no session, divided by its deliveries. */
+  readonly fullHandshakes: number
   /** Requests that got a 503. */
   readonly refused: number
   /** `x` is the number of deliveries, and `y` the resident memory in MB. */
@@ -60,15 +66,17 @@ export interface Drain {
  */
 export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
   const { receiver } = job.stage
-  const { first = 0, count, delayMs, passesOneIn = 0 } = plan
+  const { first = 0, count, delayMs, passesOneIn = 0, connectionLifeMs } = plan
   const { from = Math.ceil(count * 0.3), to = Math.ceil(count * 0.95) } = plan.measured ?? {}
   const marks = [...new Set([1, from, to, count])]
-  await receiver.begin({ first, count, delayMs, passesOneIn, isDead: false, marks, keepsLog: false })
+  const script = { first, count, delayMs, passesOneIn, isDead: false, marks, keepsLog: false }
+  await receiver.begin({ ...script, ...(connectionLifeMs !== undefined && { connectionLifeMs }) })
   const process = await forwarder.start(job)
   const memory = plan.samplesMemory ? sampleMemory(process, receiver) : undefined
   const reached = async (mark: number) => {
     const at = await Promise.race([receiver.reached(mark), process.died])
-    return { at, cpu: process.pids.map(cpuSeconds), micros: micros() }
+    const cpu = process.pids.map(cpuSeconds)
+    return { at, cpu, micros: micros(), connections: receiver.connectionsAt(mark) }
   }
 
   const seen = { first: 0, begin: undefined as Mark | undefined, end: undefined as Mark | undefined }
@@ -93,7 +101,7 @@ export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Pr
     cpuToTheEnd: atTheEnd.cpu - sum(seen.begin?.cpu ?? []),
     peakMb: atTheEnd.peakMb,
     ...(begin === undefined || end === undefined
-      ? { perCpuSecond: 0, cpuShares: [], perSecond: 0, window: { from: 0, to: 0 } }
+      ? { ...{ perCpuSecond: 0, cpuShares: [], perSecond: 0, window: { from: 0, to: 0 } }, ...noConnections }
       : rates(to - from, begin, end)),
     firstAfter: (seen.first - process.startedAt) / 1_000,
     lost: count - tally.delivered,
@@ -111,7 +119,10 @@ interface Mark {
   /** CPU seconds of each process. */
   readonly cpu: readonly number[]
   readonly micros: number
+  readonly connections: Connections
 }
+
+const noConnections = { newConnections: Number.NaN, fullHandshakes: Number.NaN }
 
 function rates(deliveries: number, begin: Mark, end: Mark) {
   const each = end.cpu.map((seconds, index) => seconds - (begin.cpu[index] ?? 0))
@@ -120,7 +131,13 @@ function rates(deliveries: number, begin: Mark, end: Mark) {
     cpuShares: each.map(seconds => seconds / sum(each)),
     perSecond: (deliveries / (end.at - begin.at)) * 1_000,
     window: { from: begin.micros, to: end.micros },
+    ...connectionRates(deliveries, begin.connections, end.connections),
   }
+}
+
+function connectionRates(deliveries: number, begin: Connections, end: Connections) {
+  const [opened, resumed] = [end.opened - begin.opened, end.resumed - begin.resumed]
+  return { newConnections: opened / deliveries, fullHandshakes: (opened - resumed) / deliveries }
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)

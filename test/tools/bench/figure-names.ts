@@ -5,6 +5,9 @@
 export type FigureName =
   | ('p50' | 'p95' | 'p99' | 'slowest' | 'lost' | 'duplicated' | 'deliveries' | 'peak memory' | 'average CPU use')
   | 'requests for unknown events'
+  | 'new connections per delivery'
+  | `deliveries per CPU second, relative to ${'1 host' | '1,000 hosts'}`
+  | 'full TLS handshakes per delivery'
   | 'repetitions in which the verified request was complete'
   | `deliveries per CPU second, relative to ${'benthos' | 'benthos-tuned' | `the ${ReferenceLoopName}`}`
   | `p99, relative to the ${ReferenceLoopName}`

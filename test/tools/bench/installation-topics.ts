@@ -84,7 +84,7 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
     topics: { prefix, partitions, replicationFactor: 1 },
     registry: { url: stage.registryUrl },
     ops: { listen: '127.0.0.1:0' },
-    network: { allow: ['127.0.0.0/8'] },
+    network: { allow: ['127.0.0.0/8', '::1/128'] },
     delivery: { schedule, attemptsTopic },
     ...((encryptionKey ?? operatorKey) !== undefined && {
       operator: {

@@ -15,6 +15,7 @@ import { crashRow } from './rows/crash.ts'
 import { deliveryRow } from './rows/delivery.ts'
 import { destinationsRow } from './rows/destinations.ts'
 import { outageRow } from './rows/endpoint-outage.ts'
+import { httpsRow } from './rows/https.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRow } from './rows/isolation.ts'
 import { limitsRow } from './rows/limits.ts'
@@ -35,6 +36,7 @@ import { openStage, type Stage } from './test-bed.ts'
 
 const rows: Readonly<Record<RowName, Row>> = {
   delivery: deliveryRow,
+  https: httpsRow,
   memory: memoryRow,
   live: liveRow,
   isolation: isolationRow,

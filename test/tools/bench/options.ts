@@ -1,7 +1,20 @@
 import { parsePeer } from './forwarders/peer.ts'
 
 export const rowNames = [
-  ...['delivery', 'peers', 'memory', 'live', 'isolation', 'start', 'crash', 'retries', 'outage', 'idle', 'client'],
+  ...[
+    'delivery',
+    'peers',
+    'https',
+    'memory',
+    'live',
+    'isolation',
+    'start',
+    'crash',
+    'retries',
+    'outage',
+    'idle',
+    'client',
+  ],
   ...['collector', 'audiences', 'destinations', 'destinations-10000', 'destinations-100000', 'operator'],
   ...['resend', 'limits', 'backlog', 'partitions', 'processes'],
 ] as const

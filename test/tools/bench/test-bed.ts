@@ -11,6 +11,8 @@ export interface Stage {
   readonly brokers: readonly string[]
   readonly registryUrl: string
   readonly receiver: Receiver
+  /** The certificate of the authority that the forwarders trust, if the receiver uses HTTPS. */
+  readonly authorityFile?: string
   readonly pinning: Pinning
   /** For configurations, logs and profiles. */
   readonly directory: string

@@ -72,7 +72,7 @@ export async function startProcess(
   const child = startGuarded({
     ...pinned(stage.pinning.forwarder, command, args),
     // kafkajs has other defaults with NODE_ENV=test.
-    env: { ...process.env, NODE_ENV: 'production', ...env },
+    env: { ...process.env, NODE_ENV: 'production', ...trusting(stage), ...env },
     output: { file },
   })
   const { promise: died, reject } = Promise.withResolvers<never>()
@@ -96,6 +96,10 @@ export async function startProcess(
     },
   }
 }
+
+/** Makes Node and Go trust the authority of the receiver's certificate. */
+const trusting = ({ authorityFile: file }: Stage): NodeJS.ProcessEnv =>
+  file === undefined ? {} : { NODE_EXTRA_CA_CERTS: file, SSL_CERT_FILE: file }
 
 /** Like `startProcess`, with the bench's version of Node. */
 export async function startNode(

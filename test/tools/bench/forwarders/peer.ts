@@ -5,7 +5,7 @@ import { type Forwarder, type Job, startProcess, targetsOf } from './forwarder.t
  * Placeholders in the command of a peer: a program in the variable `PEER`, with which `make bench`
  * compares Hookline.
  */
-const placeholders = ['brokers', 'topic', 'group', 'url', 'inFlight'] as const
+const placeholders = ['brokers', 'topic', 'group', 'url', 'hosts', 'inFlight'] as const
 type Values = Readonly<Record<(typeof placeholders)[number], string>>
 
 /** Splits `name=command {topic} …`. @throws RangeError for another form */
@@ -46,11 +46,13 @@ export function peer({ name, command }: { readonly name: string; readonly comman
   return {
     name,
     start(job: Job) {
+      const targets = targetsOf(job)
       const values: Values = {
         brokers: job.stage.brokers.join(','),
         topic: job.installation.topics.events,
         group: `${job.installation.topics.events}.${name}-${randomUUID()}`,
-        url: targetsOf(job)[0].url,
+        url: targets[0].url,
+        hosts: String(targets.length),
         inFlight: String(job.inFlight),
       }
       // `exec` replaces the shell, so signals reach the command.

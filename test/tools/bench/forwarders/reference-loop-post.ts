@@ -1,10 +1,14 @@
-import { Agent, type ClientRequest, request } from 'node:http'
+import http, { type ClientRequest } from 'node:http'
+import https from 'node:https'
+import type { LookupFunction } from 'node:net'
 import got from 'got'
 import { Client } from 'undici'
+import { numberIn } from '../sample-events.ts'
 
 export interface PostSettings {
   readonly client: 'got' | 'undici'
-  readonly url: string
+  /** With several URLs, the number of an event selects one. */
+  readonly urls: readonly string[]
   /** Maximum requests in progress, in all partitions together. */
   readonly inFlight: number
 }
@@ -14,13 +18,21 @@ export type Post = (value: Buffer, onEnd: (error?: Error) => void) => void
 const headers = { 'content-type': 'application/octet-stream' }
 const timeoutMs = 5_000
 
+/** The operating system does not resolve the names of the receiver below `.localhost`. */
+const lookup: LookupFunction = (_name, { all }, callback) =>
+  all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4)
+
+const chosen = <T>(each: readonly T[], value: Buffer): T =>
+  each[each.length === 1 ? 0 : (numberIn(value) ?? 0) % each.length] as T
+
 const refused = (status: number): Error => new Error(`the endpoint responded ${status}`)
 
 /** got's stream API costs less CPU than its promise API. */
-function gotPost({ url, inFlight }: PostSettings): Post {
+function gotPost({ urls, inFlight }: PostSettings): Post {
+  const { Agent, request } = urls[0]?.startsWith('https:') ? https : http
   // By default, an agent closes idle connections above 256. With more requests in progress, it
   // would often open new ones.
-  const agent = new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight })
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight, lookup })
   const client = got.extend({
     method: 'POST',
     headers,
@@ -30,8 +42,9 @@ function gotPost({ url, inFlight }: PostSettings): Post {
     followRedirect: false,
     timeout: { request: timeoutMs },
   })
-  const { hostname, port, pathname: path } = new URL(url)
+  const targets = urls.map(url => ({ url, ...partsOf(url) }))
   return (value, onEnd) => {
+    const { url, hostname, port, path } = chosen(targets, value)
     const send = (): ClientRequest =>
       request({
         ...{ method: 'POST', hostname, port, path, agent },
@@ -49,18 +62,22 @@ function gotPost({ url, inFlight }: PostSettings): Post {
   }
 }
 
+function partsOf(url: string) {
+  const { origin, hostname, port, pathname: path } = new URL(url)
+  return { origin, hostname, port, path }
+}
+
 /**
  * One undici client per connection. undici's pool would search all its connections for an idle one.
  */
-function undiciPost({ url }: PostSettings): Post {
-  const { origin, pathname: path } = new URL(url)
-  const idle: Client[] = []
-  const options = { path, method: 'POST', headers } as const
+function undiciPost({ urls }: PostSettings): Post {
+  const targets = urls.map(url => ({ ...partsOf(url), idle: [] as Client[] }))
   return (body, onEnd) => {
-    const client = idle.pop() ?? new Client(origin, { headersTimeout: timeoutMs })
+    const { origin, path, idle } = chosen(targets, body)
+    const client = idle.pop() ?? new Client(origin, { headersTimeout: timeoutMs, connect: { lookup } })
     let status = 0
     client.dispatch(
-      { ...options, body },
+      { path, method: 'POST', headers, body },
       {
         onRequestStart: () => undefined,
         onResponseData: () => undefined,

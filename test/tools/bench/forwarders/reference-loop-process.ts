@@ -1,4 +1,5 @@
 import kafkajs from 'kafkajs'
+import { hostUrls } from '../host-urls.ts'
 import { createPost, type PostSettings } from './reference-loop-post.ts'
 
 /*
@@ -7,7 +8,10 @@ import { createPost, type PostSettings } from './reference-loop-post.ts'
  * a 2xx for each value. It has no decoding, signatures, retries, order or metrics.
  */
 
-export interface LoopSettings extends PostSettings {
+export interface LoopSettings extends Omit<PostSettings, 'urls'> {
+  /** URL of the first host. */
+  readonly url: string
+  readonly hosts: number
   readonly brokers: readonly string[]
   readonly topic: string
   readonly group: string
@@ -15,7 +19,7 @@ export interface LoopSettings extends PostSettings {
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as LoopSettings
-const post = createPost(settings)
+const post = createPost({ ...settings, urls: hostUrls(settings.url, settings.hosts) })
 const perPartition = Math.ceil(settings.inFlight / settings.partitions)
 
 interface Message {

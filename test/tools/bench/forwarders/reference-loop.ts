@@ -12,12 +12,14 @@ const program = new URL('reference-loop-process.ts', import.meta.url).pathname
 export const referenceLoop = (client: LoopSettings['client']): Forwarder & { readonly name: ReferenceLoopName } => ({
   name: `reference loop with ${client}`,
   start(job) {
+    const targets = targetsOf(job)
     const settings: LoopSettings = {
       client,
       brokers: job.stage.brokers,
       topic: job.installation.topics.events,
       group: `${job.installation.topics.events}.reference-loop-${randomUUID()}`,
-      url: targetsOf(job)[0].url,
+      url: targets[0].url,
+      hosts: targets.length,
       inFlight: job.inFlight,
       partitions: job.installation.partitions,
     }

@@ -12,6 +12,11 @@ export interface Script {
   /** Counts of delivered events, ascending, at which the receiver sends a `mark`. */
   readonly marks: readonly number[]
   readonly isDead: boolean
+  /**
+   * The response to a request closes its connection if the connection is at least this old. Default:
+   * the receiver closes no connection.
+   */
+  readonly connectionLifeMs?: number
   /** Whether to keep the time and path of each success, at 24 bytes each. */
   readonly keepsLog: boolean
 }

@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import https from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { numberIn } from '../sample-events.ts'
 import { EventTally, type Script } from './event-tally.ts'
 import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
@@ -16,12 +18,18 @@ const progressEveryMs = 100
  */
 const backlog = 8_192
 const success: readonly string[] = ['Content-Length', '0']
+const lastSuccess: readonly string[] = [...success, 'Connection', 'close']
+/** The certificate and its key as JSON, for a receiver over HTTPS. */
+const [, , identity] = process.argv
 
 const idle: Script = { first: 0, count: 0, delayMs: 0, passesOneIn: 0, isDead: false, marks: [], keepsLog: false }
 let script = idle
 let counts = new EventTally(script)
 let sample: SampleRequest | undefined
 let told = 0
+let opened = 0
+let resumed = 0
+const openedAt = new WeakMap<Socket, number>()
 
 const tell = (word: Word): void => void process.send?.(word)
 const now = (): number => performance.timeOrigin + performance.now()
@@ -45,11 +53,23 @@ function answer(response: ServerResponse, number: number | undefined, succeeds: 
   // A client that has closed the connection does not get this response.
   if (response.destroyed) return
   response.sendDate = false
-  response.writeHead(succeeds ? 200 : 503, success as string[]).end()
-  if (!succeeds) return
   const at = now()
+  response.writeHead(succeeds ? 200 : 503, (isLast(response, at) ? lastSuccess : success) as string[]).end()
+  if (!succeeds) return
   const mark = counts.succeeded(number, at, path)
-  if (mark !== undefined) tell({ kind: 'mark', delivered: mark, at })
+  if (mark !== undefined) tell({ kind: 'mark', delivered: mark, at, connections: { opened, resumed } })
+}
+
+/** Whether the connection is so old that this response closes it. */
+function isLast({ req: { socket } }: ServerResponse, at: number): boolean {
+  const { connectionLifeMs } = script
+  return connectionLifeMs !== undefined && at - (openedAt.get(socket) ?? at) >= connectionLifeMs
+}
+
+function countConnection(socket: Socket): void {
+  opened++
+  openedAt.set(socket, now())
+  if (identity !== undefined && (socket as TLSSocket).isSessionReused()) resumed++
 }
 
 process.on('message', (order: Order) => {
@@ -72,10 +92,13 @@ setInterval(() => {
 }, progressEveryMs)
 
 // The forwarder decides when to close connections, also idle or slow ones.
-const server = createServer(
-  { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 600_000, connectionsCheckingInterval: 600_000 },
-  take,
-)
+const options = {
+  ...{ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 600_000, connectionsCheckingInterval: 600_000 },
+}
+const server =
+  identity === undefined
+    ? http.createServer(options, take).on('connection', countConnection)
+    : https.createServer({ ...options, ...JSON.parse(identity) }, take).on('secureConnection', countConnection)
 server.listen({ host: '127.0.0.1', port: 0, backlog }, () => {
   tell({ kind: 'listening', port: (server.address() as AddressInfo).port })
 })

@@ -11,6 +11,14 @@ export interface SampleRequest {
   readonly body: string
 }
 
+/** Counts since the receiver started. */
+export interface Connections {
+  /** Accepted connections: over HTTPS, those whose handshake succeeded. */
+  readonly opened: number
+  /** Connections that resumed a TLS session. The other ones needed a full handshake. */
+  readonly resumed: number
+}
+
 export type Word =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'begun' }
@@ -18,7 +26,7 @@ export type Word =
    * The number of different delivered events has reached one of the `marks`. `at` is in ms since
    * 1970, with fractions.
    */
-  | { readonly kind: 'mark'; readonly delivered: number; readonly at: number }
+  | { readonly kind: 'mark'; readonly delivered: number; readonly at: number; readonly connections: Connections }
   /** Different delivered events. Sent every 100 ms while the number grows. */
   | { readonly kind: 'progress'; readonly delivered: number }
   | { readonly kind: 'tally'; readonly tally: Tally; readonly sample: SampleRequest | undefined }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Script, Tally } from './event-tally.ts'
-import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
+import { type Connections, failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
 
 /**
  * Maximum ms without a new delivery. It exceeds the session timeout of a dead group member: 6 s for
@@ -26,15 +26,29 @@ export interface Receiver {
    * be one of the marks. @throws Stalled after 45 s without a new delivery
    */
   reached(count: number): Promise<number>
+  /** The connections until `count` events were delivered, which must be a reached mark. */
+  connectionsAt(count: number): Connections
   tell(): Promise<{ readonly tally: Tally; readonly sample: SampleRequest | undefined }>
   stop(): Promise<void>
 }
 
-export async function startReceiver(): Promise<Receiver> {
-  const child = fork(new URL('receiver-process.ts', import.meta.url), { execArgv: [], serialization: 'advanced' })
+/** The certificate of a receiver over HTTPS, and the host name in its URL. */
+export interface ReceiverIdentity {
+  readonly cert: string
+  readonly key: string
+  readonly host: string
+}
+
+/** Starts a receiver over HTTPS, or over HTTP without an identity. */
+export async function startReceiver(identity?: ReceiverIdentity): Promise<Receiver> {
+  const child = fork(
+    new URL('receiver-process.ts', import.meta.url),
+    identity === undefined ? [] : [JSON.stringify({ cert: identity.cert, key: identity.key })],
+    { execArgv: [], serialization: 'advanced' },
+  )
   const words = new Words(child)
   const { port } = await words.next('listening')
-  const url = `http://127.0.0.1:${port}`
+  const url = identity === undefined ? `http://127.0.0.1:${port}` : `https://${identity.host}:${port}`
   const order = (order: Order): void => void child.send(order)
   return {
     url: `${url}/hook`,
@@ -44,7 +58,8 @@ export async function startReceiver(): Promise<Receiver> {
       await words.next('begun')
     },
     delivered: () => words.delivered,
-    reached: count => words.mark(count),
+    reached: async count => (await words.mark(count)).at,
+    connectionsAt: count => words.markAt(count).connections,
     async tell() {
       order({ kind: 'tell' })
       return words.next('tally')
@@ -62,7 +77,7 @@ type WordOf<Kind extends Word['kind']> = Extract<Word, { kind: Kind }>
 class Words {
   delivered = 0
   readonly #child: ChildProcess
-  readonly #marks = new Map<number, number>()
+  readonly #marks = new Map<number, WordOf<'mark'>>()
   #lastProgress = 0
 
   constructor(child: ChildProcess) {
@@ -74,7 +89,13 @@ class Words {
     return this.#when(word => (word.kind === kind ? (word as WordOf<Kind>) : undefined))
   }
 
-  async mark(count: number): Promise<number> {
+  markAt(count: number): WordOf<'mark'> {
+    const mark = this.#marks.get(count)
+    if (mark === undefined) throw new RangeError(`no mark of ${count} deliveries was reached`)
+    return mark
+  }
+
+  async mark(count: number): Promise<WordOf<'mark'>> {
     const known = this.#marks.get(count)
     if (known !== undefined) return known
     const { promise, reject } = Promise.withResolvers<never>()
@@ -82,7 +103,7 @@ class Words {
       if (performance.now() - this.#lastProgress > patienceMs)
         reject(new Stalled(`after ${this.delivered} deliveries none has come for ${patienceMs / 1_000} s`))
     }, checkEveryMs)
-    const reached = this.#when(word => (word.kind === 'mark' && word.delivered === count ? word.at : undefined))
+    const reached = this.#when(word => (word.kind === 'mark' && word.delivered === count ? word : undefined))
     try {
       return await Promise.race([reached, promise])
     } finally {
@@ -96,7 +117,7 @@ class Words {
       this.#marks.clear()
     } else if (word.kind === 'mark' || word.kind === 'progress') {
       this.delivered = Math.max(this.delivered, word.delivered)
-      if (word.kind === 'mark') this.#marks.set(word.delivered, word.at)
+      if (word.kind === 'mark') this.#marks.set(word.delivered, word)
     } else return
     this.#lastProgress = performance.now()
   }

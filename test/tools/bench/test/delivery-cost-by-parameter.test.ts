@@ -16,6 +16,8 @@ const costing = (micros: number, more: Partial<Drain> = {}): Drain => ({
   ...{
     duplicates: 0,
     foreign: 0,
+    newConnections: 0,
+    fullHandshakes: 0,
     refused: 0,
     memory: [],
     sample: undefined,

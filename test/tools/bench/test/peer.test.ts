@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import { asEnvironment, filledIn, parsePeer } from '../forwarders/peer.ts'
 
 describe("a peer's command", () => {
-  const values = { brokers: 'a:1,b:2', topic: 't.events', group: 'g', url: "http://h/it's", inFlight: '256' }
+  const values = {
+    brokers: 'a:1,b:2',
+    topic: 't.events',
+    group: 'g',
+    url: "http://h/it's",
+    hosts: '1',
+    inFlight: '256',
+  }
 
   it('passes each value to a peer as one shell word, and keeps JSON and shell variables', () => {
     const command = `run --brokers={brokers} --set '{"topic":1}' $\{HOME} {url} {inFlight}`

@@ -35,7 +35,7 @@ it.each(['got', 'undici'] as const)(
   'with %s keeps one connection per request in progress, and sends only the needed headers',
   async client => {
     const { seen, url } = await startEndpoint()
-    const post = createPost({ client, url, inFlight })
+    const post = createPost({ client, urls: [url], inFlight })
     const postOne = (): Promise<void> =>
       new Promise((resolve, reject) => {
         post(Buffer.from('event'), error => (error === undefined ? resolve() : reject(error)))

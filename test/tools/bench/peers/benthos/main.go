@@ -1,4 +1,4 @@
-// Command peer runs the benthos engine with an input that reads Kafka through franz-go.
+// Command benthos runs the benthos engine with an input that reads Kafka through franz-go.
 package main
 
 import (
@@ -6,30 +6,25 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"sync"
 
 	_ "github.com/redpanda-data/benthos/v4/public/components/io"
 	_ "github.com/redpanda-data/benthos/v4/public/components/pure"
 	"github.com/redpanda-data/benthos/v4/public/service"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"peers/acks"
+	"peers/hosts"
 )
-
-// partition tracks the records of one Kafka partition. Acknowledgements may arrive in any order. A
-// record is marked for commit only when it and all earlier records are acknowledged.
-type partition struct {
-	open []*kgo.Record
-	done map[int64]bool
-}
 
 type input struct {
 	brokers []string
 	topics  []string
 	group   string
 
-	mu         sync.Mutex
-	client     *kgo.Client
-	buffer     []*kgo.Record
-	partitions map[int32]*partition
+	hosts int
+
+	client  *kgo.Client
+	buffer  []*kgo.Record
+	tracker *acks.Tracker
 }
 
 func (i *input) Connect(ctx context.Context) error {
@@ -44,6 +39,7 @@ func (i *input) Connect(ctx context.Context) error {
 		return err
 	}
 	i.client = client
+	i.tracker = acks.New(func(record *kgo.Record) { client.MarkCommitRecords(record) })
 	return nil
 }
 
@@ -60,35 +56,17 @@ func (i *input) Read(ctx context.Context) (*service.Message, service.AckFunc, er
 	}
 	record := i.buffer[0]
 	i.buffer = i.buffer[1:]
-	i.mu.Lock()
-	own := i.partitions[record.Partition]
-	if own == nil {
-		own = &partition{done: map[int64]bool{}}
-		i.partitions[record.Partition] = own
+	i.tracker.Begin(record)
+	message := service.NewMessage(record.Value)
+	if i.hosts > 1 {
+		message.MetaSetMut("host", hosts.Of(record.Value, i.hosts))
 	}
-	own.open = append(own.open, record)
-	i.mu.Unlock()
-	return service.NewMessage(record.Value), func(_ context.Context, err error) error {
+	return message, func(_ context.Context, err error) error {
 		if err == nil {
-			i.ack(own, record)
+			i.tracker.Done(record)
 		}
 		return nil
 	}, nil
-}
-
-func (i *input) ack(own *partition, record *kgo.Record) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	own.done[record.Offset] = true
-	var last *kgo.Record
-	for len(own.open) > 0 && own.done[own.open[0].Offset] {
-		last = own.open[0]
-		delete(own.done, last.Offset)
-		own.open = own.open[1:]
-	}
-	if last != nil {
-		i.client.MarkCommitRecords(last)
-	}
 }
 
 func (i *input) Close(ctx context.Context) error {
@@ -101,10 +79,16 @@ func (i *input) Close(ctx context.Context) error {
 }
 
 func main() {
+	transport := http.DefaultTransport.(*http.Transport)
 	if count, err := strconv.Atoi(os.Getenv("IDLE_CONNECTIONS")); err == nil {
-		transport := http.DefaultTransport.(*http.Transport)
-		transport.MaxIdleConns = count
-		transport.MaxIdleConnsPerHost = count
+		hosts.PrepareTransport(transport, count)
+	} else {
+		hosts.ResolveLocalhost(transport)
+	}
+	count := hosts.Count()
+	if count > 1 {
+		// Benthos evaluates this expression for each message.
+		os.Setenv("BENCH_URL", hosts.URL(os.Getenv("BENCH_URL"), `${! meta("host") }`))
 	}
 	spec := service.NewConfigSpec().
 		Field(service.NewStringListField("seed_brokers")).
@@ -123,7 +107,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		return service.AutoRetryNacks(&input{brokers: brokers, topics: topics, group: group, partitions: map[int32]*partition{}}), nil
+		return service.AutoRetryNacks(&input{brokers: brokers, topics: topics, group: group, hosts: count}), nil
 	})
 	if err != nil {
 		panic(err)

@@ -9,6 +9,7 @@ import { quantile } from '../../latency-under-load.ts'
 import { type ClientPlan, clientRow } from '../../rows/client.ts'
 import { collectorRow, small } from '../../rows/collector.ts'
 import { deliveryRow } from '../../rows/delivery.ts'
+import { httpsRow } from '../../rows/https.ts'
 import { healthyUnderLoad } from '../../rows/isolation.ts'
 import { peersRow } from '../../rows/peers.ts'
 import type { Bench } from '../../rows/row.ts'
@@ -29,7 +30,7 @@ const room = 1 / 10
 const loop = new URL('../../forwarders/reference-loop-process.ts', import.meta.url).pathname
 const itsSettings = JSON.stringify({
   ...{ client: 'undici', partitions: 12, inFlight: 64, brokers: ['$BENCH_BROKERS'] },
-  ...{ topic: '$BENCH_TOPIC', group: '$BENCH_GROUP', url: '$BENCH_URL' },
+  ...{ topic: '$BENCH_TOPIC', group: '$BENCH_GROUP', url: '$BENCH_URL', hosts: 1 },
 })
 const anotherLoop = `'${process.execPath}' '${loop}' "${itsSettings.replaceAll('"', '\\"')}"`
 const ofEveryProgram: readonly FigureName[] = ['deliveries', 'peak memory', 'lost']
@@ -75,6 +76,27 @@ onLinux('a short run of make bench', () => {
     const complete = of('repetitions in which the verified request was complete')
     expect(complete.map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
     expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
+  })
+
+  it('https: keeps connections to all hosts, and resumes TLS sessions on new ones', async () => {
+    const ours = ['hookline got', 'hookline undici']
+    const loops = [referenceLoop('got').name, referenceLoop('undici').name]
+    const at = { delayMs: 20, inFlight: 64 }
+    const { findings } = await httpsRow(bench, [
+      { hosts: 3, cases: [{ ...at, name: 'open' }], count: 3_000, forwarders: [...ours, ...loops] },
+      { hosts: 3, cases: [{ ...at, name: 'closing', connectionLifeMs: 0 }], count: 600, forwarders: ours },
+    ])
+    const of = (what: FigureName, name: string): readonly number[] =>
+      findings.filter(each => each.what === what && each.subject.endsWith(name)).map(({ measured }) => measured)
+    expect(of('lost', '')).toEqual([0, 0, 0, 0, 0, 0])
+    for (const opened of of('new connections per delivery', 'open')) expect(opened).toBeLessThan(0.1)
+    const [closed, handshakes] = [
+      of('new connections per delivery', 'closing'),
+      of('full TLS handshakes per delivery', 'closing'),
+    ]
+    expect(closed).toHaveLength(ours.length)
+    for (const opened of closed) expect(opened).toBeGreaterThan(0.9)
+    for (const full of handshakes) expect(full).toBeLessThan(0.1)
   })
 
   it('peers: runs any program by its command, beside Hookline and the reference loop', async () => {

@@ -1,0 +1,65 @@
+// Package hosts says to which host of the bench an event goes, and how to connect to it.
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+)
+
+const (
+	idPrefix = "bench-"
+	idDigits = 9
+)
+
+// Count is the number of hosts, from the variable BENCH_HOSTS. The default is 1.
+func Count() int {
+	count, err := strconv.Atoi(os.Getenv("BENCH_HOSTS"))
+	if err != nil || count < 1 {
+		return 1
+	}
+	return count
+}
+
+// Of returns the number of the host for an event: the number in its message id, modulo count.
+func Of(value []byte, count int) int {
+	start := bytes.Index(value, []byte(idPrefix))
+	if start < 0 {
+		return 0
+	}
+	digits := value[start+len(idPrefix):]
+	if len(digits) > idDigits {
+		digits = digits[:idDigits]
+	}
+	number, _ := strconv.Atoi(string(digits))
+	return number % count
+}
+
+// URL replaces the number of the host in the URL of host 0. The text replaces the digit 0.
+func URL(first string, number string) string {
+	return strings.Replace(first, "//h0.", "//h"+number+".", 1)
+}
+
+// PrepareTransport makes the transport keep up to `idle` idle connections, to each host and in all.
+// Go does not resolve names below .localhost, so it connects to 127.0.0.1 for them.
+func PrepareTransport(transport *http.Transport, idle int) {
+	transport.MaxIdleConns = idle
+	transport.MaxIdleConnsPerHost = idle
+	ResolveLocalhost(transport)
+}
+
+// ResolveLocalhost makes the transport connect to 127.0.0.1 for names below .localhost.
+func ResolveLocalhost(transport *http.Transport) {
+	dialer := &net.Dialer{}
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(address)
+		if err == nil && strings.HasSuffix(host, ".localhost") {
+			address = net.JoinHostPort("127.0.0.1", port)
+		}
+		return dialer.DialContext(ctx, network, address)
+	}
+}
