@@ -84,7 +84,7 @@ class AgentGeneration implements PoolGeneration {
 
   /**
    * Overrides the agent's methods that open, keep and reuse connections. The overrides check the
-   * address and port of a new connection, and the age and number of kept connections.
+   * address and port of a new connection and the age of a kept one, and note which ones are idle.
    */
   #guard<A extends http.Agent>(agent: A, isTls: boolean): A {
     const dial = agent.createConnection.bind(agent)
@@ -122,8 +122,9 @@ class AgentGeneration implements PoolGeneration {
     }
     const keepSocketAlive = (socket: Socket): boolean => {
       const isKept = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && mayKeep(socket)
+      // It may destroy this socket, if all other connections are in use.
       if (isKept) this.#open.becameIdle(socket)
-      return isKept
+      return isKept && !socket.destroyed
     }
     const reuseSocket: typeof reuse = (socket, request) => {
       this.#connections.noteReuse(socket)

@@ -44,10 +44,21 @@ export const idleTimeoutMs = 30_000
 /** Maximum age of a reused connection, so that DNS changes take effect. */
 export const maxAgeMs = 300_000
 /**
- * Maximum open connections of the process; above it, the longest idle ones are closed. It is enough
- * for 10,000 HTTPS hosts, and their idle connections then need about 700 MB of memory.
+ * Maximum open connections of a transport; above it, the longest idle ones are closed. It is enough
+ * for 10,000 hosts.
  */
 export const maxOpen = 12_000
+/** Memory of an idle connection over TLS, in bytes, rounded up. */
+const bytesPerConnection = 64 * 1_024
+/** Connections use at most this part of the memory that the process may use. */
+const partForConnections = 1 / 3
+
+/**
+ * The maximum number of open connections for a process that may use `memoryBytes` of memory; 0
+ * means no limit.
+ */
+export const maxOpenWith = (memoryBytes: number): number =>
+  memoryBytes === 0 ? maxOpen : Math.min(maxOpen, Math.floor((memoryBytes * partForConnections) / bytesPerConnection))
 
 /** Error codes of a request on a connection that the server had already closed. */
 export const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])

@@ -1,4 +1,4 @@
-import { maxOpen } from './http-client-limits.ts'
+import { maxOpenWith } from './http-client-limits.ts'
 
 interface Connection {
   /** Closes the connection immediately. */
@@ -7,15 +7,19 @@ interface Connection {
 
 /**
  * The open connections of a transport. Above the maximum, the connection that has been idle for
- * longest is closed. Connections in use are never closed.
+ * longest is closed. Connections in use are never closed, so they alone can exceed the maximum.
  */
 export class OpenConnections {
   readonly #max: number
+  /** Without those that are being closed. */
   #count = 0
   /** In the order in which they became idle. */
   readonly #idle = new Set<Connection>()
+  /** Destroyed connections whose event `close` has not come yet. */
+  readonly #closing = new Set<Connection>()
 
-  constructor(max = maxOpen) {
+  /** By default, the maximum depends on the memory limit of the container. */
+  constructor(max = maxOpenWith(process.constrainedMemory())) {
     this.#max = max
   }
 
@@ -25,6 +29,7 @@ export class OpenConnections {
   }
 
   closed(connection: Connection): void {
+    if (this.#closing.delete(connection)) return
     this.#count--
     this.#idle.delete(connection)
   }
@@ -42,6 +47,8 @@ export class OpenConnections {
     if (this.#count <= this.#max) return
     for (const longestIdle of this.#idle) {
       this.#idle.delete(longestIdle)
+      this.#closing.add(longestIdle)
+      this.#count--
       longestIdle.destroy()
       return
     }

@@ -74,11 +74,11 @@ export class Pool implements PoolGeneration {
    * request was sent, and the connection is closed.
    */
   release(connection: UndiciConnection): void {
-    if (connection.isClean || !connection.isOpen) this.#keepOrDrop(connection)
-    else setImmediate(() => this.#keepOrDrop(connection))
+    if (connection.isClean || !connection.isOpen) this.#keepOrDestroy(connection)
+    else setImmediate(() => this.#keepOrDestroy(connection))
   }
 
-  #keepOrDrop(connection: UndiciConnection): void {
+  #keepOrDestroy(connection: UndiciConnection): void {
     const { idle } = connection.origin
     if (this.#isRetired || !connection.isClean || connection.age >= maxAgeMs) {
       connection.destroy()

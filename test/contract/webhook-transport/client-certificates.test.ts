@@ -163,7 +163,7 @@ describe.each(adapters)('%s: client certificates', (_, create) => {
     expect(seen).toEqual(['before', 'after'])
     expect(target.connections()).toBe(2)
     // The next new TLS identity closes the connections of one that was not used for five minutes.
-    // The idle timeout (10 s of real time) does not end within the test.
+    // The idle timeout (30 s of real time) does not end within the test.
     await clock.advance(300_000)
     await post(target.url(), {}, { tlsIdentity: after })
     await post(target.url(), {}, { tlsIdentity: other })

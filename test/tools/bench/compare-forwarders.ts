@@ -48,7 +48,7 @@ export interface Case {
   readonly connectionLifeMs?: number
   /** Whether another process uses the core of the forwarder too, as much as it gets. */
   readonly isCoreShared?: boolean
-  /** Added to the names of the variants. */
+  /** Follows the program and the response time in names of variants, for example `1,000 hosts`. */
   readonly name?: string
 }
 

@@ -9,7 +9,7 @@ export type FigureName =
   | `deliveries per CPU second, relative to ${'1 host' | '1,000 hosts'}`
   | 'full TLS handshakes per delivery'
   | 'repetitions in which the verified request was complete'
-  | `deliveries per CPU second, relative to ${'benthos' | 'benthos-tuned' | `the ${ReferenceLoopName}`}`
+  | `deliveries per CPU second, relative to ${'benthos' | 'benthos-tuned' | 'go-loop' | `the ${ReferenceLoopName}`}`
   | `p99, relative to the ${ReferenceLoopName}`
   | 'memory of the last quarter, relative to the second quarter'
   | 'share of the other events delivered within 1 s'

@@ -25,6 +25,44 @@ export const summaryRows: readonly Headline[] = [
   },
   {
     title:
+      'HTTPS, 1 host: deliveries per CPU second with undici, relative to Benthos 4.60 with 16,384 idle connections; responses after 0 / 20 / 200 ms',
+    row: 'https',
+    what: 'deliveries per CPU second, relative to benthos-tuned',
+    of: /^hookline undici,.* 1 host$/,
+  },
+  {
+    title:
+      'HTTPS, 100 / 1,000 / 10,000 hosts: deliveries per CPU second with undici, relative to Benthos 4.60 with 16,384 idle connections',
+    row: 'https',
+    what: 'deliveries per CPU second, relative to benthos-tuned',
+    of: /^hookline undici,.*0 hosts$/,
+  },
+  {
+    title: 'HTTPS, 1,000 hosts: deliveries per CPU second with undici, relative to a loop in Go (franz-go + net/http)',
+    row: 'https',
+    what: 'deliveries per CPU second, relative to go-loop',
+    of: /^hookline undici,.* 1,000 hosts$/,
+  },
+  {
+    title: 'HTTPS, 100 / 1,000 / 10,000 hosts: new connections per delivery with undici',
+    row: 'https',
+    what: 'new connections per delivery',
+    of: /^hookline undici,.*0 hosts$/,
+  },
+  {
+    title: 'HTTPS, 10,000 hosts: deliveries per CPU second with undici, relative to 1,000 hosts',
+    row: 'https',
+    what: 'deliveries per CPU second, relative to 1,000 hosts',
+  },
+  {
+    title:
+      'HTTPS, each response closes its connection: deliveries per CPU second, relative to Benthos 4.60; undici / got',
+    row: 'https',
+    what: 'deliveries per CPU second, relative to benthos-tuned',
+    of: /each response closes its connection$/,
+  },
+  {
+    title:
       'deliveries per CPU second with got, relative to the reference loop (kafkajs + got); responses after 0 / 20 / 200 ms',
     row: 'delivery',
     what: 'deliveries per CPU second, relative to the reference loop with got',

@@ -66,7 +66,7 @@ function isLast({ req: { socket } }: ServerResponse, at: number): boolean {
   return connectionLifeMs !== undefined && at - (openedAt.get(socket) ?? at) >= connectionLifeMs
 }
 
-function countConnection(socket: Socket): void {
+function noteConnection(socket: Socket): void {
   opened++
   openedAt.set(socket, now())
   if (identity !== undefined && (socket as TLSSocket).isSessionReused()) resumed++
@@ -97,8 +97,8 @@ const options = {
 }
 const server =
   identity === undefined
-    ? http.createServer(options, take).on('connection', countConnection)
-    : https.createServer({ ...options, ...JSON.parse(identity) }, take).on('secureConnection', countConnection)
+    ? http.createServer(options, take).on('connection', noteConnection)
+    : https.createServer({ ...options, ...JSON.parse(identity) }, take).on('secureConnection', noteConnection)
 server.listen({ host: '127.0.0.1', port: 0, backlog }, () => {
   tell({ kind: 'listening', port: (server.address() as AddressInfo).port })
 })

@@ -16,7 +16,7 @@ import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { shown } from '../report.ts'
-import { withHttps } from '../secure-stage.ts'
+import { withHttps } from '../https-stage.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 interface Comparison {
@@ -27,54 +27,54 @@ interface Comparison {
   readonly forwarders: readonly string[]
 }
 
-const tuned = 'benthos-tuned'
-const shipped = 'benthos'
+const benthosTuned = 'benthos-tuned'
+const benthosAsShipped = 'benthos'
 const goLoop = 'go-loop'
 const undici = 'hookline undici'
 const got = 'hookline got'
 const undiciLoop = referenceLoop('undici')
 const gotLoop = referenceLoop('got')
-const usual = { delayMs: 20, inFlight: 512 }
-const on = (hosts: number, more = ''): string => `${shown(hosts)} host${hosts === 1 ? '' : 's'}${more}`
+const after20Ms = { delayMs: 20, inFlight: 512 }
+const hostsText = (hosts: number, more = ''): string => `${shown(hosts)} host${hosts === 1 ? '' : 's'}${more}`
 
 /** Programs that need more CPU time for a delivery get fewer events. */
 export const full: readonly Comparison[] = [
   {
     hosts: 1,
     cases: [
-      { delayMs: 0, inFlight: 256, name: on(1) },
-      { ...usual, name: on(1) },
-      { delayMs: 200, inFlight: 4_096, name: on(1) },
+      { delayMs: 0, inFlight: 256, name: hostsText(1) },
+      { ...after20Ms, name: hostsText(1) },
+      { delayMs: 200, inFlight: 4_096, name: hostsText(1) },
     ],
     count: 120_000,
-    forwarders: [undici, tuned, goLoop, undiciLoop.name],
+    forwarders: [undici, benthosTuned, goLoop, undiciLoop.name],
   },
-  { hosts: 100, cases: [{ ...usual, name: on(100) }], count: 120_000, forwarders: [undici, tuned, goLoop] },
+  { hosts: 100, cases: [{ ...after20Ms, name: hostsText(100) }], count: 120_000, forwarders: [undici, benthosTuned, goLoop] },
   {
     hosts: 1_000,
-    cases: [{ ...usual, name: on(1_000) }],
+    cases: [{ ...after20Ms, name: hostsText(1_000) }],
     count: 120_000,
-    forwarders: [undici, tuned, goLoop, undiciLoop.name],
+    forwarders: [undici, benthosTuned, goLoop, undiciLoop.name],
   },
   {
     hosts: 1_000,
     cases: [
-      { ...usual, name: on(1_000, ', shared core'), isCoreShared: true },
-      { ...usual, name: on(1_000, ', connections of 5 s'), connectionLifeMs: 5_000 },
+      { ...after20Ms, name: hostsText(1_000, ', shared core'), isCoreShared: true },
+      { ...after20Ms, name: hostsText(1_000, ', connections of 5 s'), connectionLifeMs: 5_000 },
     ],
     count: 60_000,
-    forwarders: [undici, tuned],
+    forwarders: [undici, benthosTuned],
   },
-  { hosts: 10_000, cases: [{ ...usual, name: on(10_000) }], count: 120_000, forwarders: [undici, tuned, goLoop] },
-  { hosts: 1, cases: [{ ...usual, name: on(1) }], count: 40_000, forwarders: [got, gotLoop.name] },
-  { hosts: 1_000, cases: [{ ...usual, name: on(1_000) }], count: 40_000, forwarders: [got, gotLoop.name] },
-  { hosts: 1, cases: [{ ...usual, name: on(1) }], count: 10_000, forwarders: [shipped] },
-  { hosts: 1_000, cases: [{ ...usual, name: on(1_000) }], count: 10_000, forwarders: [shipped] },
+  { hosts: 10_000, cases: [{ ...after20Ms, name: hostsText(10_000) }], count: 120_000, forwarders: [undici, benthosTuned, goLoop] },
+  { hosts: 1, cases: [{ ...after20Ms, name: hostsText(1) }], count: 40_000, forwarders: [got, gotLoop.name] },
+  { hosts: 1_000, cases: [{ ...after20Ms, name: hostsText(1_000) }], count: 40_000, forwarders: [got, gotLoop.name] },
+  { hosts: 1, cases: [{ ...after20Ms, name: hostsText(1) }], count: 10_000, forwarders: [benthosAsShipped] },
+  { hosts: 1_000, cases: [{ ...after20Ms, name: hostsText(1_000) }], count: 10_000, forwarders: [benthosAsShipped] },
   {
     hosts: 1,
-    cases: [{ ...usual, name: on(1, ', each response closes its connection'), connectionLifeMs: 0 }],
+    cases: [{ ...after20Ms, name: hostsText(1, ', each response closes its connection'), connectionLifeMs: 0 }],
     count: 10_000,
-    forwarders: [undici, got, tuned],
+    forwarders: [undici, got, benthosTuned],
   },
 ]
 
@@ -100,7 +100,7 @@ export const httpsRow = (bench: Bench, plan = full): Promise<Outcome> =>
 function growthOf(findings: readonly Finding[]): readonly Finding[] {
   const rateAt = (program: string, hosts: number): Finding | undefined =>
     findings.find(
-      ({ subject, what }) => subject === subjectOf(program, { ...usual, name: on(hosts) }) && what === 'deliveries',
+      ({ subject, what }) => subject === subjectOf(program, { ...after20Ms, name: hostsText(hosts) }) && what === 'deliveries',
     )
   const compared = (program: string, many: number, few: number, bar: Bar): readonly Finding[] => {
     const [rate, reference] = [rateAt(program, many), rateAt(program, few)]
@@ -158,12 +158,12 @@ function findingsWith(measured: readonly Forwarder[]) {
 }
 
 function barOf(other: string, { name = '', connectionLifeMs, isCoreShared }: Case): Bar {
-  if (other === gotLoop.name) return name === on(1) ? bounds.overHttps.gotLoop : {}
+  if (other === gotLoop.name) return name === hostsText(1) ? bounds.overHttps.gotLoop : {}
   if (other === goLoop) return bounds.overHttps.goLoop
-  if (other !== tuned || isCoreShared) return {}
+  if (other !== benthosTuned || isCoreShared) return {}
   if (connectionLifeMs === 0) return bounds.overHttps.tunedClosing
-  if (name === on(1)) return bounds.overHttps.tunedOneHost
-  return name === on(1_000) ? bounds.overHttps.tunedManyHosts : {}
+  if (name === hostsText(1)) return bounds.overHttps.tunedOneHost
+  return name === hostsText(1_000) ? bounds.overHttps.tunedManyHosts : {}
 }
 
 const nameIn = (program: string): string => (program.startsWith('reference loop') ? `the ${program}` : program)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { maxOpenWith } from '../../../../src/adapters/webhook/http-client-limits.ts'
 import { OpenConnections } from '../../../../src/adapters/webhook/open-connections.ts'
 
 const max = 2
@@ -22,6 +23,17 @@ describe('the open connections', () => {
     open.becameIdle(a)
     opened('c')
     expect(destroyed).toEqual(['b'])
+  })
+
+  it('closes only one connection for each surplus one, also before the first is closed', () => {
+    const { open, opened, destroyed } = connections()
+    const [a, b] = [opened('a'), opened('b'), opened('c')]
+    open.becameIdle(a)
+    open.becameIdle(b)
+    expect(destroyed).toEqual(['a'])
+    open.closed(a)
+    opened('d')
+    expect(destroyed).toEqual(['a', 'b'])
   })
 
   it('closes no connection in use, but the next one that becomes idle', () => {
@@ -51,4 +63,15 @@ describe('the open connections', () => {
     open.becameIdle(opened('c'))
     expect(destroyed).toEqual([])
   })
+})
+
+describe('the maximum of open connections', () => {
+  const mib = 1_024 * 1_024
+
+  it.each([
+    ['768 MiB, the limit in the chart', 768 * mib, 4_096],
+    ['2 GiB', 2_048 * mib, 10_922],
+    ['much memory', 64_000 * mib, 12_000],
+    ['no limit', 0, 12_000],
+  ])('%s', (_, bytes, expected) => expect(maxOpenWith(bytes)).toBe(expected))
 })

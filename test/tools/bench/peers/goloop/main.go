@@ -1,4 +1,4 @@
-// Command goloop is the cheapest correct use of franz-go and net/http: it forwards values unchanged,
+// Command goloop is a minimal, correct use of franz-go and net/http: it forwards values unchanged,
 // and commits a record when it and all earlier records of its partition got a 2xx.
 package main
 

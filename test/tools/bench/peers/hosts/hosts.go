@@ -1,4 +1,5 @@
-// Package hosts says to which host of the bench an event goes, and how to connect to it.
+// Package hosts says to which host of the bench an event goes, and how to connect to it. It repeats
+// the rules of sample-events.ts (message ids) and host-urls.ts (names of hosts).
 package hosts
 
 import (
@@ -45,14 +46,14 @@ func URL(first string, number string) string {
 }
 
 // PrepareTransport makes the transport keep up to `idle` idle connections, to each host and in all.
-// Go does not resolve names below .localhost, so it connects to 127.0.0.1 for them.
 func PrepareTransport(transport *http.Transport, idle int) {
 	transport.MaxIdleConns = idle
 	transport.MaxIdleConnsPerHost = idle
 	ResolveLocalhost(transport)
 }
 
-// ResolveLocalhost makes the transport connect to 127.0.0.1 for names below .localhost.
+// ResolveLocalhost makes the transport connect to 127.0.0.1 for names below .localhost, because Go
+// does not resolve them.
 func ResolveLocalhost(transport *http.Transport) {
 	dialer := &net.Dialer{}
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
