@@ -15,8 +15,8 @@ import type { FigureName, PeerFigureName } from '../figure-names.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { referenceLoop } from '../forwarders/reference-loop.ts'
-import { shown } from '../report.ts'
 import { withHttps } from '../https-stage.ts'
+import { shown } from '../report.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 interface Comparison {
@@ -49,7 +49,12 @@ export const full: readonly Comparison[] = [
     count: 120_000,
     forwarders: [undici, benthosTuned, goLoop, undiciLoop.name],
   },
-  { hosts: 100, cases: [{ ...after20Ms, name: hostsText(100) }], count: 120_000, forwarders: [undici, benthosTuned, goLoop] },
+  {
+    hosts: 100,
+    cases: [{ ...after20Ms, name: hostsText(100) }],
+    count: 120_000,
+    forwarders: [undici, benthosTuned, goLoop],
+  },
   {
     hosts: 1_000,
     cases: [{ ...after20Ms, name: hostsText(1_000) }],
@@ -65,7 +70,12 @@ export const full: readonly Comparison[] = [
     count: 60_000,
     forwarders: [undici, benthosTuned],
   },
-  { hosts: 10_000, cases: [{ ...after20Ms, name: hostsText(10_000) }], count: 120_000, forwarders: [undici, benthosTuned, goLoop] },
+  {
+    hosts: 10_000,
+    cases: [{ ...after20Ms, name: hostsText(10_000) }],
+    count: 120_000,
+    forwarders: [undici, benthosTuned, goLoop],
+  },
   { hosts: 1, cases: [{ ...after20Ms, name: hostsText(1) }], count: 40_000, forwarders: [got, gotLoop.name] },
   { hosts: 1_000, cases: [{ ...after20Ms, name: hostsText(1_000) }], count: 40_000, forwarders: [got, gotLoop.name] },
   { hosts: 1, cases: [{ ...after20Ms, name: hostsText(1) }], count: 10_000, forwarders: [benthosAsShipped] },
@@ -100,7 +110,8 @@ export const httpsRow = (bench: Bench, plan = full): Promise<Outcome> =>
 function growthOf(findings: readonly Finding[]): readonly Finding[] {
   const rateAt = (program: string, hosts: number): Finding | undefined =>
     findings.find(
-      ({ subject, what }) => subject === subjectOf(program, { ...after20Ms, name: hostsText(hosts) }) && what === 'deliveries',
+      ({ subject, what }) =>
+        subject === subjectOf(program, { ...after20Ms, name: hostsText(hosts) }) && what === 'deliveries',
     )
   const compared = (program: string, many: number, few: number, bar: Bar): readonly Finding[] => {
     const [rate, reference] = [rateAt(program, many), rateAt(program, few)]
