@@ -48,7 +48,7 @@ export const maxAgeMs = 300_000
  * for 10,000 hosts.
  */
 export const maxOpen = 12_000
-/** Memory of an idle connection over TLS, in bytes, rounded up. */
+/** Approximate memory of an idle connection over TLS, in bytes. */
 const bytesPerConnection = 64 * 1_024
 /** Connections use at most this part of the memory that the process may use. */
 const partForConnections = 1 / 3

@@ -11,7 +11,7 @@ interface Connection {
  */
 export class OpenConnections {
   readonly #max: number
-  /** Without those that are being closed. */
+  /** Open connections, not counting those that are being closed. */
   #count = 0
   /** In the order in which they became idle. */
   readonly #idle = new Set<Connection>()

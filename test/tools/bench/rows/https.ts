@@ -106,7 +106,7 @@ export const httpsRow = (bench: Bench, plan = full): Promise<Outcome> =>
     return { ...outcome, findings: [...outcome.findings, ...growthOf(outcome.findings)] }
   })
 
-/** Compares the cost with many hosts and with fewer. */
+/** Compares the deliveries per CPU second with many hosts and with fewer. */
 function growthOf(findings: readonly Finding[]): readonly Finding[] {
   const rateAt = (program: string, hosts: number): Finding | undefined =>
     findings.find(

@@ -40,7 +40,8 @@ func Of(value []byte, count int) int {
 	return number % count
 }
 
-// URL replaces the number of the host in the URL of host 0. The text replaces the digit 0.
+// URL returns the URL of another host. It replaces h0 in the URL of host 0. The number may be an
+// expression of Benthos.
 func URL(first string, number string) string {
 	return strings.Replace(first, "//h0.", "//h"+number+".", 1)
 }
