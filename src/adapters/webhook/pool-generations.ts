@@ -2,9 +2,9 @@ import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { isSameValue } from '../../core/settings/settings-change.ts'
+import { OpenConnections } from './close-longest-idle-connections.ts'
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
 import { maxAgeMs } from './http-client-limits.ts'
-import { OpenConnections } from './open-connections.ts'
 import type { Resolve } from './resolver.ts'
 
 /** The connections for one value of the network settings and one TLS identity. */

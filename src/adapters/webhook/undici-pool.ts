@@ -1,7 +1,7 @@
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
+import type { OpenConnections } from './close-longest-idle-connections.ts'
 import type { ConnectionRules } from './connection-rules.ts'
 import { maxAgeMs } from './http-client-limits.ts'
-import type { OpenConnections } from './open-connections.ts'
 import type { PoolGeneration } from './pool-generations.ts'
 import { type ConnectionOrigin, UndiciConnection } from './reusable-undici-connection.ts'
 import { TlsEndpoints } from './tls-endpoint-state.ts'

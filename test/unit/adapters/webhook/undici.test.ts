@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { processClock } from '../../../../src/adapters/clock/process-clock.ts'
+import { OpenConnections } from '../../../../src/adapters/webhook/close-longest-idle-connections.ts'
 import { createConnectionRules } from '../../../../src/adapters/webhook/connection-rules.ts'
-import { OpenConnections } from '../../../../src/adapters/webhook/open-connections.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
 import type { Clock } from '../../../../src/core/ports.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { OpenConnections } from '../../../../src/adapters/webhook/close-longest-idle-connections.ts'
 import { maxOpenWith } from '../../../../src/adapters/webhook/http-client-limits.ts'
-import { OpenConnections } from '../../../../src/adapters/webhook/open-connections.ts'
 
 const max = 2
 
