@@ -11,6 +11,26 @@ export function writeVarint(bytes: number[], value: number): void {
   bytes.push(left)
 }
 
+/**
+ * Writes the length of a text in UTF-8, and the text. Ids are almost always ASCII, which needs no
+ * buffer.
+ */
+export function writeText(bytes: number[], text: string): void {
+  if (!isAscii(text)) {
+    const encoded = Buffer.from(text)
+    writeVarint(bytes, encoded.length)
+    bytes.push(...encoded)
+    return
+  }
+  writeVarint(bytes, text.length)
+  for (let at = 0; at < text.length; at++) bytes.push(text.charCodeAt(at))
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false
+  return true
+}
+
 /** Reads a varint; `undefined` when it exceeds 2^53 - 1 or is incomplete. */
 export function readVarint(reader: ByteReader): number | undefined {
   let value = 0

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../time.ts'
-import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
+import { type ByteReader, readVarint, writeText, writeVarint } from '../varint.ts'
 
 /**
  * The possible results of a record at one destination. With `moved`, the delivery continues with a
@@ -168,23 +168,6 @@ export class LedgerCounts {
 
 function addAll(cell: number[], counts: readonly number[]): void {
   for (let bit = 0; bit < counts.length; bit++) cell[bit] = (cell[bit] as number) + (counts[bit] as number)
-}
-
-/** Appends the length of the text in bytes, and the text. Almost all ids of destinations are ASCII. */
-function writeText(bytes: number[], text: string): void {
-  if (!isAscii(text)) {
-    const encoded = Buffer.from(text)
-    writeVarint(bytes, encoded.length)
-    bytes.push(...encoded)
-    return
-  }
-  writeVarint(bytes, text.length)
-  for (let at = 0; at < text.length; at++) bytes.push(text.charCodeAt(at))
-}
-
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false
-  return true
 }
 
 /** A byte with one bit for each field that has a count. */

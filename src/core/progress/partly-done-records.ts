@@ -1,4 +1,4 @@
-import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
+import { type ByteReader, readVarint, writeText, writeVarint } from '../varint.ts'
 import { spanLimit } from './commit-metadata-span-limit.ts'
 
 const prefix = 'p1:'
@@ -78,9 +78,7 @@ function encode(committed: number, records: readonly PartlyDone[]): number[] {
   writeSet(bytes, offsets)
   writeVarint(bytes, byDestination.size)
   for (const [destination, rows] of byDestination) {
-    const id = Buffer.from(destination)
-    writeVarint(bytes, id.length)
-    bytes.push(...id)
+    writeText(bytes, destination)
     writeSet(bytes, rows)
   }
   return bytes
