@@ -104,7 +104,7 @@ async function withOther<T>({ pinning }: Stage, { isCoreShared = false }: Case, 
 }
 
 export const subjectOf = (program: string, { delayMs, name }: Case): string =>
-  [variantOf.delivery(program, delayMs), name].filter(Boolean).join(', ')
+  variantOf.delivery(program, delayMs, name)
 
 export type Rounds = readonly ReadonlyMap<string, Drain>[]
 

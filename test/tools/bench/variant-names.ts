@@ -5,7 +5,8 @@ import { shown } from './report.ts'
  * by them. `program` is the name of a forwarder, for example `hookline undici`.
  */
 export const variantOf = {
-  delivery: (program: string, delayMs: number) => `${program}, responses after ${delayMs} ms`,
+  delivery: (program: string, delayMs: number, more?: string) =>
+    [program, `responses after ${delayMs} ms`, more].filter(Boolean).join(', '),
   live: (program: string, perSecond: number, delayMs: number) =>
     `${program}, ${shown(perSecond)} events a second, responses after ${delayMs} ms`,
   isolation: (program: string, dead: number, endpoints: number) => `${program}, ${dead} of ${endpoints} endpoints dead`,

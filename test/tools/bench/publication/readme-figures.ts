@@ -16,7 +16,7 @@ interface ReadmeFigure {
 /** README.md shows at most five figures: these three, and two of `make chaos`. */
 const figures: readonly ReadmeFigure[] = [
   {
-    ...{ row: 'https', variant: `${variantOf.delivery('hookline undici', 20)}, 1,000 hosts`, what: 'deliveries' },
+    ...{ row: 'https', variant: variantOf.delivery('hookline undici', 20, '1,000 hosts'), what: 'deliveries' },
     value: measured => `${shown(measured)} deliveries per CPU second`,
     sentence: 'over HTTPS to 1,000 hosts that respond after 20 ms (one process, HTTP client undici)',
   },
