@@ -3,6 +3,7 @@ import https from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
+import type { UrlParts } from '../../core/network/url.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import type { OpenConnections } from './close-longest-idle-connections.ts'
@@ -30,9 +31,17 @@ export interface Agents {
    * @throws UnusableIdentity
    */
   fresh(identity: TlsIdentity | undefined): AgentPair
+  /**
+   * Whether `shared` has an idle connection to this endpoint.
+   * @throws UnusableIdentity
+   */
+  hasIdle(endpoint: Endpoint, identity: TlsIdentity | undefined): boolean
   /** Closes idle connections. A connection in use is closed when its request ends. */
   close(): void
 }
+
+type Endpoint = Pick<UrlParts, 'hostname' | 'port'>
+const keyOf = ({ hostname, port }: Endpoint): string => `${hostname}:${port}`
 
 /**
  * An additional option of requests. Node passes unknown options to `createConnection` of the agent,
@@ -51,6 +60,10 @@ class AgentGeneration implements PoolGeneration {
   readonly #connections: ConnectionsProgress
   readonly #open: OpenConnections
   readonly #endpoints: TlsEndpoints
+  /** The idle connections by endpoint. Endpoints come from the configuration, so they are few. */
+  readonly #idle = new Map<string, Set<Socket>>()
+  /** The set in `#idle` to which a connection belongs while it is idle. */
+  readonly #idleSets = new WeakMap<Socket, Set<Socket>>()
   #isRetired = false
 
   constructor(
@@ -64,6 +77,10 @@ class AgentGeneration implements PoolGeneration {
     this.#endpoints = new TlsEndpoints(() => clock.monotonic())
     this.shared = this.#pair(true)
     this.fresh = this.#pair(false)
+  }
+
+  hasIdle(endpoint: Endpoint): boolean {
+    return (this.#idle.get(keyOf(endpoint))?.size ?? 0) > 0
   }
 
   retire(): void {
@@ -110,11 +127,11 @@ class AgentGeneration implements PoolGeneration {
       }
       if (tunnels === undefined) {
         const socket = isTls ? secure() : (dial(options) as Socket)
-        return this.#follow(socket, { host, isTls, isTunnelled: false })
+        return this.#follow(socket, { host, isTls, isTunnelled: false }, port)
       }
       const tunnel = tunnels.open(host, port, {
         onOpen: socket =>
-          callback?.(null, this.#follow(isTls ? secure(socket) : socket, { host, isTls, isTunnelled: true })),
+          callback?.(null, this.#follow(isTls ? secure(socket) : socket, { host, isTls, isTunnelled: true }, port)),
         onError: error => callback?.(error, undefined as never),
       })
       onTunnel(tunnel)
@@ -123,12 +140,16 @@ class AgentGeneration implements PoolGeneration {
     const keepSocketAlive = (socket: Socket): boolean => {
       const isKept = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && mayKeep(socket)
       // It may destroy this socket, if all other connections are in use.
-      if (isKept) this.#open.becameIdle(socket)
+      if (isKept) {
+        this.#idleSets.get(socket)?.add(socket)
+        this.#open.becameIdle(socket)
+      }
       return isKept && !socket.destroyed
     }
     const reuseSocket: typeof reuse = (socket, request) => {
       this.#connections.noteReuse(socket)
       this.#open.reused(socket)
+      this.#idleSets.get(socket as Socket)?.delete(socket as Socket)
       reuse(socket, request)
     }
     return Object.assign(agent, { createConnection, keepSocketAlive, reuseSocket })
@@ -138,10 +159,17 @@ class AgentGeneration implements PoolGeneration {
    * Counts the connection, and follows its progress. A function inside `createConnection` would
    * keep the first request in memory until the connection closes.
    */
-  #follow(socket: Socket, connection: FollowedConnection): Socket {
+  #follow(socket: Socket, connection: FollowedConnection, port: number): Socket {
+    const key = keyOf({ hostname: connection.host, port })
+    const idle = this.#idle.get(key) ?? new Set()
+    this.#idle.set(key, idle)
+    this.#idleSets.set(socket, idle)
     this.#connections.follow(socket, connection)
     this.#open.opened()
-    socket.once('close', () => this.#open.closed(socket))
+    socket.once('close', () => {
+      this.#open.closed(socket)
+      idle.delete(socket)
+    })
     return socket
   }
 }
@@ -166,6 +194,7 @@ export function createAgents({ network, resolve, connections, clock }: Deps): Ag
   return {
     shared: identity => generations.current(identity).shared,
     fresh: identity => generations.current(identity).fresh,
+    hasIdle: (endpoint, identity) => generations.current(identity).hasIdle(endpoint),
     close: () => generations.close(),
   }
 }

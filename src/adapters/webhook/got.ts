@@ -27,6 +27,7 @@ export function createGotTransport(deps: TransportDeps): WebhookTransport {
     const deps = { agents, connections, partsOf: rememberedParts() }
     return {
       exchange: (call, end) => new GotExchange(call, deps, end),
+      needsNoConnection: call => needsNoConnection(call, deps),
       close: () => agents.close(),
     }
   })
@@ -36,6 +37,15 @@ interface ExchangeDeps {
   readonly agents: Agents
   readonly connections: ConnectionsProgress
   readonly partsOf: (url: string) => UrlParts
+}
+
+function needsNoConnection({ url, tlsIdentity }: WebhookCall, { agents, partsOf }: ExchangeDeps): boolean {
+  try {
+    const parts: UrlParts | undefined = partsOf(url)
+    return parts === undefined || agents.hasIdle(parts, tlsIdentity)
+  } catch {
+    return true
+  }
 }
 
 /**
@@ -131,6 +141,8 @@ class GotExchange implements Exchange {
       if (++interim > maxInterimResponses)
         this.#fail(new ResponseTooLong(`the endpoint sent more than ${maxInterimResponses} interim (1xx) responses`))
     })
+    // The request can only be written when its connection is open.
+    request.once('finish', () => this.#callEnd.connected())
     this.#request = request
     return request
   }

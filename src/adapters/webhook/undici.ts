@@ -17,9 +17,19 @@ export function createUndiciTransport(deps: TransportDeps): WebhookTransport {
     )
     return {
       exchange: (call, end) => new UndiciExchange(call, pools, end),
+      needsNoConnection: call => needsNoConnection(call, pools),
       close: () => pools.close(),
     }
   })
+}
+
+function needsNoConnection({ url, tlsIdentity }: WebhookCall, pools: PoolGenerations<Pool>): boolean {
+  try {
+    const target = pools.current(tlsIdentity).target(url)
+    return target === undefined || target.origin.idle.length > 0
+  } catch {
+    return true
+  }
 }
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
@@ -89,6 +99,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 
   onRequestStart(): void {
     this.#isSent = true
+    this.#callEnd.connected()
     this.#connection?.expectAnswer()
   }
 
