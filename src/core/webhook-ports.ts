@@ -16,6 +16,8 @@ export interface WebhookCall {
   readonly tlsIdentity?: TlsIdentity | undefined
   /** Maximum bytes of the response's body that the result keeps. Absent: none. */
   readonly keepBodyBytes?: number | undefined
+  /** Called when the request has its connection. It may be called again for a repeated request. */
+  readonly onConnected?: (() => void) | undefined
 }
 
 /** The beginning of a response's body, not decompressed. */
@@ -58,6 +60,11 @@ export type CallResult =
 export interface WebhookTransport {
   /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
+  /**
+   * Whether the request would probably open no connection: an idle one exists, or the request would
+   * fail before it connects.
+   */
+  hasIdleConnection(call: Pick<WebhookCall, 'url' | 'tlsIdentity'>): boolean
   /** Closes idle connections, and resolves when the requests in progress have ended. */
   close(): Promise<void>
 }

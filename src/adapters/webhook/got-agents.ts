@@ -32,16 +32,21 @@ export interface Agents {
    */
   fresh(identity: TlsIdentity | undefined): AgentPair
   /**
-   * Whether `shared` has an idle connection to this endpoint.
+   * Whether `shared` has an idle connection to this endpoint, besides those for expected requests.
    * @throws UnusableIdentity
    */
   hasIdle(endpoint: Endpoint, identity: TlsIdentity | undefined): boolean
+  /**
+   * Expects a request to this endpoint, because got passes a request to its agent only some ticks
+   * after its start. Call the returned function when the agent has it, or when it has ended.
+   */
+  expect(endpoint: Endpoint): () => void
   /** Closes idle connections. A connection in use is closed when its request ends. */
   close(): void
 }
 
-type Endpoint = Pick<UrlParts, 'hostname' | 'port'>
-const keyOf = ({ hostname, port }: Endpoint): string => `${hostname}:${port}`
+type Endpoint = Pick<UrlParts, 'isTls' | 'hostname' | 'port'>
+const keyOf = ({ isTls, hostname, port }: Endpoint): string => `${isTls ? 'https' : 'http'}://${hostname}:${port}`
 
 /**
  * An additional option of requests. Node passes unknown options to `createConnection` of the agent,
@@ -60,7 +65,10 @@ class AgentGeneration implements PoolGeneration {
   readonly #connections: ConnectionsProgress
   readonly #open: OpenConnections
   readonly #endpoints: TlsEndpoints
-  /** The idle connections by endpoint. Endpoints come from the configuration, so they are few. */
+  /**
+   * The idle connections by endpoint. Endpoints come from the configuration, so their number is
+   * limited.
+   */
   readonly #idle = new Map<string, Set<Socket>>()
   /** The set in `#idle` to which a connection belongs while it is idle. */
   readonly #idleSets = new WeakMap<Socket, Set<Socket>>()
@@ -79,8 +87,9 @@ class AgentGeneration implements PoolGeneration {
     this.fresh = this.#pair(false)
   }
 
-  hasIdle(endpoint: Endpoint): boolean {
-    return (this.#idle.get(keyOf(endpoint))?.size ?? 0) > 0
+  /** The number of idle connections to this endpoint. */
+  idle(endpoint: Endpoint): number {
+    return this.#idle.get(keyOf(endpoint))?.size ?? 0
   }
 
   retire(): void {
@@ -160,7 +169,7 @@ class AgentGeneration implements PoolGeneration {
    * keep the first request in memory until the connection closes.
    */
   #follow(socket: Socket, connection: FollowedConnection, port: number): Socket {
-    const key = keyOf({ hostname: connection.host, port })
+    const key = keyOf({ isTls: connection.isTls, hostname: connection.host, port })
     const idle = this.#idle.get(key) ?? new Set()
     this.#idle.set(key, idle)
     this.#idleSets.set(socket, idle)
@@ -190,11 +199,20 @@ export function createAgents({ network, resolve, connections, clock }: Deps): Ag
     { network, resolve, clock },
     (rules, open) => new AgentGeneration(rules, { connections, clock }, open),
   )
+  /** The number of expected requests by endpoint. */
+  const expected = new Map<string, number>()
 
   return {
     shared: identity => generations.current(identity).shared,
     fresh: identity => generations.current(identity).fresh,
-    hasIdle: (endpoint, identity) => generations.current(identity).hasIdle(endpoint),
+    hasIdle: (endpoint, identity) =>
+      generations.current(identity).idle(endpoint) > (expected.get(keyOf(endpoint)) ?? 0),
+    expect(endpoint) {
+      const key = keyOf(endpoint)
+      const add = (count: number) => expected.set(key, (expected.get(key) ?? 0) + count)
+      add(1)
+      return () => add(-1)
+    },
     close: () => generations.close(),
   }
 }

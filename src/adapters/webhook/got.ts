@@ -27,7 +27,7 @@ export function createGotTransport(deps: TransportDeps): WebhookTransport {
     const deps = { agents, connections, partsOf: rememberedParts() }
     return {
       exchange: (call, end) => new GotExchange(call, deps, end),
-      needsNoConnection: call => needsNoConnection(call, deps),
+      hasIdleConnection: call => hasIdleConnection(call, deps),
       close: () => agents.close(),
     }
   })
@@ -36,26 +36,27 @@ export function createGotTransport(deps: TransportDeps): WebhookTransport {
 interface ExchangeDeps {
   readonly agents: Agents
   readonly connections: ConnectionsProgress
-  readonly partsOf: (url: string) => UrlParts
+  /** `undefined` when the text is not an HTTP or HTTPS URL. */
+  readonly partsOf: (url: string) => UrlParts | undefined
 }
 
-function needsNoConnection({ url, tlsIdentity }: WebhookCall, { agents, partsOf }: ExchangeDeps): boolean {
+function hasIdleConnection(
+  { url, tlsIdentity }: Pick<WebhookCall, 'url' | 'tlsIdentity'>,
+  { agents, partsOf }: ExchangeDeps,
+): boolean {
   try {
-    const parts: UrlParts | undefined = partsOf(url)
+    const parts = partsOf(url)
     return parts === undefined || agents.hasIdle(parts, tlsIdentity)
   } catch {
     return true
   }
 }
 
-/**
- * Caches parsed URLs. They come from the configuration, so they are few. got has rejected URLs that
- * are not HTTP or HTTPS.
- */
+/** Caches parsed URLs. They come from the configuration, so their number is limited. */
 function rememberedParts(): ExchangeDeps['partsOf'] {
-  const known = new Map<string, UrlParts>()
+  const known = new Map<string, UrlParts | undefined>()
   return url => {
-    const parts = known.get(url) ?? (urlParts(url) as UrlParts)
+    const parts = known.get(url) ?? urlParts(url)
     known.set(url, parts)
     return parts
   }
@@ -80,6 +81,8 @@ class GotExchange implements Exchange {
   #answer: CallResult | undefined
   /** The first `keepBodyBytes` bytes of the body; `undefined` if the caller does not need them. */
   #kept: KeptBody | undefined
+  /** Called when the agent has the request, or when the request has ended before. */
+  #endExpectation: (() => void) | undefined
   #isRepeated = false
   #hasEnded = false
 
@@ -96,6 +99,8 @@ class GotExchange implements Exchange {
   start(): void {
     this.#request = undefined
     this.#tunnel = undefined
+    const parts = this.#deps.partsOf(this.#call.url)
+    if (parts !== undefined && !this.#isRepeated) this.#endExpectation = this.#deps.agents.expect(parts)
     const stream = client.stream(this.#call.url, { request: () => this.#send() })
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
@@ -122,7 +127,8 @@ class GotExchange implements Exchange {
   #send(): ClientRequest {
     const { tlsIdentity } = this.#call
     const agents = this.#isRepeated ? this.#deps.agents.fresh(tlsIdentity) : this.#deps.agents.shared(tlsIdentity)
-    const { isTls, host, hostname, port, path } = this.#deps.partsOf(this.#call.url)
+    // got has already rejected URLs that are not HTTP or HTTPS.
+    const { isTls, host, hostname, port, path } = this.#deps.partsOf(this.#call.url) as UrlParts
     const options: http.RequestOptions & TunnelOption = {
       method: 'POST',
       hostname,
@@ -136,13 +142,16 @@ class GotExchange implements Exchange {
       },
     }
     const request = (isTls ? https : http).request(options)
+    this.#endExpectation?.()
+    this.#endExpectation = undefined
     let interim = 0
     request.on('information', () => {
       if (++interim > maxInterimResponses)
         this.#fail(new ResponseTooLong(`the endpoint sent more than ${maxInterimResponses} interim (1xx) responses`))
     })
+    const { onConnected } = this.#call
     // The request can only be written when its connection is open.
-    request.once('finish', () => this.#callEnd.connected())
+    if (onConnected !== undefined) request.once('finish', onConnected)
     this.#request = request
     return request
   }
@@ -218,6 +227,7 @@ class GotExchange implements Exchange {
   #end(): void {
     if (this.#hasEnded || this.#answer === undefined) return
     this.#hasEnded = true
+    this.#endExpectation?.()
     this.#callEnd.ended(this.#kept?.addTo(this.#answer) ?? this.#answer)
   }
 }

@@ -1,7 +1,5 @@
 /* The limits of both HTTP clients (got and undici). */
 
-import { durationMs } from '../../core/time.ts'
-
 /** Maximum bytes of a response head. */
 export const maxHeadBytes = 16 * 1_024
 /**
@@ -50,16 +48,6 @@ export const maxAgeMs = 300_000
  * for 10,000 hosts.
  */
 export const maxOpen = 12_000
-/**
- * Maximum requests that open a connection at the same time. A TLS handshake takes 1 to 2 ms of CPU
- * time, so the event loop is busy with them for at most 0.8 s.
- */
-export const maxConnecting = 384
-/**
- * How long a request counts as connecting, at most. So even when all endpoints are unreachable, 768
- * requests can start to connect in each second.
- */
-export const maxConnectingMs = durationMs(500)
 /** Approximate memory of an idle connection over TLS, in bytes. */
 const bytesPerConnection = 64 * 1_024
 /** Connections use at most this part of the memory that the process may use. */

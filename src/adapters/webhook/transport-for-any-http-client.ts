@@ -3,7 +3,6 @@ import type { Cancel, Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration } from '../../core/time.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
-import { ConnectingRequests } from './limit-connecting-requests.ts'
 import { createResolver, type Resolve, type Resolver, systemSources } from './resolver.ts'
 
 export interface TransportDeps {
@@ -14,7 +13,7 @@ export interface TransportDeps {
   readonly network: () => NetworkSettings
   /**
    * The default time limit of a whole request: DNS, connection, TLS, request, head and body of the
-   * response. It does not include the wait of `ConnectingRequests`.
+   * response.
    */
   readonly timeout: DurationMs
   readonly clock: Clock
@@ -30,14 +29,13 @@ export interface Exchange extends Expiring {
   start(): void
 }
 
-/** Receives the events of a request. */
-export type CallEnd = Pick<RequestInProgress, 'connected' | 'ended'>
+/** Receives the result of a request. */
+export type CallEnd = Pick<RequestInProgress, 'ended'>
 
 /** The part of a transport that differs between the HTTP clients. */
 export interface HttpClient {
   exchange(call: WebhookCall, end: CallEnd): Exchange
-  /** Whether the request can start on an idle connection, or cannot start at all. */
-  needsNoConnection(call: WebhookCall): boolean
+  readonly hasIdleConnection: WebhookTransport['hasIdleConnection']
   /** Closes idle connections, and keeps none from now on. */
   close(): void
 }
@@ -57,23 +55,16 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
   const resolver = deps.resolver ?? createResolver({ clock, sources: systemSources() })
   const client = open({ network, resolve: resolver.resolve, clock })
   const requestsInProgress = new RequestsInProgress(clock, timeout)
-  const connecting = new ConnectingRequests(clock)
-
-  function start(call: WebhookCall, onEnd: (result: CallResult) => void, onConnected?: () => void): void {
-    const begun = requestsInProgress.add(onEnd, call.timeoutMs)
-    begun.onConnected = onConnected
-    const exchange = client.exchange(call, begun)
-    begun.expiring = exchange
-    exchange.start()
-  }
 
   return {
     post(call, onEnd) {
-      if (client.needsNoConnection(call)) start(call, onEnd)
-      else connecting.add(onConnected => start(call, onEnd, onConnected))
+      const begun = requestsInProgress.add(onEnd, call.timeoutMs)
+      const exchange = client.exchange(call, begun)
+      begun.expiring = exchange
+      exchange.start()
     },
+    hasIdleConnection: call => client.hasIdleConnection(call),
     async close() {
-      connecting.stopLimiting()
       await requestsInProgress.drained()
       resolver.close()
       client.close()
@@ -98,8 +89,6 @@ export class RequestInProgress implements LinkedListItem<RequestInProgress> {
   after: RequestInProgress | undefined = undefined
   /** The exchange, which is created later, with this object as its `CallEnd`. */
   expiring: Expiring | undefined = undefined
-  /** Called once, when the request has its connection or has ended without one. */
-  onConnected: (() => void) | undefined = undefined
   /** The deadline, in monotonic milliseconds. */
   readonly dueAt: number
   readonly onEnd: (result: CallResult) => void
@@ -113,14 +102,7 @@ export class RequestInProgress implements LinkedListItem<RequestInProgress> {
     this.onEnd = onEnd
   }
 
-  /** Called when the connection of the request is open. */
-  connected(): void {
-    this.onConnected?.()
-    this.onConnected = undefined
-  }
-
   ended(result: CallResult): void {
-    this.connected()
     this.#limit.calls.remove(this)
     this.#all.end(this, result)
   }

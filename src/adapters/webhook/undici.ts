@@ -17,13 +17,16 @@ export function createUndiciTransport(deps: TransportDeps): WebhookTransport {
     )
     return {
       exchange: (call, end) => new UndiciExchange(call, pools, end),
-      needsNoConnection: call => needsNoConnection(call, pools),
+      hasIdleConnection: call => hasIdleConnection(call, pools),
       close: () => pools.close(),
     }
   })
 }
 
-function needsNoConnection({ url, tlsIdentity }: WebhookCall, pools: PoolGenerations<Pool>): boolean {
+function hasIdleConnection(
+  { url, tlsIdentity }: Pick<WebhookCall, 'url' | 'tlsIdentity'>,
+  pools: PoolGenerations<Pool>,
+): boolean {
   try {
     const target = pools.current(tlsIdentity).target(url)
     return target === undefined || target.origin.idle.length > 0
@@ -99,8 +102,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 
   onRequestStart(): void {
     this.#isSent = true
-    this.#callEnd.connected()
     this.#connection?.expectAnswer()
+    this.#call.onConnected?.()
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {

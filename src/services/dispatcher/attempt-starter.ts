@@ -31,8 +31,9 @@ import type { Authorize } from './authorized-transport.ts'
 import { createBoundedLoop, type Step } from './bounded-loop.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './collect-items-per-tick.ts'
+import type { ConnectingRequests } from './connecting-requests.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import { type DeliverPlan, planOf } from './destination-delivery-plan.ts'
+import { type DeliverPlan, type PreparedWebhook, planOf } from './destination-delivery-plan.ts'
 import { DestinationLimits, type LimitsDeps } from './destination-limits.ts'
 import { DestinationQueues } from './destination-queues.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
@@ -46,6 +47,7 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
   /** The global schedule and window, for deliveries whose destination is not configured. */
   readonly policy: RetryPolicy
   readonly limiter: ConcurrencyLimiter
+  readonly connecting: Pick<ConnectingRequests, 'mayStart'>
   readonly authorize: Authorize
   readonly makeAttempt: MakeAttempt
   readonly settle: Settle
@@ -92,11 +94,12 @@ export class AttemptStarter {
   /** Starts all deliveries that may start, after some were enqueued or a permit became free. */
   readonly dispatch: () => void
   /**
-   * Called when a request or delivery of a destination has ended, so that a permit may be free, or
-   * the next delivery of a key ready.
+   * Called when a request of a destination has connected, or when a request or delivery has ended.
+   * So another request may connect, a permit may be free, or the next delivery of a key ready.
    */
   readonly noteEnded: (target: DestinationState) => void
 
+  readonly #mayConnect = (webhook: PreparedWebhook): boolean => this.#deps.connecting.mayStart(webhook)
   readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
 
   constructor(deps: Deps) {
@@ -273,7 +276,7 @@ export class AttemptStarter {
     const isHeldUpByWebhook = below.length < webhooks.length
     if (isHeldUpByWebhook && below.length === 0)
       return this.#finish(delivery, deferUnresponsive(delivery.carried, policy, now))
-    const called = limiter.callable(target, below)
+    const called = limiter.callable(target, below, this.#mayConnect)
     if (called.webhooks.length === 0 && below.length > 0) return this.#queues.block(delivery)
     const isProbe = target.breaker.begins(startedAt)
     this.#limits.started(target)

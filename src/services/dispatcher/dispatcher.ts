@@ -33,6 +33,7 @@ import type { PeriodicTask } from '../periodic-task.ts'
 import { createAttemptRecords } from './attempt-records.ts'
 import { AttemptStarter } from './attempt-starter.ts'
 import { createAuthorize } from './authorized-transport.ts'
+import { ConnectingRequests } from './connecting-requests.ts'
 import type { DestinationState } from './delivery.ts'
 import { createOriginReportRecord } from './delivery-result-report-record.ts'
 import { drain } from './drain-before-stop.ts'
@@ -248,25 +249,19 @@ function createFlow(
     },
   }
   const policy = retryPolicyOf(delivery)
-  const starter = new AttemptStarter({
+  const connecting = new ConnectingRequests({ transport, clock, onFree: target => starter.noteEnded(target) })
+  const callDeps = { transport, limiter, connecting, clock, metrics, logger, observer: observers, onCallEnd, tracer }
+  const starter: AttemptStarter = new AttemptStarter({
     routing,
     payload,
     delivery,
     policy,
     limiter,
+    connecting,
     share,
     holdsLease: () => deps.live.holdsLease(),
     authorize: createAuthorize({ transport, client: tokenClient, clock, metrics, logger, timeout, userAgent }),
-    makeAttempt: createMakeAttempt({
-      transport,
-      limiter,
-      clock,
-      metrics,
-      logger,
-      observer: observers,
-      onCallEnd,
-      tracer,
-    }),
+    makeAttempt: createMakeAttempt(callDeps),
     settle,
     results,
     suppressions,

@@ -16,7 +16,7 @@ import type {
 import { type DurationMs, durationMs, type EpochMs } from '../../../src/core/time.ts'
 import { tiersOf, topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
-import type { CallResult, TokenAnswer, WebhookCall } from '../../../src/core/webhook-ports.ts'
+import type { CallResult, TokenAnswer, WebhookCall, WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import { createSuppressionList, type SuppressionList } from '../../../src/services/deletion/suppression-list.ts'
 import { createDispatcherService, type DispatcherService } from '../../../src/services/dispatcher/dispatcher.ts'
 import { JsonEventCodec } from '../kafka/json-codec.ts'
@@ -61,6 +61,8 @@ interface Options {
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
   /** Time in ms from a request to its response. By default 0. */
   readonly latencyMs?: (call: WebhookCall) => number
+  /** Whether a request finds an idle connection. By default, each does. */
+  readonly hasIdleConnection?: WebhookTransport['hasIdleConnection']
   /** Response to a token request of a destination with `auth.oauth2`. */
   readonly answerToken?: (call: WebhookCall) => TokenAnswer | 'never'
   readonly delivery?: Partial<DeliverySettings>
@@ -107,6 +109,7 @@ export class DispatcherHarness {
     destinations = [destination('crm')],
     answer = () => ok,
     latencyMs = () => 0,
+    hasIdleConnection = () => true,
     answerToken = noTokens,
     delivery,
     ...more
@@ -160,6 +163,7 @@ export class DispatcherHarness {
             if (latency === 0) this.#answers.push(() => onEnd(result))
             else this.clock.after(latency, () => void (signal.aborted || this.#answers.push(() => onEnd(result))))
           },
+          hasIdleConnection,
           close: async () => {},
         },
         tokenClient: {

@@ -21,6 +21,7 @@ import { noStatusView } from './no-status-view.ts'
 
 const noTransport: WebhookTransport = {
   post: (_call, onEnd) => void setImmediate(() => onEnd({ kind: 'answered', status: 204, retryAfter: undefined })),
+  hasIdleConnection: () => false,
   close: async () => {},
 }
 

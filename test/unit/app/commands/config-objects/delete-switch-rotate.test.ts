@@ -11,6 +11,7 @@ const closing = closingAfterEach()
 let status: number
 const transport: WebhookTransport = {
   post: (_call, onEnd) => void setImmediate(() => onEnd({ kind: 'answered', status, retryAfter: undefined })),
+  hasIdleConnection: () => false,
   close: async () => {},
 }
 let installation: Awaited<ReturnType<typeof objectsCommand>>

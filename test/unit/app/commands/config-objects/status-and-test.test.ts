@@ -12,6 +12,7 @@ const closing = closingAfterEach()
 let result: CallResult
 const transport: WebhookTransport = {
   post: (_call, onEnd) => void setImmediate(() => onEnd(result)),
+  hasIdleConnection: () => false,
   close: async () => {},
 }
 let installation: Awaited<ReturnType<typeof objectsCommand>>
