@@ -16,7 +16,10 @@ export interface WebhookCall {
   readonly tlsIdentity?: TlsIdentity | undefined
   /** Maximum bytes of the response's body that the result keeps. Absent: none. */
   readonly keepBodyBytes?: number | undefined
-  /** Called when the request has its connection. It may be called again for a repeated request. */
+  /**
+   * Called when the connection of the request is open, with TLS after the handshake. It is called
+   * again if the request is repeated, and not if there is no connection.
+   */
   readonly onConnected?: (() => void) | undefined
 }
 
@@ -61,8 +64,8 @@ export interface WebhookTransport {
   /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
   /**
-   * Whether the request would probably open no connection: an idle one exists, or the request would
-   * fail before it connects.
+   * Whether the request needs no new connection, as far as is known now: an idle one exists, or the
+   * request will fail before it connects.
    */
   hasIdleConnection(call: Pick<WebhookCall, 'url' | 'tlsIdentity'>): boolean
   /** Closes idle connections, and resolves when the requests in progress have ended. */

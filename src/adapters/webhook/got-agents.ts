@@ -32,13 +32,14 @@ export interface Agents {
    */
   fresh(identity: TlsIdentity | undefined): AgentPair
   /**
-   * Whether `shared` has an idle connection to this endpoint, besides those for expected requests.
+   * Whether `shared` has more idle connections to this endpoint than expected requests. These are
+   * counted for all identities together.
    * @throws UnusableIdentity
    */
   hasIdle(endpoint: Endpoint, identity: TlsIdentity | undefined): boolean
   /**
-   * Expects a request to this endpoint, because got passes a request to its agent only some ticks
-   * after its start. Call the returned function when the agent has it, or when it has ended.
+   * Counts a started request to this endpoint as expected: got passes it to its agent only some
+   * ticks later. Call the returned function when the agent has the request, or when it has ended.
    */
   expect(endpoint: Endpoint): () => void
   /** Closes idle connections. A connection in use is closed when its request ends. */
@@ -211,7 +212,11 @@ export function createAgents({ network, resolve, connections, clock }: Deps): Ag
       const key = keyOf(endpoint)
       const add = (count: number) => expected.set(key, (expected.get(key) ?? 0) + count)
       add(1)
-      return () => add(-1)
+      let isExpected = true
+      return () => {
+        if (isExpected) add(-1)
+        isExpected = false
+      }
     },
     close: () => generations.close(),
   }

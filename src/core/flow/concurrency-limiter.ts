@@ -101,14 +101,9 @@ export class ConcurrencyLimiter {
   /**
    * Returns the webhooks of one attempt for which enough permits are free together: two webhooks of
    * one host need two permits of the host. Successive calls begin with different webhooks, so that
-   * no webhook is always left out. The function holds no permit. `mayStart` is an additional
-   * condition, which does not depend on the destination.
+   * no webhook is always left out. The function holds no permit.
    */
-  callable<W extends { readonly permits: PermitShares }>(
-    share: DestinationCalls,
-    webhooks: readonly W[],
-    mayStart: (webhook: W) => boolean,
-  ): Callable<W> {
+  callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     const count = webhooks.length
     const first = count > 1 ? share.turns % count : 0
     const callable: W[] = []
@@ -116,7 +111,7 @@ export class ConcurrencyLimiter {
     for (let index = 0; index < count; index++) {
       const webhook = webhooks[(first + index) % count] as W
       const { permits } = webhook
-      if (this.hasPermit(permits) && mayStart(webhook)) {
+      if (this.hasPermit(permits)) {
         this.acquire(share, permits)
         callable.push(webhook)
       } else {

@@ -33,7 +33,7 @@ import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './collect-items-per-tick.ts'
 import type { ConnectingRequests } from './connecting-requests.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import { type DeliverPlan, type PreparedWebhook, planOf } from './destination-delivery-plan.ts'
+import { type DeliverPlan, planOf } from './destination-delivery-plan.ts'
 import { DestinationLimits, type LimitsDeps } from './destination-limits.ts'
 import { DestinationQueues } from './destination-queues.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
@@ -94,12 +94,11 @@ export class AttemptStarter {
   /** Starts all deliveries that may start, after some were enqueued or a permit became free. */
   readonly dispatch: () => void
   /**
-   * Called when a request of a destination has connected, or when a request or delivery has ended.
-   * So another request may connect, a permit may be free, or the next delivery of a key ready.
+   * Called when a request or delivery of a destination has ended, so that a permit may be free, or
+   * the next delivery of a key ready. Without a destination: when another request may connect.
    */
-  readonly noteEnded: (target: DestinationState) => void
+  readonly noteEnded: (target: DestinationState | undefined) => void
 
-  readonly #mayConnect = (webhook: PreparedWebhook): boolean => this.#deps.connecting.mayStart(webhook)
   readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
 
   constructor(deps: Deps) {
@@ -259,7 +258,7 @@ export class AttemptStarter {
   }
 
   #attempt(delivery: Delivery, plan: DeliverPlan, now: EpochMs): void {
-    const { limiter, clock, makeAttempt, tracer } = this.#deps
+    const { limiter, connecting, clock, makeAttempt, tracer } = this.#deps
     const { target } = delivery
     const { callees, callMaker, policy, authorized, watchedUrls } = plan
     const startedAt = clock.monotonic()
@@ -276,8 +275,12 @@ export class AttemptStarter {
     const isHeldUpByWebhook = below.length < webhooks.length
     if (isHeldUpByWebhook && below.length === 0)
       return this.#finish(delivery, deferUnresponsive(delivery.carried, policy, now))
-    const called = limiter.callable(target, below, this.#mayConnect)
+    const called = limiter.callable(target, below)
     if (called.webhooks.length === 0 && below.length > 0) return this.#queues.block(delivery)
+    if (!connecting.mayStart(called.webhooks)) {
+      target.waitsForProcess = true
+      return this.#queues.block(delivery)
+    }
     const isProbe = target.breaker.begins(startedAt)
     this.#limits.started(target)
     target.attempts.started(delivery, startedAt)

@@ -1,26 +1,24 @@
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
-import type { DestinationState } from './delivery.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 
 const { max, countedMs } = flowLimits.connecting
 
-/** The parts of a request that determine which connections it can use. */
-type Endpoint = Pick<WebhookCall, 'url' | 'tlsIdentity'>
-
 interface Deps {
-  readonly transport: Pick<WebhookTransport, 'hasIdleConnection'>
-  readonly clock: Pick<Clock, 'after' | 'soon'>
-  /** Called when a request of this destination no longer counts as connecting. */
-  readonly onFree: (target: DestinationState) => void
+  readonly transport: Pick<WebhookTransport, 'post' | 'hasIdleConnection'>
+  readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
+  /** End of the latest period in which the process lacked CPU, in monotonic ms. */
+  readonly cpuSaturatedUntil: () => number
+  /** Called when a request no longer counts as connecting. */
+  readonly onFree: () => void
 }
 
 /**
- * Limits the requests that open a connection at the same time. Thousands of TLS handshakes together,
- * for example after a restart, would take longer than the time limit of a request, so that requests
- * to healthy endpoints would fail.
+ * A transport that counts the requests that are opening a connection, so that the dispatcher can
+ * limit them. Thousands of TLS handshakes together, for example after a restart, would take longer
+ * than the time limit of a request, so that requests to healthy endpoints would fail.
  */
-export class ConnectingRequests {
+export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
   readonly #deps: Deps
   #count = 0
 
@@ -28,32 +26,49 @@ export class ConnectingRequests {
     this.#deps = deps
   }
 
-  /** Whether a request to this endpoint may start: on an idle connection, or on a new one. */
-  mayStart(endpoint: Endpoint): boolean {
-    return this.#count < max || this.#deps.transport.hasIdleConnection(endpoint)
+  /** Whether an attempt with these requests may start. */
+  mayStart(calls: readonly Pick<WebhookCall, 'url' | 'tlsIdentity'>[]): boolean {
+    return this.#count < max || calls.every(call => this.#deps.transport.hasIdleConnection(call))
   }
 
-  /**
-   * Counts a request that starts now, unless it uses an idle connection. Call the returned function
-   * when the request is connected or has ended; repeated calls have no effect.
-   */
-  start(endpoint: Endpoint, target: DestinationState): (() => void) | undefined {
-    const { transport, clock, onFree } = this.#deps
-    if (transport.hasIdleConnection(endpoint)) return undefined
-    this.#count++
+  post(call: WebhookCall, onEnd: (result: CallResult) => void): void {
+    const { transport } = this.#deps
+    if (transport.hasIdleConnection(call)) return transport.post(call, onEnd)
+    const onConnected = this.#start()
+    transport.post({ ...call, onConnected }, result => {
+      onConnected()
+      onEnd(result)
+    })
+  }
+
+  /** Counts a request until the returned function is called, but not for longer than `countedMs`. */
+  #start(): () => void {
+    const { clock, onFree } = this.#deps
     let isCounted = true
     const end = (): void => {
       if (!isCounted) return
       isCounted = false
       cancel()
       this.#count--
-      onFree(target)
+      onFree()
     }
-    // Node runs timers before it reads sockets. After a block of the event loop, the request may
-    // already be connected, so it is checked one step later.
-    let cancel = clock.after(countedMs, () => {
-      cancel = clock.soon(end)
-    })
+    // While the process lacks CPU, it may itself be the reason why the request is not connected yet.
+    const expire = (): void => {
+      if (this.#lacksCpu()) cancel = clock.after(countedMs, expireSoon)
+      else end()
+    }
+    // Node runs timers before it reads sockets. So after a block of the event loop, it first learns
+    // that a request is connected.
+    const expireSoon = (): void => {
+      cancel = clock.soon(expire)
+    }
+    let cancel = clock.after(countedMs, expireSoon)
+    this.#count++
     return end
+  }
+
+  #lacksCpu(): boolean {
+    const { clock, cpuSaturatedUntil } = this.#deps
+    return cpuSaturatedUntil() > clock.monotonic() - countedMs
   }
 }

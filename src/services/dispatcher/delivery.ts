@@ -19,8 +19,8 @@ export interface DestinationState extends DestinationCalls {
   readonly slowDown: SlowDown
   readonly attempts: AttemptSample
   /**
-   * Whether the queue was last refused a permit because other destinations hold the permits of the
-   * process (`ConcurrencyLimiter.hasFairShare`).
+   * Whether the queue last had to wait for the process: other destinations hold its permits
+   * (`ConcurrencyLimiter.hasFairShare`), or too many requests open a connection.
    */
   waitsForProcess: boolean
   /** Set at the first delivery with `policy.ratePerSecond`. */

@@ -129,7 +129,7 @@ export class DestinationQueues {
     this.unblock([delivery.target])
   }
 
-  /** Requeues a taken delivery, because no webhook has a free permit. */
+  /** Requeues a taken delivery: no webhook has a free permit, or too many requests connect. */
   block(delivery: Delivery): void {
     const { target } = delivery
     target.queue.requeue(delivery, delivery.orderKey)
@@ -144,11 +144,12 @@ export class DestinationQueues {
   }
 
   /**
-   * Called when permits are free. Unblocks `minAsked` queues, and one more for each `ended` queue,
-   * the longest blocked first. A queue without a ready delivery does not count. The `ended` queues
-   * come last, because they may already use their full fair share of the permits.
+   * Called when permits are free, or when other requests may connect (`undefined` for each).
+   * Unblocks `minAsked` queues, and one more for each of `ended`, the longest blocked first. A queue
+   * without a ready delivery does not count. The `ended` queues come last, because they may already
+   * use their full fair share of the permits.
    */
-  unblock(ended: readonly DestinationState[]): void {
+  unblock(ended: readonly (DestinationState | undefined)[]): void {
     let remaining = minAsked + ended.length
     while (remaining > 0) {
       const target = this.#blocked.shift()
@@ -156,7 +157,7 @@ export class DestinationQueues {
       target.isAmongBlocked = false
       if (this.#unblockOne(target)) remaining--
     }
-    for (const target of ended) this.#unblockOne(target)
+    for (const target of ended) if (target !== undefined) this.#unblockOne(target)
   }
 
   /** Unblocks a queue that waits for a limit of its destination. */

@@ -238,19 +238,17 @@ function createFlow(
 ): { readonly starter: AttemptStarter; readonly intake: Intake } {
   const { suppressions, clock, metrics, logger, topics, codec, delivery, routing, payload, transport, tracer } = deps
   const { attemptProducer, cpuSaturatedUntil, tokenClient } = deps
-  const { timeout } = delivery
   const userAgent = (): string => payload().userAgent
   const { observer } = notices
   const { failures } = deps
-  const observers = {
-    gone(destination: string, webhook: Webhook): void {
-      observer.gone(destination, webhook)
-      failures?.gone(destination, webhook)
-    },
+  const gone = (destination: string, webhook: Webhook): void => {
+    observer.gone(destination, webhook)
+    failures?.gone(destination, webhook)
   }
   const policy = retryPolicyOf(delivery)
-  const connecting = new ConnectingRequests({ transport, clock, onFree: target => starter.noteEnded(target) })
-  const callDeps = { transport, limiter, connecting, clock, metrics, logger, observer: observers, onCallEnd, tracer }
+  const onFree = (): void => starter.noteEnded(undefined)
+  const connecting = new ConnectingRequests({ transport, clock, cpuSaturatedUntil, onFree })
+  const calling = { transport: connecting, clock, metrics, logger }
   const starter: AttemptStarter = new AttemptStarter({
     routing,
     payload,
@@ -260,8 +258,8 @@ function createFlow(
     connecting,
     share,
     holdsLease: () => deps.live.holdsLease(),
-    authorize: createAuthorize({ transport, client: tokenClient, clock, metrics, logger, timeout, userAgent }),
-    makeAttempt: createMakeAttempt(callDeps),
+    authorize: createAuthorize({ ...calling, client: tokenClient, timeout: delivery.timeout, userAgent }),
+    makeAttempt: createMakeAttempt({ ...calling, limiter, observer: { gone }, onCallEnd, tracer }),
     settle,
     results,
     suppressions,

@@ -13,15 +13,13 @@ import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webho
 import type { DestinationObserver } from '../notices/facts-seen-by-this-process.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
 import type { AuthorizedTransport } from './authorized-transport.ts'
-import type { ConnectingRequests } from './connecting-requests.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 import type { PreparedWebhook } from './destination-delivery-plan.ts'
 import { createProxyFailureLog, type LogProxyFailure } from './proxy-failure-log.ts'
 
 interface Deps {
-  readonly transport: WebhookTransport
+  readonly transport: Pick<WebhookTransport, 'post'>
   readonly limiter: ConcurrencyLimiter
-  readonly connecting: Pick<ConnectingRequests, 'start'>
   readonly clock: Pick<Clock, 'monotonic'>
   readonly metrics: Metrics
   readonly logger: Logger
@@ -104,17 +102,14 @@ class AttemptInProgress {
   }
 
   #call(index: number, call: WebhookCall): void {
-    const { transport, limiter, connecting, tracer } = this.#deps
+    const { transport, limiter, tracer } = this.#deps
     const { delivery, webhooks, trace, authorized = transport } = this.#begun
     const webhook = webhooks[index] as PreparedWebhook
     limiter.acquire(delivery.target, webhook.permits)
-    const onConnected = connecting.start(call, delivery.target)
-    const sent = onConnected === undefined ? call : { ...call, onConnected }
     const span = tracer && trace && traceCall(tracer, trace.context, webhook)
-    authorized.post(span === undefined ? sent : withTraceHeaders(sent, webhook, span), result => {
-      onConnected?.()
-      this.#ended(index, result, span)
-    })
+    authorized.post(span === undefined ? call : withTraceHeaders(call, webhook, span), result =>
+      this.#ended(index, result, span),
+    )
   }
 
   #ended(index: number, result: CallResult, span: Span | undefined): void {

@@ -6,7 +6,6 @@ import {
 } from '../../../../src/core/flow/concurrency-limiter.ts'
 import type { Webhook } from '../../../../src/core/settings/settings.ts'
 
-const always = () => true
 const newShare = (): DestinationCalls => ({ calls: 0, turns: 0 })
 const webhook = (url: string): Webhook => ({ label: '0', url, urlHash: '00000000', headers: {}, traceHeaders: false })
 
@@ -127,7 +126,7 @@ describe('ConcurrencyLimiter', () => {
       const webhooks = ['1', '2', '3', '4', '5'].map(path => ({
         permits: limiter.permitsOf(webhook(`https://one.example.com/${path}`), 'a'),
       }))
-      expect(limiter.callable(newShare(), webhooks, always)).toEqual({
+      expect(limiter.callable(newShare(), webhooks)).toEqual({
         webhooks: webhooks.slice(0, 3),
         leftOut: 2,
         isHeldUpByOthers: false,
@@ -149,17 +148,8 @@ describe('ConcurrencyLimiter', () => {
       const other = others > 0 ? limiter.permitsOf(webhook('https://one.example.com/'), 'b') : undefined
       for (let call = 0; call < others; call++) limiter.acquire(newShare(), other as PermitShares)
       for (let call = 0; call < own; call++) limiter.acquire(newShare(), rooms[0]?.permits as PermitShares)
-      const found = limiter.callable(newShare(), rooms, always)
+      const found = limiter.callable(newShare(), rooms)
       expect([found.webhooks.length, found.isHeldUpByOthers]).toEqual([called, isHeldUpByOthers])
-    })
-
-    it('a webhook that may not start counts as held up by others', () => {
-      const { limiter } = setUp([], { perHost: 3 })
-      const webhooks = ['1', '2'].map(path => ({
-        permits: limiter.permitsOf(webhook(`https://one.example.com/${path}`), 'a'),
-      }))
-      const found = limiter.callable(newShare(), webhooks, each => each === webhooks[1])
-      expect(found).toEqual({ webhooks: [webhooks[1]], leftOut: 1, isHeldUpByOthers: true })
     })
 
     it('webhooks take turns to get the only permit', () => {
@@ -169,10 +159,10 @@ describe('ConcurrencyLimiter', () => {
       }))
       const share = newShare()
       const called = Array.from({ length: 4 }, () => {
-        const { webhooks: found } = limiter.callable(share, webhooks, always)
+        const { webhooks: found } = limiter.callable(share, webhooks)
         limiter.acquire(share, found[0]?.permits as PermitShares)
         // A call of `callable` that finds no free permit does not change which webhook is next.
-        expect(limiter.callable(share, webhooks, always).webhooks).toEqual([])
+        expect(limiter.callable(share, webhooks).webhooks).toEqual([])
         limiter.release(share, found[0]?.permits as PermitShares)
         return found
       })

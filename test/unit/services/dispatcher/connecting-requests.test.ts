@@ -1,25 +1,39 @@
 import { describe, expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
-import { webhookOf } from '../../../support/builders.ts'
+import { oauth2Of, webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const { max, countedMs } = flowLimits.connecting
 const delivery = { maxInFlight: 2_000, perWebhook: 2_000, perHost: 2_000 }
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)
-const at = (id: string) =>
-  destination(id, { webhooks: [{ ...webhookOf(0), url: `https://${id}.example.com/` }], sources: [id] })
+/** A destination that gets the events of the source with the same name. */
+const at = (id: string, hosts: readonly string[] = [id]) =>
+  destination(id, {
+    webhooks: hosts.map((host, index) => ({ ...webhookOf(index), url: `https://${host}.example.com/` })),
+    sources: [id],
+  })
 
-/** A process with the destinations `dead`, `used` and `new`, each with a source of the same name. */
-async function start(idle: readonly string[] = []) {
+const authorized = { ...at('authorized'), auth: { oauth2: oauth2Of() } }
+
+interface Given {
+  /** Hosts with an idle connection. */
+  readonly idle?: string[]
+  readonly cpuSaturatedUntil?: () => number
+}
+
+async function start({ idle = [], ...more }: Given = {}) {
+  const destinations = [at('dead'), at('used'), at('new'), at('both', ['used', 'new']), authorized]
   const harness = new DispatcherHarness({
-    destinations: ['dead', 'used', 'new'].map(at),
+    ...more,
+    destinations,
     delivery,
     answer: call => (isFor('dead')(call) ? 'never' : ok),
-    hasIdleConnection: call => idle.some(id => call.url.includes(id)),
+    answerToken: () => 'never',
+    hasIdleConnection: ({ url }) => idle.some(id => url.includes(id)),
   })
-  harness.sources = ['dead', 'used', 'new'].map(id => ({ ...harness.sources[0]!, id }))
+  harness.sources = destinations.map(({ id }) => ({ ...harness.sources[0]!, id }))
   await harness.marks.start()
   await harness.service.start()
   let written = 0
@@ -30,7 +44,7 @@ async function start(idle: readonly string[] = []) {
         harness.write({ sourceId: id, message: trackMessage(`m${++written}`, { userId: `u${written}` }) })
       await harness.advance(1)
     },
-    calls: (id: string) => harness.calls.map(({ call }) => call).filter(isFor(id)),
+    calls: (host: string) => harness.calls.map(({ call }) => call).filter(isFor(host)),
   }
 }
 
@@ -58,18 +72,46 @@ describe('requests that open a connection', () => {
     expect(calls('new')).toHaveLength(1)
   })
 
+  it('wait longer while the process lacks CPU', async () => {
+    const { harness, write, calls } = await start({ cpuSaturatedUntil: () => 2_000 })
+    await write('dead', max)
+    await write('new', 1)
+    await harness.advance(2_000)
+    expect(calls('new')).toHaveLength(0)
+    await harness.advance(2 * countedMs)
+    expect(calls('new')).toHaveLength(1)
+  })
+
   it('do not delay a request that finds an idle connection', async () => {
-    const { write, calls } = await start(['used'])
+    const { write, calls } = await start({ idle: ['used'] })
     await write('dead', max)
     await write('used', 5)
     expect(calls('used')).toHaveLength(5)
     expect(calls('used')[0]?.onConnected).toBeUndefined()
   })
 
+  it('of one attempt wait together, so that each webhook gets the message', async () => {
+    const { harness, write, calls } = await start({ idle: ['used'] })
+    await write('dead', max)
+    await write('both', 1)
+    expect([calls('used'), calls('new')]).toEqual([[], []])
+    calls('dead')[0]?.onConnected?.()
+    await harness.advance(1)
+    expect([calls('used').length, calls('new').length]).toEqual([1, 1])
+  })
+
   it('give their place to others when they end', async () => {
     const { write, calls } = await start()
     await write('new', 3 * max)
     expect(calls('new')).toHaveLength(3 * max)
+  })
+
+  it('do not count while they wait for an access token', async () => {
+    const { write, calls } = await start()
+    await write('authorized', max)
+    expect(calls('authorized')).toHaveLength(0)
+    await write('new', 1)
+    expect(calls('new')).toHaveLength(1)
   })
 
   it('are not sent when the process stops before their turn', async () => {
