@@ -67,6 +67,10 @@ const limits = {
     tunedClosing: { must: { atLeast: 0.9 } },
     goLoop: { aim: { atLeast: 0.85 } },
     gotLoop: { must: { atLeast: 0.9 } },
+    /** p99 latency over HTTPS, relative to plain HTTP. */
+    p99Ratio: { must: { atMost: 1.2 } },
+    /** In ms. */
+    gotP99: { must: { atMost: 60 } },
   },
   /** Deliveries per CPU second with many hosts, relative to those with fewer. */
   manyHosts: {

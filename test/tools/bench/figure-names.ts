@@ -10,7 +10,7 @@ export type FigureName =
   | 'full TLS handshakes per delivery'
   | 'repetitions in which the verified request was complete'
   | `deliveries per CPU second, relative to ${'benthos' | 'benthos-tuned' | 'go-loop' | `the ${ReferenceLoopName}`}`
-  | `p99, relative to the ${ReferenceLoopName}`
+  | `p99, relative to ${'plain HTTP' | `the ${ReferenceLoopName}`}`
   | 'memory of the last quarter, relative to the second quarter'
   | 'share of the other events delivered within 1 s'
   | 'p99 of the other events'

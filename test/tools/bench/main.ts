@@ -16,6 +16,7 @@ import { deliveryRow } from './rows/delivery.ts'
 import { destinationsRow } from './rows/destinations.ts'
 import { outageRow } from './rows/endpoint-outage.ts'
 import { httpsRow } from './rows/https.ts'
+import { httpsLatencyRow } from './rows/https-latency.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRow } from './rows/isolation.ts'
 import { limitsRow } from './rows/limits.ts'
@@ -37,6 +38,7 @@ import { openStage, type Stage } from './test-bed.ts'
 const rows: Readonly<Record<RowName, Row>> = {
   delivery: deliveryRow,
   https: httpsRow,
+  'https-latency': httpsLatencyRow,
   memory: memoryRow,
   live: liveRow,
   isolation: isolationRow,

@@ -5,6 +5,7 @@ export const rowNames = [
     'delivery',
     'peers',
     'https',
+    'https-latency',
     'memory',
     'live',
     'isolation',

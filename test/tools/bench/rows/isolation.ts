@@ -17,7 +17,7 @@ export interface IsolationPlan {
   readonly perWebhook: number
 }
 
-interface Crowd {
+export interface Crowd {
   readonly destinations: number
   /** Numbers of endpoints that stop responding, each measured in its own run. */
   readonly dead: readonly number[]
@@ -63,7 +63,13 @@ interface Round {
   readonly profiles: readonly Profiled[]
 }
 
-async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Promise<Outcome> {
+/** `program` is the name of the measured program in the results. */
+export async function crowdOutcome(
+  bench: Bench,
+  transport: string,
+  crowd: Crowd,
+  program = `hookline ${transport}`,
+): Promise<Outcome> {
   const { destinations, dead } = crowd
   const rounds: Round[] = []
   for (let round = 1; round <= bench.runs; round++) rounds.push(await crowdRound(bench, transport, crowd, round))
@@ -71,7 +77,7 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
     rounds.flatMap(({ noticed }) => noticed.filter(each => each.dead === dying).map(each => each[what]))
   const without = of(0, 'p99 ms')
   const findings = dead.flatMap((dying): readonly Finding[] => {
-    const subject = variantOf.isolation(`hookline ${transport}`, dying, destinations)
+    const subject = variantOf.isolation(program, dying, destinations)
     const p99s = of(dying, 'p99 ms')
     const ratio = median(p99s.map((p99, round) => p99 / (without[round] ?? Number.NaN)))
     return [

@@ -3,7 +3,7 @@ import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { createInstallation } from '../installation-topics.ts'
-import { type Live, live, meter, quantile, type Reading, warm } from '../latency-under-load.ts'
+import { type Live, live, meter, type Passage, quantile, type Reading, warm } from '../latency-under-load.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { variantOf } from '../variant-names.ts'
 import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
@@ -27,7 +27,7 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
     const measured = await runUnderLoad(bench, forwarder)
     const { run, cpuShare, peakMb } = measured
     profiles.push(...(await profileOf(forwarder.name, measured)))
-    const passages = run.passages.slice(skippedSeconds * perSecond)
+    const passages = passagesIn(run)
     const [p50, p99] = [quantile(passages, 0.5), quantile(passages, 0.99)]
     figures.push({
       forwarder: forwarder.name,
@@ -56,12 +56,16 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
   return { findings, figures, profiles }
 }
 
+/** The latencies of a run without its first seconds, in which V8 still compiles the code. */
+export const passagesIn = ({ passages }: Live): readonly Passage[] => passages.slice(skippedSeconds * perSecond)
+
 interface UnderLoad extends Reading {
   readonly run: Live
   readonly profile: string | undefined
 }
 
-async function runUnderLoad(bench: Bench, forwarder: Forwarder): Promise<UnderLoad> {
+/** Delivers 1,000 events a second for 30 s, responses after 20 ms. */
+export async function runUnderLoad(bench: Bench, forwarder: Forwarder): Promise<UnderLoad> {
   const { stage } = bench
   const seconds = skippedSeconds + scaledSeconds(bench, 30)
   bench.say(`${forwarder.name}: ${perSecond} events a second for ${seconds} s`)

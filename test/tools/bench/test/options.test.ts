@@ -55,7 +55,7 @@ describe('the variables of make bench', () => {
   ])('%j', (env, change) => expect(parseOptions(env, known)).toEqual({ ...full, ...change }))
 
   it.each([
-    [{ ROWS: 'speed' }, 'ROWS must be one of delivery, peers, https, memory,'],
+    [{ ROWS: 'speed' }, 'ROWS must be one of delivery, peers, https, https-latency,'],
     [{ ROWS: 'live,peers' }, "ROWS: peers needs other programs to compare with: PEER='name=command …'"],
     [{ TRANSPORTS: 'fetch' }, "TRANSPORTS must be one of got, undici, not 'fetch'"],
     [{ BACKLOG: '5' }, "BACKLOG must be one of 10000, 100000, 1000000, 10000000, not '5'"],

@@ -10,6 +10,7 @@ import { type ClientPlan, clientRow } from '../../rows/client.ts'
 import { collectorRow, small } from '../../rows/collector.ts'
 import { deliveryRow } from '../../rows/delivery.ts'
 import { httpsRow } from '../../rows/https.ts'
+import { httpsLatencyRow } from '../../rows/https-latency.ts'
 import { healthyUnderLoad } from '../../rows/isolation.ts'
 import { peersRow } from '../../rows/peers.ts'
 import type { Bench } from '../../rows/row.ts'
@@ -97,6 +98,15 @@ onLinux('a short run of make bench', () => {
     expect(closed).toHaveLength(ours.length)
     for (const opened of closed) expect(opened).toBeGreaterThan(0.9)
     for (const full of handshakes) expect(full).toBeLessThan(0.1)
+  })
+
+  it('https-latency: measures HTTPS beside plain HTTP, and loses nothing beside a dead endpoint', async () => {
+    const { findings } = await httpsLatencyRow({ ...bench, scale: 0.1, transports: ['undici'] })
+    const of = (what: FigureName): readonly number[] =>
+      findings.filter(each => each.what === what).map(({ measured }) => measured)
+    expect([of('lost'), of('share of the other events delivered within 1 s')]).toEqual([[0], [expect.any(Number)]])
+    for (const measured of [...of('p99, relative to plain HTTP'), ...of('p99')]) expect(measured).toBeGreaterThan(0)
+    for (const share of of('share of the other events delivered within 1 s')) expect(share).toBeGreaterThan(0.9)
   })
 
   it('peers: runs any program by its command, beside Hookline and the reference loop', async () => {
