@@ -64,8 +64,8 @@ export interface WebhookTransport {
   /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
   /**
-   * Whether the request needs no new connection, as far as is known now: an idle one exists, or the
-   * request will fail before it connects.
+   * Whether an idle connection exists for the request, as far as is known now. Also true for a
+   * request that will fail before it connects.
    */
   hasIdleConnection(call: Pick<WebhookCall, 'url' | 'tlsIdentity'>): boolean
   /** Closes idle connections, and resolves when the requests in progress have ended. */

@@ -56,9 +56,8 @@ function hasIdleConnection(
 function rememberedParts(): ExchangeDeps['partsOf'] {
   const known = new Map<string, UrlParts | undefined>()
   return url => {
-    const parts = known.get(url) ?? urlParts(url)
-    known.set(url, parts)
-    return parts
+    if (!known.has(url)) known.set(url, urlParts(url))
+    return known.get(url)
   }
 }
 
@@ -150,7 +149,7 @@ class GotExchange implements Exchange {
         this.#fail(new ResponseTooLong(`the endpoint sent more than ${maxInterimResponses} interim (1xx) responses`))
     })
     const { onConnected } = this.#call
-    // The request can only be written when its connection is open.
+    // `finish` comes when the whole request is written, so its connection is open.
     if (onConnected !== undefined) request.once('finish', onConnected)
     this.#request = request
     return request

@@ -263,18 +263,23 @@ export const flowLimits = {
   connecting: {
     /**
      * Maximum requests of a process that open a connection at the same time. At 2 ms for a TLS
-     * handshake, 384 take 0.8 s of CPU time. Doubling the value doubles this, and so the time for
-     * which other requests wait after a restart. With 256, an endpoint that closes each connection
-     * cost a fifth more CPU time than with 384.
+     * handshake, 384 take 0.8 s of CPU time. Doubling the value doubles the time that each of them
+     * may take after a restart. With 256, an endpoint that closes each connection cost a fifth more
+     * CPU time than with 384.
      */
     max: 384,
     /**
-     * How long a request counts for `max`, in milliseconds, at most (longer while the process lacks
-     * CPU). An endpoint that does not respond must not delay requests to others. Doubling it lets
-     * three dead hosts, each with the 128 requests of `delivery.perHost`, delay new connections to
-     * other hosts for a second.
+     * How long a request counts for `max`, in milliseconds, at most: an endpoint that does not
+     * respond must not delay requests to others. Doubling it lets three dead hosts, each with the
+     * 128 requests of `delivery.perHost`, delay new connections to other hosts for a second.
      */
     countedMs: durationMs(500),
+    /**
+     * The value that replaces `countedMs` while the process lacks CPU, because the process itself may
+     * then be the reason why requests are not connected yet. Doubling it lets three dead hosts
+     * delay new connections to other hosts for 4 s.
+     */
+    countedMsWhenSaturated: durationMs(2_000),
   },
   circuitBreaker: {
     /**

@@ -95,7 +95,8 @@ export class AttemptStarter {
   readonly dispatch: () => void
   /**
    * Called when a request or delivery of a destination has ended, so that a permit may be free, or
-   * the next delivery of a key ready. Without a destination: when another request may connect.
+   * the next delivery of a key ready. With `undefined`, no request has ended, but another one may
+   * connect now.
    */
   readonly noteEnded: (target: DestinationState | undefined) => void
 
@@ -277,7 +278,7 @@ export class AttemptStarter {
       return this.#finish(delivery, deferUnresponsive(delivery.carried, policy, now))
     const called = limiter.callable(target, below)
     if (called.webhooks.length === 0 && below.length > 0) return this.#queues.block(delivery)
-    if (!connecting.mayStart(called.webhooks)) {
+    if (!connecting.mayStart(called.webhooks, plan.destination.tlsIdentity)) {
       target.waitsForProcess = true
       return this.#queues.block(delivery)
     }

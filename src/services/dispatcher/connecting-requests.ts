@@ -1,21 +1,23 @@
 import { flowLimits } from '../../core/flow/limits.ts'
+import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 
-const { max, countedMs } = flowLimits.connecting
+const { max, countedMs, countedMsWhenSaturated } = flowLimits.connecting
 
 interface Deps {
   readonly transport: Pick<WebhookTransport, 'post' | 'hasIdleConnection'>
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
   /** End of the latest period in which the process lacked CPU, in monotonic ms. */
   readonly cpuSaturatedUntil: () => number
-  /** Called when a request no longer counts as connecting. */
+  /** Called when a request no longer counts as connecting, in a later tick. */
   readonly onFree: () => void
 }
 
 /**
- * A transport that counts the requests that are opening a connection, so that the dispatcher can
- * limit them. Thousands of TLS handshakes together, for example after a restart, would take longer
+ * A transport that counts the requests that are opening a connection. `post` never waits: ask
+ * `mayStart` before an attempt. Thousands of TLS handshakes together, for example after a restart, would take longer
  * than the time limit of a request, so that requests to healthy endpoints would fail.
  */
 export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
@@ -26,9 +28,10 @@ export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
     this.#deps = deps
   }
 
-  /** Whether an attempt with these requests may start. */
-  mayStart(calls: readonly Pick<WebhookCall, 'url' | 'tlsIdentity'>[]): boolean {
-    return this.#count < max || calls.every(call => this.#deps.transport.hasIdleConnection(call))
+  /** Whether an attempt with requests to these webhooks may start. */
+  mayStart(webhooks: readonly Pick<WebhookCall, 'url'>[], tlsIdentity: TlsIdentity | undefined): boolean {
+    const { transport } = this.#deps
+    return this.#count < max || webhooks.every(({ url }) => transport.hasIdleConnection({ url, tlsIdentity }))
   }
 
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void {
@@ -41,24 +44,25 @@ export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
     })
   }
 
-  /** Counts a request until the returned function is called, but not for longer than `countedMs`. */
+  /** Counts a request until the returned function is called, or until its time is over. */
   #start(): () => void {
     const { clock, onFree } = this.#deps
+    const startedAt = clock.monotonic()
     let isCounted = true
     const end = (): void => {
       if (!isCounted) return
       isCounted = false
       cancel()
       this.#count--
-      onFree()
+      clock.soon(onFree)
     }
-    // While the process lacks CPU, it may itself be the reason why the request is not connected yet.
     const expire = (): void => {
-      if (this.#lacksCpu()) cancel = clock.after(countedMs, expireSoon)
+      const leftMs = startedAt + countedMsWhenSaturated - clock.monotonic()
+      if (leftMs > 0 && this.#lacksCpu()) cancel = clock.after(durationMs(Math.min(countedMs, leftMs)), expireSoon)
       else end()
     }
-    // Node runs timers before it reads sockets. So after a block of the event loop, it first learns
-    // that a request is connected.
+    // Node runs timers before it reads sockets. So after a block of the event loop, it first reads
+    // the responses of servers that have already arrived.
     const expireSoon = (): void => {
       cancel = clock.soon(expire)
     }

@@ -13,8 +13,8 @@ import type { Bench, Outcome } from './row.ts'
 const crowd: Crowd = { destinations: 10, dead: [1], seconds: 25 }
 
 /**
- * Measures the rows `live` and `isolation` over HTTPS, the latency of `live` side by side with plain
- * HTTP.
+ * Runs the loads of the rows `live` and `isolation` over HTTPS. For `live`, each run has a run over
+ * plain HTTP before or after it.
  */
 export const httpsLatencyRow = (bench: Bench): Promise<Outcome> =>
   withHttps(bench.stage, async secure => {
@@ -60,7 +60,8 @@ async function liveOutcome(bench: Bench, secure: Stage, transport: string): Prom
 const p99 = (run: Live): number => quantile(passagesIn(run), 0.99)
 
 function findingsOf(subject: string, transport: string, rounds: readonly Round[]): readonly Finding[] {
-  const worst = (of: (run: Live) => number): number => Math.max(...rounds.map(({ secure }) => of(secure)))
+  const worst = (of: (run: Live) => number): number =>
+    Math.max(...rounds.flatMap(({ plain, secure }) => [of(plain), of(secure)]))
   const medianOf = (of: (round: Round) => number): number => median(rounds.map(of))
   return [
     {

@@ -72,7 +72,8 @@ export async function crowdOutcome(
 ): Promise<Outcome> {
   const { destinations, dead } = crowd
   const rounds: Round[] = []
-  for (let round = 1; round <= bench.runs; round++) rounds.push(await crowdRound(bench, transport, crowd, round))
+  for (let round = 1; round <= bench.runs; round++)
+    rounds.push(await crowdRound(bench, { transport, program }, crowd, round))
   const of = (dying: number, what: keyof Noticed): readonly number[] =>
     rounds.flatMap(({ noticed }) => noticed.filter(each => each.dead === dying).map(each => each[what]))
   const without = of(0, 'p99 ms')
@@ -109,7 +110,7 @@ export async function crowdOutcome(
 
 async function crowdRound(
   bench: Bench,
-  transport: string,
+  { transport, program }: { readonly transport: string; readonly program: string },
   { destinations, dead, seconds }: Crowd,
   round: number,
 ): Promise<Round> {
@@ -119,11 +120,11 @@ async function crowdRound(
   const profiles: Profiled[] = []
   // The speed of the broker changes over minutes, so the order of the runs alternates.
   for (const dying of round % 2 === 1 ? inOrder : inOrder.toReversed()) {
-    const { passages, profiles: ofRun } = await healthyUnderLoad(bench, transport, plan, dying)
+    const { passages, profiles: ofRun } = await healthyUnderLoad(bench, transport, plan, dying, program)
     profiles.push(...ofRun)
     const [share, p50, p99] = [inTimeShare(passages), quantile(passages, 0.5), quantile(passages, 0.99)]
     bench.say(
-      `hookline ${transport}: ${(share * 100).toFixed(2)} % of the other events within 1 s, their p99 ${p99.toFixed(1)} ms`,
+      `${program}: ${(share * 100).toFixed(2)} % of the other events within 1 s, their p99 ${p99.toFixed(1)} ms`,
     )
     noticed.push({ dead: dying, [inTime]: share, 'p50 ms': p50, 'p99 ms': p99 })
   }
@@ -139,11 +140,10 @@ export async function healthyUnderLoad(
   transport: string,
   { destinations, perSecond, seconds, inFlight, perWebhook }: IsolationPlan,
   dead: number,
+  program = `hookline ${transport}`,
 ): Promise<{ readonly passages: readonly Passage[]; readonly profiles: readonly Profiled[] }> {
   const { stage, say, profile } = bench
-  say(
-    `hookline ${transport}: ${dead} of ${destinations} endpoints do not respond, ${perSecond} events a second for ${seconds} s`,
-  )
+  say(`${program}: ${dead} of ${destinations} endpoints do not respond, ${perSecond} events a second for ${seconds} s`)
   const installation = await createInstallation(stage, { sources: destinations })
   const isMortal = (number: number): boolean => number % destinations >= destinations - dead
   const targets = installation.sourceIds.map((sourceId, index) => ({
@@ -162,7 +162,7 @@ export async function healthyUnderLoad(
     if (profile) await process.stop()
     return {
       passages: passages.filter(({ number }) => !isMortal(number)),
-      profiles: await profileOf(variantOf.isolation(`hookline ${transport}`, dead, destinations), {
+      profiles: await profileOf(variantOf.isolation(program, dead, destinations), {
         profile: process.profile,
         window,
       }),

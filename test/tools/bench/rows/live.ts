@@ -64,7 +64,7 @@ interface UnderLoad extends Reading {
   readonly profile: string | undefined
 }
 
-/** Delivers 1,000 events a second for 30 s, responses after 20 ms. */
+/** Delivers 1,000 events a second for 33 s (scaled), with responses after 20 ms. */
 export async function runUnderLoad(bench: Bench, forwarder: Forwarder): Promise<UnderLoad> {
   const { stage } = bench
   const seconds = skippedSeconds + scaledSeconds(bench, 30)

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import type { TlsIdentity } from '../../../../src/core/network/tls-identity.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { oauth2Of, webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
-const { max, countedMs } = flowLimits.connecting
+const { max, countedMs, countedMsWhenSaturated } = flowLimits.connecting
 const delivery = { maxInFlight: 2_000, perWebhook: 2_000, perHost: 2_000 }
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)
 /** A destination that gets the events of the source with the same name. */
@@ -17,21 +18,26 @@ const at = (id: string, hosts: readonly string[] = [id]) =>
 
 const authorized = { ...at('authorized'), auth: { oauth2: oauth2Of() } }
 
+const identity: TlsIdentity = { id: 'own', ca: undefined, cert: undefined, key: undefined }
+const secured = { ...at('secured'), tlsIdentity: identity }
+
 interface Given {
   /** Hosts with an idle connection. */
   readonly idle?: string[]
+  /** The TLS identity of these connections. */
+  readonly identity?: TlsIdentity
   readonly cpuSaturatedUntil?: () => number
 }
 
-async function start({ idle = [], ...more }: Given = {}) {
-  const destinations = [at('dead'), at('used'), at('new'), at('both', ['used', 'new']), authorized]
+async function start({ idle = [], identity, ...more }: Given = {}) {
+  const destinations = [at('dead'), at('used'), at('new'), at('both', ['used', 'new']), authorized, secured]
   const harness = new DispatcherHarness({
     ...more,
     destinations,
     delivery,
     answer: call => (isFor('dead')(call) ? 'never' : ok),
     answerToken: () => 'never',
-    hasIdleConnection: ({ url }) => idle.some(id => url.includes(id)),
+    hasIdleConnection: ({ url, tlsIdentity }) => idle.some(id => url.includes(id)) && tlsIdentity === identity,
   })
   harness.sources = destinations.map(({ id }) => ({ ...harness.sources[0]!, id }))
   await harness.marks.start()
@@ -72,11 +78,14 @@ describe('requests that open a connection', () => {
     expect(calls('new')).toHaveLength(1)
   })
 
-  it('wait longer while the process lacks CPU', async () => {
-    const { harness, write, calls } = await start({ cpuSaturatedUntil: () => 2_000 })
+  it.each([
+    ['until it has CPU again', 1_000, 1_000],
+    ['for at most two seconds', Number.POSITIVE_INFINITY, countedMsWhenSaturated - countedMs],
+  ])('wait longer while the process lacks CPU: %s', async (_name, saturatedUntil, waitMs) => {
+    const { harness, write, calls } = await start({ cpuSaturatedUntil: () => saturatedUntil })
     await write('dead', max)
     await write('new', 1)
-    await harness.advance(2_000)
+    await harness.advance(waitMs)
     expect(calls('new')).toHaveLength(0)
     await harness.advance(2 * countedMs)
     expect(calls('new')).toHaveLength(1)
@@ -88,6 +97,14 @@ describe('requests that open a connection', () => {
     await write('used', 5)
     expect(calls('used')).toHaveLength(5)
     expect(calls('used')[0]?.onConnected).toBeUndefined()
+  })
+
+  it('do not delay a request that finds an idle connection for its own TLS identity, and only for this one', async () => {
+    const { write, calls } = await start({ idle: ['used', 'secured'], identity })
+    await write('dead', max)
+    await write('secured', 5)
+    await write('used', 5)
+    expect([calls('secured').length, calls('used').length]).toEqual([5, 0])
   })
 
   it('of one attempt wait together, so that each webhook gets the message', async () => {
