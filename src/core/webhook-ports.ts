@@ -18,7 +18,7 @@ export interface WebhookCall {
   readonly keepBodyBytes?: number | undefined
   /**
    * Called when the connection of the request is open, with TLS after the handshake. It is called
-   * again if the request is repeated, and not if there is no connection.
+   * again if the request is repeated, and not called if the request cannot connect.
    */
   readonly onConnected?: (() => void) | undefined
 }

@@ -149,9 +149,9 @@ class AgentGeneration implements PoolGeneration {
     }
     const keepSocketAlive = (socket: Socket): boolean => {
       const isKept = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && mayKeep(socket)
-      // It may destroy this socket, if all other connections are in use.
       if (isKept) {
         this.#idleSets.get(socket)?.add(socket)
+        // It may destroy this socket, if all other connections are in use.
         this.#open.becameIdle(socket)
       }
       return isKept && !socket.destroyed

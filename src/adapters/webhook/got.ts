@@ -27,7 +27,10 @@ export function createGotTransport(deps: TransportDeps): WebhookTransport {
     const deps = { agents, connections, partsOf: rememberedParts() }
     return {
       exchange: (call, end) => new GotExchange(call, deps, end),
-      hasIdleConnection: call => hasIdleConnection(call, deps),
+      hasIdleConnection({ url, tlsIdentity }) {
+        const parts = deps.partsOf(url)
+        return parts === undefined || agents.hasIdle(parts, tlsIdentity)
+      },
       close: () => agents.close(),
     }
   })
@@ -38,18 +41,6 @@ interface ExchangeDeps {
   readonly connections: ConnectionsProgress
   /** `undefined` when the text is not an HTTP or HTTPS URL. */
   readonly partsOf: (url: string) => UrlParts | undefined
-}
-
-function hasIdleConnection(
-  { url, tlsIdentity }: Pick<WebhookCall, 'url' | 'tlsIdentity'>,
-  { agents, partsOf }: ExchangeDeps,
-): boolean {
-  try {
-    const parts = partsOf(url)
-    return parts === undefined || agents.hasIdle(parts, tlsIdentity)
-  } catch {
-    return true
-  }
 }
 
 /** Caches parsed URLs. They come from the configuration, so their number is limited. */
@@ -142,7 +133,6 @@ class GotExchange implements Exchange {
     }
     const request = (isTls ? https : http).request(options)
     this.#endExpectation?.()
-    this.#endExpectation = undefined
     let interim = 0
     request.on('information', () => {
       if (++interim > maxInterimResponses)

@@ -35,6 +35,10 @@ export type CallEnd = Pick<RequestInProgress, 'ended'>
 /** The part of a transport that differs between the HTTP clients. */
 export interface HttpClient {
   exchange(call: WebhookCall, end: CallEnd): Exchange
+  /**
+   * Like `WebhookTransport.hasIdleConnection`.
+   * @throws UnusableIdentity
+   */
   readonly hasIdleConnection: WebhookTransport['hasIdleConnection']
   /** Closes idle connections, and keeps none from now on. */
   close(): void
@@ -63,7 +67,14 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
       begun.expiring = exchange
       exchange.start()
     },
-    hasIdleConnection: call => client.hasIdleConnection(call),
+    hasIdleConnection(call) {
+      try {
+        return client.hasIdleConnection(call)
+      } catch {
+        // The client certificate cannot be used, so the request will fail before it connects.
+        return true
+      }
+    },
     async close() {
       await requestsInProgress.drained()
       resolver.close()

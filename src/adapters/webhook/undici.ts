@@ -17,22 +17,13 @@ export function createUndiciTransport(deps: TransportDeps): WebhookTransport {
     )
     return {
       exchange: (call, end) => new UndiciExchange(call, pools, end),
-      hasIdleConnection: call => hasIdleConnection(call, pools),
+      hasIdleConnection({ url, tlsIdentity }) {
+        const target = pools.current(tlsIdentity).target(url)
+        return target === undefined || target.origin.idle.length > 0
+      },
       close: () => pools.close(),
     }
   })
-}
-
-function hasIdleConnection(
-  { url, tlsIdentity }: Pick<WebhookCall, 'url' | 'tlsIdentity'>,
-  pools: PoolGenerations<Pool>,
-): boolean {
-  try {
-    const target = pools.current(tlsIdentity).target(url)
-    return target === undefined || target.origin.idle.length > 0
-  } catch {
-    return true
-  }
 }
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]

@@ -17,8 +17,9 @@ interface Deps {
 
 /**
  * A transport that counts the requests that are opening a connection. `post` never waits: ask
- * `mayStart` before an attempt. Thousands of TLS handshakes together, for example after a restart, would take longer
- * than the time limit of a request, so that requests to healthy endpoints would fail.
+ * `mayStart` before an attempt. Thousands of TLS handshakes together, for example after a restart,
+ * would take longer than the time limit of a request, so that requests to healthy endpoints would
+ * fail.
  */
 export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
   readonly #deps: Deps

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { Secret } from '../../../src/core/secret.ts'
 import { turns } from '../../support/manual-clock.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
@@ -67,6 +68,12 @@ describe.each(adapters)('%s: idle and new connections', (_, create) => {
   it('a URL that cannot be requested needs no connection', () => {
     const { transport } = caller(create)
     expect(transport.hasIdleConnection({ url: 'ftp://crm.example.com/' })).toBe(true)
+  })
+
+  it('a client certificate that cannot be used needs no connection', () => {
+    const { transport } = caller(create)
+    const tlsIdentity = { id: 'unusable', cert: 'no certificate', key: new Secret('no key'), ca: undefined }
+    expect(transport.hasIdleConnection({ url: 'https://crm.example.com/', tlsIdentity })).toBe(true)
   })
 
   it('a request says when it is connected: not before its handshake has ended, and before its response', async () => {
