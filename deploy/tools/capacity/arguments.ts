@@ -5,6 +5,7 @@ export const loadOptions = {
   events: { usual: '1000', meaning: 'events per second' },
   destinations: { usual: '1', meaning: 'destinations per event' },
   answer: { usual: '200', meaning: 'response time of the endpoints in milliseconds' },
+  hosts: { usual: '1000', meaning: 'different hosts of the endpoints' },
   members: { usual: '0', meaning: 'memberships: members of all audiences, counted once for each destination' },
   'outage-share': {
     usual: '0.1',
@@ -63,6 +64,7 @@ export function readLoad(given: Readonly<Partial<Record<LoadOption, string | boo
       eventsPerSecond: number('events'),
       destinations: number('destinations'),
       answerMs: number('answer', { most: 5_000 }),
+      hosts: number('hosts', { above: 1 }),
       members: number('members'),
       outage: { share: number('outage-share', { most: 1 }), hours: number('outage-hours', { most: 168 }) },
     },

@@ -7,6 +7,11 @@ import { variantOf } from '../../../test/tools/bench/variant-names.ts'
 export interface Coefficients {
   /** CPU time of a delivery in microseconds, in ascending order of response times. */
   readonly delivery: readonly { readonly answerMs: number; readonly micros: number }[]
+  /**
+   * What HTTPS costs in addition to plain HTTP to one host: CPU time of a delivery in microseconds,
+   * and memory of a dispatcher in MB. In ascending order of the number of hosts.
+   */
+  readonly https: readonly { readonly hosts: number; readonly micros: number; readonly mb: number }[]
   /** Memory of a dispatcher in MB: without requests, and for each permitted concurrent request. */
   readonly memory: { readonly base: number; readonly eachCall: number }
   /** CPU time in microseconds to write a retry record and read it again. */
@@ -50,6 +55,14 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
+  const https = (measuredHosts[transport] ?? []).map(hosts => {
+    const variant = variantOf.https(`hookline ${transport}`, 20, hosts)
+    return {
+      hosts,
+      micros: 1e6 / measured('https', variant, 'deliveries') - 1e6 / delivered(20, 'deliveries'),
+      mb: measured('https', variant, 'peak memory') - few,
+    }
+  })
   // Retry records cost the same with every HTTP client. The bench calculates their cost by
   // subtracting the CPU time of attempts. So the result is most exact with undici, whose attempts
   // cost least.
@@ -58,6 +71,7 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const [collected, restored] = [variantOf.collector('hookline', 20), variantOf.audiences(1_000_000)]
   const coefficients: Coefficients = {
     delivery,
+    https,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
     // `ofReference` is a ratio to the CPU time of the bench's reference loop (a minimal program),
     // perhaps measured on another machine. So the ratio is multiplied by the loop's CPU time per
@@ -78,14 +92,40 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
 /** Concurrent requests in the row `delivery` of `make bench`. */
 const [callsAt20ms, callsAt200ms] = [512, 4_096]
 
-/**
- * CPU time of a delivery in microseconds, interpolated linearly between two measured response
- * times. Beyond them, the nearest value.
- */
-export function deliveryMicros({ delivery }: Pick<Coefficients, 'delivery'>, answerMs: number): number {
-  const upper = delivery.find(each => each.answerMs >= answerMs)
-  const lower = delivery.findLast(each => each.answerMs <= answerMs)
-  if (upper === undefined || lower === undefined || upper === lower) return (upper ?? lower)?.micros ?? Number.NaN
-  const way = (answerMs - lower.answerMs) / (upper.answerMs - lower.answerMs)
-  return lower.micros + way * (upper.micros - lower.micros)
+/** Numbers of hosts that the row `https` of `make bench` measures, by HTTP client. */
+const measuredHosts: Readonly<Record<string, readonly number[]>> = {
+  undici: [1, 100, 1_000, 10_000],
+  got: [1, 1_000],
+}
+
+/** CPU time of a delivery over HTTPS in microseconds. */
+export function deliveryMicros(
+  { delivery, https }: Pick<Coefficients, 'delivery' | 'https'>,
+  { answerMs, hosts }: { readonly answerMs: number; readonly hosts: number },
+): number {
+  const plain = interpolated(
+    delivery.map(each => ({ x: each.answerMs, y: each.micros })),
+    answerMs,
+  )
+  // From 1 to 10,000 hosts, the CPU time grows about as much with every tenfold number of hosts.
+  const additional = interpolated(
+    https.map(each => ({ x: Math.log10(each.hosts), y: each.micros })),
+    Math.log10(hosts),
+  )
+  return plain + additional
+}
+
+/** Memory of a dispatcher in MB that HTTPS to this number of hosts needs in addition. */
+export const httpsMemory = ({ https }: Pick<Coefficients, 'https'>, hosts: number): number =>
+  interpolated(
+    https.map(each => ({ x: each.hosts, y: each.mb })),
+    hosts,
+  )
+
+/** Interpolates linearly between two points. Beyond all points, the nearest value. */
+function interpolated(points: readonly { readonly x: number; readonly y: number }[], x: number): number {
+  const upper = points.find(each => each.x >= x)
+  const lower = points.findLast(each => each.x <= x)
+  if (upper === undefined || lower === undefined || upper === lower) return (upper ?? lower)?.y ?? Number.NaN
+  return lower.y + ((x - lower.x) / (upper.x - lower.x)) * (upper.y - lower.y)
 }

@@ -1,4 +1,4 @@
-import { type Coefficients, deliveryMicros } from './coefficients.ts'
+import { type Coefficients, deliveryMicros, httpsMemory } from './coefficients.ts'
 import { type OutageEffect, simulateOutage } from './simulate-endpoint-outage.ts'
 
 /** The load of an installation. */
@@ -8,6 +8,8 @@ export interface Load {
   readonly destinations: number
   /** Response time of the endpoints in milliseconds. */
   readonly answerMs: number
+  /** Number of different hosts of the endpoints, which all use HTTPS. */
+  readonly hosts: number
   /** Members of all audiences, counted once for each destination. */
   readonly members: number
   /** `share`: the part of all deliveries that fails. */
@@ -95,8 +97,8 @@ export function planFor(load: Load, coefficients: Coefficients, choices: Assumpt
   const perSecond = deliveriesPerSecond * load.outage.share
   const course = simulateOutage({ perSecond, hours: load.outage.hours, windowHours: choices.windowHours })
   const outageCores = (course.maxRetryRecordsPerSecond * coefficients.retryWriteMicros) / 1e6
-  const cores = (deliveriesPerSecond * deliveryMicros(coefficients, load.answerMs)) / 1e6
-  const dispatchers = dispatchersFor({ cores, outageCores, calls }, coefficients, choices)
+  const cores = (deliveriesPerSecond * deliveryMicros(coefficients, load)) / 1e6
+  const dispatchers = dispatchersFor({ cores, outageCores, calls, hosts: load.hosts }, coefficients, choices)
   const collecting = (load.eventsPerSecond * coefficients.collect) / 1e6
   const inMb = (load.eventsPerSecond * coefficients.eventBytes * replicas) / 1e6
   const outageInMb = (course.maxRetryRecordsPerSecond * coefficients.retryRecordBytes * replicas) / 1e6
@@ -135,14 +137,16 @@ const atLeastTwo = (processes: number): number => Math.max(2, Math.ceil(processe
  * with many requests cannot take all of them.
  */
 function dispatchersFor(
-  { cores, outageCores, calls }: { readonly cores: number; readonly outageCores: number; readonly calls: number },
-  { memory }: Coefficients,
+  { cores, outageCores, calls, hosts }: Record<'cores' | 'outageCores' | 'calls' | 'hosts', number>,
+  coefficients: Coefficients,
   { utilisation, inFlight }: Assumptions,
 ): Plan['dispatchers'] {
   const byCpu = atLeastTwo((cores + outageCores) / utilisation)
   const chosen = inFlight.find(each => byCpu * each * 0.5 >= calls) ?? inFlight.at(-1) ?? Number.NaN
   const processes = Math.max(byCpu, Math.ceil(calls / (chosen * 0.5)))
-  return { processes, cores, mb: memory.base + memory.eachCall * chosen, inFlight: chosen }
+  const { memory } = coefficients
+  const mb = memory.base + memory.eachCall * chosen + httpsMemory(coefficients, hosts)
+  return { processes, cores, mb, inFlight: chosen }
 }
 
 function audiencesFor(

@@ -1,4 +1,5 @@
 import { shown } from '../../../test/tools/bench/report.ts'
+import { hostsText } from '../../../test/tools/bench/variant-names.ts'
 import { table } from '../reference/markdown.ts'
 import type { Coefficients } from './coefficients.ts'
 import { cases, outageOf, outages } from './example-installations.ts'
@@ -17,14 +18,22 @@ export function coefficientsTable(byTransport: Readonly<Record<string, Coefficie
   ]
   const deliveries = (all[0]?.delivery ?? []).map(({ answerMs }, index) =>
     line(
-      `CPU per delivery, responses after ${answerMs} ms, µs`,
+      `CPU per delivery with plain HTTP, responses after ${answerMs} ms, µs`,
       ({ delivery }) => delivery[index]?.micros ?? Number.NaN,
     ),
   )
+  const hosts = [...new Set(all.flatMap(({ https }) => https.map(each => each.hosts)))]
+  const overHttps = (what: string, of: (cost: Coefficients['https'][number]) => number): readonly string[][] =>
+    hosts.map(count => {
+      const costs = all.map(({ https }) => https.find(each => each.hosts === count))
+      return [what.replace('{hosts}', hostsText(count)), ...costs.map(cost => (cost ? three(of(cost)) : '–'))]
+    })
   return table(
     ['', ...Object.keys(byTransport)],
     [
       ...deliveries,
+      ...overHttps('additional CPU per delivery with HTTPS to {hosts}, µs', ({ micros }) => micros),
+      ...overHttps('additional memory of a dispatcher with HTTPS to {hosts}, MB', ({ mb }) => mb),
       line('CPU to schedule a retry and read it again, µs', ({ retryWriteMicros }) => retryWriteMicros),
       line('memory of a dispatcher without requests, MB', ({ memory }) => memory.base),
       line('memory per request that `delivery.maxInFlight` permits, kB', ({ memory }) => memory.eachCall * 1_000),
@@ -66,6 +75,7 @@ export function plansTable(
       line('events a second', (_, load) => shown(load.eventsPerSecond)),
       line('deliveries a second', plan => shown(plan.deliveriesPerSecond)),
       line('response time of endpoints, ms', (_, load) => shown(load.answerMs)),
+      line('hosts of the endpoints', (_, load) => shown(load.hosts)),
       line('requests in progress', plan => three(plan.calls)),
       line('**dispatchers**', ({ dispatchers }) => `**${shown(dispatchers.processes)}**`),
       line('CPU cores in use by all dispatchers', ({ dispatchers }) => three(dispatchers.cores)),
@@ -100,7 +110,7 @@ export const casesTable = (coefficients: Coefficients): string =>
 
 export function outagesTable(coefficients: Coefficients): string {
   const lines = outages.map(outage => {
-    const load = { eventsPerSecond: outageOf, destinations: 1, answerMs: 100, members: 0, outage }
+    const load = { eventsPerSecond: outageOf, destinations: 1, answerMs: 100, hosts: 1_000, members: 0, outage }
     const course = planFor(load, coefficients).outage
     return [
       percent(outage.share),

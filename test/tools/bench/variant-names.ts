@@ -1,5 +1,7 @@
 import { shown } from './report.ts'
 
+export const hostsText = (hosts: number, more = ''): string => `${shown(hosts)} host${hosts === 1 ? '' : 's'}${more}`
+
 /**
  * Names of variants (the program and the case of a measurement), by row. Other files find results
  * by them. `program` is the name of a forwarder, for example `hookline undici`.
@@ -7,6 +9,7 @@ import { shown } from './report.ts'
 export const variantOf = {
   delivery: (program: string, delayMs: number, more?: string) =>
     [program, `responses after ${delayMs} ms`, more].filter(Boolean).join(', '),
+  https: (program: string, delayMs: number, hosts: number) => variantOf.delivery(program, delayMs, hostsText(hosts)),
   live: (program: string, perSecond: number, delayMs: number) =>
     `${program}, ${shown(perSecond)} events a second, responses after ${delayMs} ms`,
   isolation: (program: string, dead: number, endpoints: number) => `${program}, ${dead} of ${endpoints} endpoints dead`,

@@ -16,7 +16,7 @@ import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { withHttps } from '../https-stage.ts'
-import { shown } from '../report.ts'
+import { hostsText } from '../variant-names.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 interface Comparison {
@@ -35,7 +35,6 @@ const got = 'hookline got'
 const undiciLoop = referenceLoop('undici')
 const gotLoop = referenceLoop('got')
 const after20Ms = { delayMs: 20, inFlight: 512 }
-const hostsText = (hosts: number, more = ''): string => `${shown(hosts)} host${hosts === 1 ? '' : 's'}${more}`
 
 /** Programs that need more CPU time for a delivery get fewer events. */
 export const full: readonly Comparison[] = [

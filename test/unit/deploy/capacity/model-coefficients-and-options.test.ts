@@ -12,6 +12,11 @@ const coefficients: Coefficients = {
     { answerMs: 20, micros: 60 },
     { answerMs: 200, micros: 96 },
   ],
+  https: [
+    { hosts: 1, micros: 0, mb: 0 },
+    { hosts: 100, micros: 20, mb: 9.9 },
+    { hosts: 10_000, micros: 60, mb: 504.9 },
+  ],
   memory: { base: 150, eachCall: 0.05 },
   ...{
     retryWriteMicros: 40,
@@ -33,13 +38,22 @@ describe('CPU per delivery', () => {
     [200, 96],
     [5_000, 96],
   ])('answers after %p ms: %p µs', (answerMs, micros) =>
-    expect(deliveryMicros(coefficients, answerMs)).toBeCloseTo(micros),
+    expect(deliveryMicros(coefficients, { answerMs, hosts: 1 })).toBeCloseTo(micros),
+  )
+
+  it.each([
+    [10, 60],
+    [100, 70],
+    [1_000, 90],
+    [50_000, 110],
+  ])('%p hosts: %p µs', (hosts, micros) =>
+    expect(deliveryMicros(coefficients, { answerMs: 0, hosts })).toBeCloseTo(micros),
   )
 })
 
 describe('the plan', () => {
   const load: Load = {
-    ...{ eventsPerSecond: 10_000, destinations: 2, answerMs: 20, members: 0 },
+    ...{ eventsPerSecond: 10_000, destinations: 2, answerMs: 20, hosts: 1, members: 0 },
     outage: { share: 0, hours: 0 },
   }
   const of = (change: Partial<Load>, choices = defaultAssumptions): Plan =>
@@ -57,6 +71,8 @@ describe('the plan', () => {
       { processes: 4, cores: 1.92, mb: 354.8, inFlight: 4_096 },
     ],
     ['and then more processes', of({ answerMs: 5_000 }).dispatchers.processes, Math.ceil(100_000 / 2_048)],
+    ['memory for 5,050 hosts', of({ hosts: 5_050 }).dispatchers.mb, 175.6 + 9.9 + 247.5],
+    ['CPU for 100 hosts', of({ hosts: 100 }).dispatchers.cores, 1.6],
     ['collectors', of({}).collectors, { processes: 2, cores: 0.5, mb: 200 }],
     ['an audience without members', of({}).audiences, { processes: 0, mb: 0, restoreSeconds: 0 }],
     ['members that fit two processes', of({ members: 1e6 }).audiences, { processes: 2, mb: 50, restoreSeconds: 2.5 }],
@@ -114,6 +130,19 @@ describe('coefficients from published results', () => {
       value('CPU of a retry, relative to a delivery of the reference loop', 1.6),
       value('size of the record in the retry topic', 1_500, 987),
     ),
+    ...[
+      ['1 host', 10_000, 240],
+      ['100 hosts', 8_000, 290],
+      ['1,000 hosts', 6_400, 370],
+      ['10,000 hosts', 5_000, 1_000],
+    ].map(([hosts, speed, memory]) =>
+      entry(
+        'https',
+        `hookline undici, responses after 20 ms, ${hosts}`,
+        value('deliveries', Number(speed)),
+        value('peak memory', Number(memory)),
+      ),
+    ),
     entry('collector', 'hookline, messages per request: 20', value('CPU per message', 57), value('peak memory', 216)),
     entry(
       'audiences',
@@ -130,6 +159,12 @@ describe('coefficients from published results', () => {
           { answerMs: 0, micros: 50 },
           { answerMs: 20, micros: 62.5 },
           { answerMs: 200, micros: 100 },
+        ],
+        https: [
+          { hosts: 1, micros: 37.5, mb: 40 },
+          { hosts: 100, micros: 62.5, mb: 90 },
+          { hosts: 1_000, micros: 93.75, mb: 170 },
+          { hosts: 10_000, micros: 137.5, mb: 800 },
         ],
         memory: { base: 174.4, eachCall: 0.05 },
         ...{
@@ -165,7 +200,7 @@ describe('coefficients from published results', () => {
 
   it('the tables have no gaps when all figures are published', () => {
     const got = entries.map(each => ({ ...each, variant: each.variant.replace('undici', 'got') }))
-    const text = [...capacityBlocks([...entries, ...got.slice(0, 4)]).values()].join('\n')
+    const text = [...capacityBlocks([...entries, ...got]).values()].join('\n')
     expect(text).toContain('| **dispatchers** | **2** |')
     expect(text).not.toMatch(/NaN|undefined|never| - \|/)
   })
@@ -175,7 +210,7 @@ describe('the command', () => {
   it('has an option for each load, with the defaults', () =>
     expect(readLoad({ events: '20000', transport: 'got', 'outage-share': '0.5', replicas: '2' })).toEqual({
       load: {
-        ...{ eventsPerSecond: 20_000, destinations: 1, answerMs: 200, members: 0 },
+        ...{ eventsPerSecond: 20_000, destinations: 1, answerMs: 200, hosts: 1_000, members: 0 },
         outage: { share: 0.5, hours: 1 },
       },
       choices: { ...defaultAssumptions, replicas: 2 },
@@ -186,6 +221,7 @@ describe('the command', () => {
     [{ events: 'many' }, "--events must be a number from 0 on, not 'many'"],
     [{ events: '' }, "--events must be a number from 0 on, not ''"],
     [{ answer: '6000' }, "--answer must be a number from 0 to 5000, not '6000'"],
+    [{ hosts: '0' }, "--hosts must be a number from 1 on, not '0'"],
     [{ 'outage-share': '10' }, "--outage-share must be a number from 0 to 1, not '10'"],
     [{ transport: 'fetch' }, "--transport must be undici or got, not 'fetch'"],
   ])('%j is refused', (given, message) => expect(() => readLoad(given)).toThrow(new RangeError(message)))
