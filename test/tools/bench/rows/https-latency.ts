@@ -1,5 +1,6 @@
 import { bounds, type Finding } from '../bounds.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { withHttps } from '../https-stage.ts'
 import { type Live, quantile } from '../latency-under-load.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
@@ -19,6 +20,8 @@ const crowd: Crowd = { destinations: 10, dead: [1], seconds: 25 }
 export const httpsLatencyRow = (bench: Bench): Promise<Outcome> =>
   withHttps(bench.stage, async secure => {
     const outcomes: Outcome[] = []
+    // This run does not count. It warms up the broker, whose first runs are slower than later ones.
+    await runUnderLoad({ ...bench, profile: false }, referenceLoop('undici'))
     for (const transport of bench.transports) {
       outcomes.push(await liveOutcome(bench, secure, transport))
       outcomes.push(await crowdOutcome({ ...bench, stage: secure }, transport, crowd, nameOf(transport)))
