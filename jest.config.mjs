@@ -32,8 +32,8 @@ export default {
     ]),
     project('e2e', withKafka),
   ],
-  // For two cores. Tests of Kafka and of processes mostly wait, so two workers would leave them
-  // idle.
+  // For machines with two cores. Tests of Kafka and of processes mostly wait, so two workers would
+  // not keep two cores busy.
   maxWorkers: 3,
   testSequencer: './test/support/jest/alerts-first-sequencer.mjs',
   // Tests with real brokers and processes are slow on a busy machine.

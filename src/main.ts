@@ -6,7 +6,10 @@ const stopSignal = handleStopSignals(process)
 const { runProgram } = await import('./app/program.ts')
 
 const argv = process.argv.slice(2)
-/** `hookline run` prints only one line to stdout, so it continues without stdout. */
+/**
+ * Whether a failure of stdout ends the command. `hookline run` prints only one line to stdout, so
+ * it continues.
+ */
 const needsStdout = argv.find(word => !word.startsWith('-')) !== 'run'
 
 /** Ends a command whose output was not written completely. */

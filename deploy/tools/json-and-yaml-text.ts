@@ -18,8 +18,8 @@ export const jsonText = (value: unknown): string =>
   })
 
 /**
- * Formats JSON for files that people compare but do not read: one line for each entry of the
- * outermost `depth` levels.
+ * Formats JSON for files that people read only as diffs: one line for each entry of the outermost
+ * `depth` levels.
  */
 export const compactJson = (value: unknown, depth: number): string => `${compact(value, depth, '')}\n`
 

@@ -32,7 +32,7 @@ const { metafile } = await build({
 })
 const files = Object.keys(metafile.outputs).map(file => resolve(folder, file))
 
-/** The path at which browsers request the only file in assets with this name and ending. */
+/** The URL path of the file in assets with this name and ending. */
 function addressOf(name: string, ending: string): string {
   const named = files.map(file => file.slice(target.length + 1)).filter(file => file.startsWith(`assets/${name}-`))
   const found = named.filter(file => file.endsWith(ending))

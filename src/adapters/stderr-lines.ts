@@ -5,10 +5,7 @@ const stderr = 2
 const retryMs = 100
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-/**
- * Whether the last write wrote only the beginning of a line. Shared, because all outputs write to
- * stderr.
- */
+/** Whether the last write to stderr, by any output, wrote only the beginning of a line. */
 let isTorn = false
 
 /** The lines that were not written since the last successful write. */
@@ -19,8 +16,7 @@ export interface LostLines {
 }
 
 /**
- * Creates an output that writes each log line to stderr synchronously. `write` never throws: on a
- * full disk, Hookline loses log lines and continues.
+ * Writes each log line to stderr synchronously. Never throws: a full disk loses lines.
  * @param onLost called when a write succeeds after lost lines; it may itself write a line
  */
 export function createStderrLines(onLost: (lost: LostLines) => void): { write(line: string): void } {

@@ -11,8 +11,8 @@ export interface CommandIo {
   readonly stderr: Writable & { readonly isTTY?: boolean | undefined }
   readonly env: Readonly<Record<string, string | undefined>>
   /**
-   * Returns an AbortSignal. The next SIGINT or SIGTERM aborts it, and a second one ends the
-   * process. Before this call, already the first one ends the process.
+   * Returns an AbortSignal that the next SIGINT or SIGTERM aborts. A second signal ends the
+   * process.
    */
   stopSignal(): AbortSignal
 }
@@ -83,8 +83,7 @@ export function printData(io: CommandIo, options: { json?: boolean }, data: unkn
 
 /**
  * Resolves when all output is written.
- * @throws CommandFailed when stdout cannot be written. `consequence` says what this means for the
- *   user
+ * @throws CommandFailed, with `consequence`, when stdout cannot be written
  */
 export function outputWritten({ stdout }: CommandIo, consequence: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -121,8 +120,8 @@ const ignore = (): void => {}
 const silent: Logger = { isLevelEnabled: () => false, debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 /**
- * Adds the command that creates the topic to a `TOPIC_MISSING` error. Returns other errors
- * unchanged.
+ * Returns the error. If a topic is missing, the returned error also names the command that creates
+ * it.
  */
 export function withRemedy(error: unknown): unknown {
   const isMissing = error instanceof KafkaError && error.code === 'TOPIC_MISSING'

@@ -36,7 +36,8 @@ export const withJobOptions = (command: Command, kind: JobKind): Command =>
     .option('--cancel <id>', `cancel the ${kind} job with this id`, idOf('--cancel', kind))
 
 /**
- * Returns a parser that rejects an empty id, for example of an unset variable. @throws UsageError
+ * Returns a parser that rejects an empty id, for example from an unset shell variable.
+ * @throws UsageError
  */
 const idOf = (option: string, kind: JobKind) => (id: string) => {
   if (id !== '') return id
@@ -48,19 +49,14 @@ const idOf = (option: string, kind: JobKind) => (id: string) => {
 interface JobOfCommand {
   /** Returns the body of the request for the job. */
   readonly body: () => object
-  /**
-   * Called when the first request of the command is refused. May throw an error that is more
-   * precise than the refusal.
-   */
+  /** Called when the first request is refused. May throw a more precise error. */
   readonly onRefused?: (refused: Refused) => Promise<void>
   readonly clock?: Clock
 }
 
 /**
- * Creates a job and shows its progress until it ends. With `--follow` or `--cancel`, shows an
- * existing job. A signal ends only the command, not the job.
- * @throws CommandFailed when the job is refused or fails, or after a signal; without `--cancel`,
- *   also when it is cancelled
+ * Creates or finds a job, and shows its progress. A signal ends only the command, not the job.
+ * @throws CommandFailed
  */
 export async function runJob(
   kind: JobKind,
@@ -101,9 +97,9 @@ function firstAnswer(kind: JobKind, body: () => object, context: Context): Promi
 }
 
 /**
- * Creates a job. If the response is lost, the request is repeated with the same idempotency key, so
- * that there is only one job. A request that was not sent is not repeated.
- * @throws CommandFailed when it is still unknown whether the job exists
+ * Creates a job. If the response is lost, repeats the request with the same idempotency key, so
+ * that only one job is created.
+ * @throws CommandFailed
  */
 async function created(kind: JobKind, body: object, context: Context): Promise<ShownJob | Refused> {
   const { client, io } = context
@@ -178,8 +174,7 @@ function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
 
 /**
  * Checks the result of a job that has ended.
- * @throws CommandFailed when the job failed. Without `--cancel`, also when it was cancelled.
- *   Without `--dry-run`, also when dead letters were not replayed, or events were too large
+ * @throws CommandFailed if the job did not succeed completely
  */
 function judge(job: ShownJob, { cancel }: JobOptions): void {
   const { kind, id, state, error, dryRun } = job

@@ -27,8 +27,8 @@ export interface CommandClients {
   readonly producer: LogProducer
   readonly positions: LogPositions
   /**
-   * Requests the time from a broker. Resolves with this process's time when no broker responds
-   * within 5 s. Afterwards, `clock.now()` follows the broker's time.
+   * Resolves with a broker's time, or after 5 s with this process's time. Afterwards, `clock.now()`
+   * follows the broker's time.
    */
   brokerTime(): Promise<EpochMs>
   /** The codec of events. @throws SchemaNotRegistered, RegistryUnavailable */

@@ -12,8 +12,8 @@ interface Options extends OperatorOptions {
 }
 
 /**
- * Lists dead letters through the operator API, oldest first. With `--limit`, the counts for each
- * reason include only the shown dead letters, because the API returns only these.
+ * Lists dead letters, oldest first. With `--limit`, the counts include only those shown, because
+ * the API returns no others.
  */
 export async function listByApi(filter: DeadLetterFilter, options: Options, io: CommandIo): Promise<void> {
   const { limit = Number.POSITIVE_INFINITY, json } = options

@@ -13,15 +13,14 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
 }
 
 /**
- * The services whose files a command reads, for example files with secrets. `config_topic` means
- * the files with the encryption keys of the config topic. The files for Kafka and the schema
- * registry are always read.
+ * The services whose files a command reads. `config_topic` means the files with the encryption
+ * keys. Files for Kafka and the registry are always read.
  */
 export type ServicesNeeded = ReadonlySet<FileReader>
 
 /**
  * The settings for a command. KAFKA_BROKERS and SCHEMA_REGISTRY_URL override the file.
- * @throws UsageError, or ConfigurationRefused with a line for every problem
+ * @throws UsageError, ConfigurationRefused
  */
 export async function loadSettings(
   options: { readonly config?: string },
@@ -45,7 +44,7 @@ export async function readSettings(
   return settings
 }
 
-/** As `readSettings`, with the problems of the file and the files read. */
+/** As `readSettings`, but also returns the files read, and returns the problems unprinted. */
 export async function readConfiguration(
   options: { readonly config?: string },
   io: CommandIo,

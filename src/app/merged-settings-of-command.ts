@@ -22,16 +22,15 @@ export interface ConfigTopicAccess {
 }
 
 /**
- * Maximum time to read the config topic. 10,000 objects have about 30 MB, and the topic also has
- * all changes of the last 7 days.
+ * Maximum time to read the config topic: 10,000 objects (about 30 MB), and all changes of 7 days.
  */
 const readLimit = durationMs(30_000)
 
 const readers: ServicesNeeded = new Set(['config_topic'])
 
 /**
- * Loads the settings for a command that uses destinations or sources: the file, merged with the
- * objects of the config topic. Without `operator.encryptionKeyFile`, Kafka is not used.
+ * Loads the settings for a command that uses destinations or sources: those of the configuration
+ * file and, if `operator.encryptionKeyFile` is set, those of the config topic.
  * @throws the errors of `loadSettings` and `mergeConfigTopic`
  */
 export async function loadMergedSettings(
@@ -43,9 +42,9 @@ export async function loadMergedSettings(
 }
 
 /**
- * Adds the objects of the config topic to the settings of the file. Writes a line to stderr for
- * each excluded object, and for each unknown source in the file.
- * @throws CommandFailed when the topic is missing, or cannot be read within `limit`; KafkaError
+ * Adds the objects of the config topic to the settings of the file. Reports on stderr invalid
+ * objects, and source ids in the file that do not exist.
+ * @throws CommandFailed, KafkaError
  */
 export async function mergeConfigTopic(
   file: Settings,

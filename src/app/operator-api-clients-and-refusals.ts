@@ -28,7 +28,6 @@ const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE
 /**
  * Adds `--operator-url` and `--operator-key-file`. The key itself must never be on the command
  * line.
- * @param urlText the help of `--operator-url`, for a command that also works without the API
  */
 export function withOperatorOptions(command: Command, urlText = operatorUrlText): Command {
   return command
@@ -40,9 +39,9 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
 }
 
 /**
- * Whether a command that also works without the operator API uses it. `--config` takes precedence
- * over HOOKLINE_OPERATOR_URL, which can be the URL of another installation.
- * @throws UsageError when `--config` and `--operator-url` are both used
+ * Whether the command uses the operator API. `--config` takes precedence over
+ * HOOKLINE_OPERATOR_URL, which can be of another installation.
+ * @throws UsageError
  */
 export function usesOperatorApi(options: OperatorOptions & { readonly config?: string }, { env }: CommandIo): boolean {
   const { operatorUrl, config } = options
@@ -52,9 +51,9 @@ export function usesOperatorApi(options: OperatorOptions & { readonly config?: s
 }
 
 /**
- * A client of the operator API. It gets the stop signal only at its first request, so that until
- * then SIGINT and SIGTERM end the process immediately.
- * @throws UsageError when the URL or the key file is missing or not usable
+ * Creates a client of the operator API. `signal` is a getter, so that only a request calls
+ * `stopSignal`. Before the first request, SIGINT ends the process immediately.
+ * @throws UsageError
  */
 export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<ObjectApiClient> {
   const limits = {
@@ -66,17 +65,14 @@ export async function openOperator(options: OperatorOptions, io: CommandIo): Pro
 }
 
 /**
- * Creates a client for the routes of messages, dead letters and the ledger.
- * @throws UsageError when the URL or the key file is missing or not usable
+ * Creates a client for messages, dead letters and the ledger.
+ * @throws the errors of `operatorAddress`
  */
 export async function openLogClient(options: OperatorOptions, io: CommandIo): Promise<MessageAndDeadLetterClient> {
   return createMessageAndDeadLetterClient(await operatorAddress(options, io), { signal: io.stopSignal() })
 }
 
-/**
- * The URL and the key of the operator API.
- * @throws UsageError when the URL or the key file is missing or not usable
- */
+/** The URL and the key of the operator API. @throws UsageError when one is missing or not usable */
 export async function operatorAddress(options: OperatorOptions, io: CommandIo): Promise<OperatorAddress> {
   const { operatorUrl, operatorKeyFile } = options
   const url = operatorUrl ?? (io.env['HOOKLINE_OPERATOR_URL'] || defaultUrl)
@@ -88,19 +84,13 @@ export async function operatorAddress(options: OperatorOptions, io: CommandIo): 
   return { url: url.replace(/\/+$/, ''), key: await keyIn(file) }
 }
 
-/**
- * The error text of a refused request. Each problem is about a query parameter, and is shown for
- * the option with the same name.
- */
+/** The error text of a refused request, with its query parameters shown as options. */
 export const refusalText = ({ code, message, problems }: Refused): string =>
   printable(
     [`${message} (${code})`, ...problems.map(each => `--${each.path}: ${each.message} (${each.hint})`)].join('; '),
   )
 
-/**
- * The error for a refused request whose query parameters are options. Problems in the options are a
- * UsageError, so that the exit code is 2.
- */
+/** The error for a refused request. Problems in the options are a UsageError, with exit code 2. */
 export const refusalError = (refused: Refused): CommandFailed | UsageError =>
   refused.code === 'invalid_query' ? new UsageError(refusalText(refused)) : new CommandFailed(refusalText(refused))
 

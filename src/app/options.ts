@@ -8,8 +8,8 @@ import { type EpochMs, epochMs, parseDuration } from '../core/time.ts'
 import { UsageError } from './command.ts'
 
 /**
- * Returns the value of an option as one of `names`. `note` is appended to the advice of the error.
- * @throws UsageError that suggests the nearest name, or lists all names
+ * Returns the value of an option as one of `names`. `note` is appended to the error.
+ * @throws UsageError
  */
 export function choice<Name extends string>(option: string, typed: string, names: readonly Name[], note = ''): Name {
   const found = names.find(name => name === typed)
@@ -24,8 +24,8 @@ export function choice<Name extends string>(option: string, typed: string, names
 }
 
 /**
- * The `note` of `choice` for a command that does not read the config topic, which may have the
- * unknown id.
+ * The `note` of `choice` for a command that reads only the configuration file. An id that is
+ * unknown to this command may exist in the config topic.
  */
 export const onlyFileNote = ({ configTopic }: Pick<Settings, 'configTopic'>): string =>
   configTopic === true

@@ -19,8 +19,8 @@ export function reloadHandlers(
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
-    // `onAccepted` must set the gauge back to 1: if a user restores the last valid content of a
-    // file, no setting changes, and `onChange` is not called.
+    // `onAccepted` must set the gauge: if a user restores the last valid file, `onChange` is not
+    // called.
     onAccepted({ needRestart }) {
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })

@@ -42,8 +42,8 @@ export function countsOf({ rows }: ReplayReport): { readonly selected: number; r
 }
 
 /**
- * The JSON document of a replay. `byReason` and `byDestination` count the selected dead letters,
- * `byTopic` those that can be replayed, and `refused` those that cannot.
+ * The JSON document of a replay. `byTopic` counts the dead letters that can be replayed, `refused`
+ * those that cannot.
  */
 export function documentOf(report: Report, dryRun: boolean): object {
   const { total, rows, replayed, end } = report

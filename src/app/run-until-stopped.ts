@@ -11,9 +11,8 @@ export interface StopContext {
 }
 
 /**
- * Starts services and runs them until a signal or a fatal error, which may also come during the
- * start.
- * @throws CommandFailed after a fatal error; an error of the start
+ * Starts services and runs them until a signal or a fatal error.
+ * @throws CommandFailed after a fatal error, or the error of a failed start
  */
 export async function runUntilStopped({
   signal,

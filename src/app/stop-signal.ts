@@ -12,13 +12,10 @@ interface SignalTarget {
 }
 
 /**
- * Handles SIGINT and SIGTERM, and returns `stopSignal` of a `CommandIo`. Until a command calls
- * `stopSignal`, each signal ends the process immediately. After that call, the first signal aborts
- * the returned `AbortSignal`, and the next one ends the process.
- *
- * To end, the process sends itself the signal with its default action, so that a shell script also
- * ends at Ctrl-C. Linux has no default action for the process id 1 of a container, which exits
- * insteadwith 128 plus the number of the signal, like a shell.
+ * Handles SIGINT and SIGTERM. After a call of the returned function, the first signal aborts the
+ * `AbortSignal`; every other signal ends the process. To end, the process sends itself the signal:
+ * a calling shell script then also ends. Process 1 in a container has no default action for
+ * signals, and must call `exit`.
  */
 export function handleStopSignals(target: SignalTarget): () => AbortSignal {
   const stopping = new AbortController()

@@ -35,7 +35,7 @@ type Fields = Readonly<Record<string, string | number>>
 
 /**
  * Creates a progress bar; `undefined` when stderr is not a terminal, or with `--json`. `format` is
- * a format text of cli-progress.
+ * for cli-progress.
  */
 export function createProgressBar(
   { stderr }: CommandIo,
@@ -49,7 +49,7 @@ export function createProgressBar(
       format,
       clearOnComplete: true,
       // Progress comes in bursts. With a shorter buffer, a single burst would determine the
-      // estimate.
+      // estimated time.
       etaBuffer: 2_000,
       // The command handles signals itself, because it finishes work in progress first.
       gracefulExit: false,

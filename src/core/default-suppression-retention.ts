@@ -1,7 +1,7 @@
 import { durationMs } from './time.ts'
 
 /**
- * With the default retention of the topics, this is the maximum time between the receipt of a
- * message and its delivery (`maxDeliveryAge`).
+ * The maximum time from receipt to delivery (`maxDeliveryAge`) with the default retention of the
+ * topics.
  */
 export const defaultSuppressionRetention = durationMs(53 * 24 * 3_600_000)

@@ -3,12 +3,12 @@ import type { Objection } from './invalid-value-objection.ts'
 import type { Secret } from './secret.ts'
 
 export interface EncryptionKey {
-  /**
-   * The first 8 hex digits of a SHA-256 of a fixed text and the key. Each seal (encrypted secret)
-   * contains the id of its key.
-   */
+  /** 8 hex digits of a hash of the key. Each seal (encrypted secret) contains the id of its key. */
   readonly id: string
-  /** The key of 32 bytes. With a Buffer, Node takes three times as long to create a cipher. */
+  /**
+   * The key of 32 bytes. Not a Buffer, with which Node takes three times as long to create a
+   * cipher.
+   */
   readonly object: KeyObject
 }
 

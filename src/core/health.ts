@@ -7,8 +7,8 @@ export interface Check {
 }
 
 /**
- * The checks behind /livez and /readyz. If a check of `live` fails, a restart helps. While a check
- * of `ready` fails, a rolling update waits and Kubernetes sends no traffic to the process.
+ * The checks behind /livez and /readyz. If a `live` check fails, a restart helps. While a `ready`
+ * check fails, the process gets no traffic.
  */
 export interface Health {
   readonly live: readonly Check[]
@@ -28,8 +28,8 @@ export interface ConsumerVitals {
 
 export interface DispatcherVitals extends ConsumerVitals {
   /**
-   * Whether this process holds the session lease in all its groups: the group coordinator has
-   * confirmed its membership recently. In a group without the lease, no attempt starts.
+   * Whether all group coordinators have recently confirmed this process's membership. In a group
+   * without the lease, no attempt starts.
    */
   readonly holdsLease: boolean
   /**
@@ -41,23 +41,22 @@ export interface DispatcherVitals extends ConsumerVitals {
   readonly isSchemaMissing: boolean
   readonly unwritableTopics: readonly string[]
   /**
-   * The state of the suppression list (the deletions of users). `ageMs`: its age in milliseconds.
-   * `isCurrent`: whether it is current enough for attempts to start.
+   * The suppression list (the deletions of users). `isCurrent`: whether it is current enough for
+   * attempts to start.
    */
   readonly suppressionList: { readonly isCurrent: boolean; readonly ageMs: number }
 }
 
 /**
- * Milliseconds without activity after which the loop of a consumer counts as stuck. A working
- * consumer gets a response from the broker every 0.5 s or, if no broker can be reached, tries again
- * within 15 s.
+ * Time without activity after which the loop of a consumer counts as stuck. A consumer that reaches
+ * no broker tries again within 15 s.
  */
 const inactivityLimitMs = 60_000
 /** Milliseconds without a response from any broker after which the process is not ready. */
 const silenceLimitMs = 60_000
 /**
- * If records are in progress but no webhook request ends for this time, in ms, the process counts
- * as stuck. Normally an attempt takes up to 5 s, and a delivery waits in memory for up to 10 s.
+ * If records are in progress but no webhook request ends for this time, the process counts as
+ * stuck.
  */
 const stallLimitMs = 15 * 60_000
 
@@ -105,9 +104,7 @@ function suppressionDetail({ isCurrent, ageMs }: DispatcherVitals['suppressionLi
 
 const secondsOf = (ms: number): string => `${Math.round(ms / 1_000)} s`
 
-/**
- * The external conditions that the records in progress wait for, for which a restart does not help.
- */
+/** What the records in progress wait for outside of this process. A restart does not help then. */
 const awaitedBy = ({
   holdsLease,
   isSchemaMissing,
@@ -121,8 +118,8 @@ const awaitedBy = ({
 ]
 
 /**
- * A consumer that cannot reach a broker still tries to connect. Without any activity, only a
- * restart helps.
+ * Fails when a consumer has had no activity for too long: then only a restart helps. A consumer
+ * that reaches no broker is still active, because it tries to connect.
  */
 const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
   name,
@@ -182,13 +179,13 @@ export interface CollectorVitals {
 }
 
 /**
- * Duration of a Kafka outage, in ms, after which the collector is not ready. A broker restart or a
- * change of the leader takes less time.
+ * Duration of a Kafka outage after which the collector is not ready. A broker restart takes less
+ * time.
  */
 const outageLimitMs = 15_000
 /**
- * Time after the last failed append, in ms, after which the collector is ready again even without
- * an acknowledgement: without requests, it could not find out whether Kafka accepts records again.
+ * This time after the last failed append, the collector is ready again: otherwise it gets no
+ * requests that could show that Kafka works.
  */
 const outageForgottenMs = 30_000
 
@@ -210,7 +207,9 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
 /** The state of the listener of the operator API; `off` while `operator.keys` has no key. */
 export type OperatorPhase = 'starting' | 'listening' | 'stopping' | 'off'
 
-/** A process without an operator key does not fail the check. */
+/**
+ * The process is ready if the operator API listens, or is off because `operator.keys` has no key.
+ */
 export const operatorHealth = (phase: OperatorPhase): Health => ({
   live: [],
   ready: [
@@ -228,8 +227,8 @@ export type ReloadState =
   | { readonly kind: 'refused' }
 
 /**
- * Reports the time since which the configuration has been in use. If Hookline refuses a changed
- * file, the process continues with the last valid configuration, so the check never fails.
+ * Creates a check that shows the state of the configuration file. It never fails: if Hookline
+ * refuses a changed file, the last valid configuration stays in use.
  */
 export function configurationHealth(file: ReloadState, inUseSince: EpochMs): Health {
   const since = `in use since ${new Date(inUseSince).toISOString()}`

@@ -14,8 +14,8 @@ export interface OffsetSpan extends TopicPartition {
 /** Finds offsets by time. */
 export interface OffsetsByTime {
   /**
-   * Returns the offsets of the records that were appended from `since` until before `until`, in
-   * partition order. The defaults are the beginning and the end of the partition.
+   * Returns the offsets of the records appended from `since` to before `until`, in partition order.
+   * Default: the whole partition.
    */
   spans(
     topic: string,

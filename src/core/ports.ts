@@ -55,9 +55,8 @@ export interface UnreadBatch {
 }
 
 /**
- * Records of one partition in offset order, possibly with gaps from compaction and transaction
- * markers. Each batch starts where the previous one ended, or where `seek` pointed to, even if a
- * fetch was in progress during the seek.
+ * Records of a partition; their offsets may have gaps. A batch starts where the previous batch
+ * ended, or at the offset of `seek`, even after a `seek` during a fetch.
  */
 export interface RecordBatch extends TopicPartition {
   readonly records: readonly LogRecord[]
@@ -78,14 +77,13 @@ export interface Position extends TopicPartition {
   readonly offset: number
   readonly metadata: string
   /**
-   * True if the log ended below the earlier position: it was truncated, or the topic was created
+   * The log ended below the group's previous position: it was truncated, or the topic was created
    * again. Records before `offset` may be lost.
    */
   readonly isTruncated?: boolean
   /**
-   * True if the group has no committed offset, and the log begins at `offset`, above 0. Kafka may
-   * have deleted the committed offset, for example after 7 days without members. Records before
-   * `offset` may then be lost.
+   * The group has no committed offset (Kafka may have deleted it), and the log begins above 0.
+   * Records before `offset` may be lost.
    */
   readonly isUncommitted?: boolean
 }
@@ -101,10 +99,10 @@ export interface LogConsumerHandlers {
   /** Called with revoked partitions. The handler must discard their state. */
   onRevoked(partitions: readonly TopicPartition[]): void
   /**
-   * Called after every join with the partitions that will be revoked, possibly none. The handler
-   * must start no work for them, and resolve when none is in progress. If a later call does not
-   * list a partition, this member keeps it, and may start work for it again. At `deadline`, in
-   * monotonic milliseconds, the positions are committed even if work is in progress.
+   * Called after every join of the group, with the partitions that will be revoked, perhaps none.
+   * The handler must start no work for them, and resolve when no work for them is in progress. This
+   * member keeps a partition if a later call no longer lists the partition. At `deadline`
+   * (monotonic ms), positions are committed even if work is in progress.
    */
   onRevoking(partitions: readonly TopicPartition[], deadline: number): Promise<void>
   /** Called when the member gets the session lease (`holdsLease`). */
@@ -114,8 +112,8 @@ export interface LogConsumerHandlers {
 }
 
 /**
- * A member of a consumer group. It commits only assigned partitions, and a lower offset than before
- * only after a truncation of the log (`Position.isTruncated`).
+ * A member of a consumer group. It lowers a committed offset only after a truncation of the log
+ * (`Position.isTruncated`).
  */
 export interface LogConsumer {
   /** Resolves when this member has joined the group. */
@@ -124,15 +122,15 @@ export interface LogConsumer {
   resume(partition: TopicPartition): void
   /** Continues to fetch at `offset`, possibly with the same records again. */
   seek(partition: TopicPartition, offset: number): void
-  /** Commits the positions and leaves the group, when no work is in progress. */
+  /** Commits the positions and leaves the group. Call it when no work is in progress. */
   stop(): Promise<void>
   /** Whether this member holds the session lease. Without it, start no attempt and no write. */
   holdsLease(): boolean
   /** Milliseconds since a broker last responded to a Fetch, Heartbeat or SyncGroup request. */
   timeSinceContact(): DurationMs
   /**
-   * Milliseconds since the consumer last opened a connection or completed a request, even with an
-   * error. A high value shows that it is stuck.
+   * Time since the consumer last opened a connection or completed a request, even with an error. A
+   * stuck consumer has a high value.
    */
   inactivity(): DurationMs
 }
@@ -142,15 +140,15 @@ export interface OutgoingRecord {
   readonly value: Buffer | null
   readonly headers: RecordHeaders
   /**
-   * By default, the producer hashes the key with murmur2. Records without a key, and of retry
-   * topics, share one partition until a batch is sent, so that batches are larger.
+   * Default: the murmur2 hash of the key selects the partition. Records of retry topics, and
+   * records without a key, go to one partition until a batch is sent, then to another.
    */
   readonly partition?: number
   /** The producer hashes this key, not the record's own, to choose the partition. */
   readonly partitionKey?: Buffer
   /**
-   * Called before each try to send the record. False, for example after the partition was lost,
-   * means that the record is not sent, and `onAck` gets an error.
+   * Called before each try to send. If it returns false, the record is not sent, and `onAck` gets
+   * an error.
    */
   readonly maySend?: () => boolean
 }
@@ -160,8 +158,8 @@ export type OnAck = (error: Error | undefined, offset?: number, appended?: Epoch
 
 export interface LogProducer {
   /**
-   * Queues a record and calls `onAck` once. Without an error, all in-sync replicas have the record.
-   * The error `MESSAGE_TOO_LARGE` refers to this record, not to its batch.
+   * Calls `onAck` once, without an error when all in-sync replicas have the record. The error
+   * `MESSAGE_TOO_LARGE` means that this record alone, not its batch, is too large.
    */
   append(topic: string, record: OutgoingRecord, onAck: OnAck): void
   /** Sends the queued records. Resolves when all are acknowledged or failed. */
@@ -172,8 +170,8 @@ export interface LogProducer {
 /** Reads single partitions outside any consumer group. */
 export interface PartitionReader {
   /**
-   * Reads to the current end offset and resolves with the number of records. `onRecord` must copy a
-   * key or value that it keeps, because both are views of the whole fetch response.
+   * Reads to the current end offset. Resolves with the number of records. `onRecord` must copy keys
+   * and values that it keeps.
    */
   readPartition(
     partition: TopicPartition,
@@ -181,7 +179,7 @@ export interface PartitionReader {
     /** The first offset to read; by default the beginning. */
     from?: number,
   ): Promise<number>
-  /** The last stable offset, up to which a read does not wait for an open transaction. */
+  /** The last stable offset. A read up to this offset does not wait for an open transaction. */
   endOf(partition: TopicPartition): Promise<number>
 }
 
@@ -197,13 +195,13 @@ export interface TopicFollowerHandlers {
   /** Gets the records of each partition in offset order. Must not block or throw. */
   onRecord(record: LogRecord): void
   /**
-   * Called about every 0.5 s while the follower is up to date: `onRecord` was called with all
-   * records that Kafka acknowledged before `asOf` (`Clock.boottime`).
+   * Called about every 0.5 s, unless the follower is behind. `onRecord` has then got all records
+   * that Kafka acknowledged before `asOf` (`Clock.boottime`).
    */
   onCurrent(asOf: number): void
   /**
-   * Called when Kafka has lost records that were read: the log was truncated, or the topic was
-   * created again. The partition is then read again from its beginning.
+   * Called when Kafka has lost records that were read. The partition is then read again from its
+   * beginning.
    */
   onTruncated?(partition: number): void
 }
@@ -211,8 +209,8 @@ export interface TopicFollowerHandlers {
 /** Follows one topic without a consumer group, so that each process gets all records. */
 export interface TopicFollower {
   /**
-   * Resolves at the first call of `onCurrent`. Rejects if the topic still cannot be read after the
-   * last retry. `start` may then be called again.
+   * Resolves at the first `onCurrent`. Rejects if the topic is unreadable after all retries. Then
+   * `start` may be called again.
    */
   start(handlers: TopicFollowerHandlers): Promise<void>
   stop(): Promise<void>
@@ -263,14 +261,13 @@ export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undeco
 export interface EventCodec {
   encode(event: Event): Buffer
   /**
-   * Decodes an event. Events of other programs may lack two times: `receivedAt` replaces a missing
-   * receive time, and the receive time a missing timestamp. For a retry record or dead letter, pass
-   * the timestamp of the original record, so that the event has the same times in every topic.
+   * `receivedAt` replaces a missing receive time. For a retry record or dead letter, pass the
+   * timestamp of the original record.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
   /**
-   * Reads a schema from the registry. Resolves with false if it does not know the id. Rejects if it
-   * is unreachable.
+   * Reads a schema from the registry. Resolves with false for an unknown id; rejects if the
+   * registry is unreachable.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -282,8 +279,8 @@ export interface ValueCodec<Value> {
   encode(value: Value): Buffer
   decode(value: Buffer): DecodedValue<Value>
   /**
-   * Reads a schema from the registry. Resolves with false if it does not know the id. Rejects if it
-   * is unreachable.
+   * Reads a schema from the registry. Resolves with false for an unknown id; rejects if the
+   * registry is unreachable.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -303,8 +300,8 @@ export interface Logger {
 /** Reads whole topics outside any consumer group. */
 export interface TopicReader {
   /**
-   * Reads the records up to the end offsets at the start of the call, awaits each `onRecord`, and
-   * resolves with their number.
+   * Reads the records that exist at the start, awaits each `onRecord`, and resolves with the number
+   * of records.
    */
   readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>, portion?: Portion): Promise<number>
 }
@@ -322,7 +319,7 @@ export interface Portion {
    * Absent: the current end.
    */
   readonly to?: readonly number[]
-  /** Called at least before each record. When it returns true, reading stops. */
+  /** Called before each record, possibly more often. Reading stops when it returns true. */
   readonly isEnough?: () => boolean
   /**
    * Called when retention has removed the next records of a partition. Reading continues at

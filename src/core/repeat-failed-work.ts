@@ -13,9 +13,9 @@ interface Context {
 }
 
 /**
- * Repeats `work` after temporary failures, for 60 s after the first one.
- * @throws the error of the last call, when the 60 s are over, the error is not temporary, or
- *   `signal` is aborted
+ * Repeats `work` after temporary failures, until 60 s after the first one, or until `signal` is
+ * aborted.
+ * @throws the error of the last call
  */
 export async function withRepeats<T>(
   work: () => Promise<T>,

@@ -24,7 +24,7 @@ const maxBlockMs = 10
 
 /**
  * Returns a function that a loop calls for each record. After each 10 ms of work, it returns a
- * promise, which the loop awaits so that other work can run.
+ * promise to await.
  */
 export function createYield(clock: Pick<Clock, 'soon' | 'monotonic'>): () => Promise<void> | undefined {
   let endsAt = clock.monotonic() + maxBlockMs

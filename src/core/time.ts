@@ -18,8 +18,8 @@ export function parseDuration(text: string): DurationMs | undefined {
 }
 
 /**
- * Formats a duration in its largest whole unit: 60,000 → `1m`, 90,000 → `90s`. Never change a
- * result, because the names of retry topics contain it.
+ * Formats 60,000 as `1m`, and 90,000 as `90s`. Never change a result, because the names of retry
+ * topics contain it.
  */
 export function formatDuration(duration: DurationMs): string {
   const units = ['h', 'm', 's'] as const

@@ -17,7 +17,7 @@ export interface TopicNames {
   readonly deadLetter: string
   /** Messages that the collector rejected, for analysis. */
   readonly rejected: string
-  /** Inputs of audiences: uploaded members, results of updates, replays, resets and deletions. */
+  /** Inputs of audiences: uploaded members, replays, resets, deletions, and results of updates. */
   readonly audienceInput: string
   /** The membership of each user in each audience at each destination; compacted. */
   readonly memberships: string
@@ -89,8 +89,8 @@ export interface TopicSpec {
   /** Maximum bytes of a Kafka batch; `undefined`: the default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
-   * The topic that must have the same number of partitions: records keep their partition number
-   * between the two topics, or their partitions are assigned together. `undefined`: any number.
+   * The topic with the same number of partitions. Records have the same partition number in both,
+   * or one process owns the same partitions of both.
    */
   readonly partitionsAs: string | undefined
   /** The services that do not start without this topic. */
@@ -99,44 +99,40 @@ export interface TopicSpec {
 
 const day = 24 * 3_600_000
 /**
- * Compaction lag, 6 h, of topics in which an earlier owner's late record can replace a valid one. A
- * process notices this within minutes and writes the valid state again. Compaction must not remove
- * it before that.
+ * How long compaction keeps a replaced record. A late record of an earlier owner can replace a
+ * valid one; within this time, a process writes the valid record again.
  */
 const compactionLag = durationMs(6 * 3_600_000)
 
 /**
- * Compaction lag of the config topic, 7 days. When two processes write the same version of an
- * object, the second record is ignored, but compaction would keep only that one. So a process
- * writes the first one again within this time (`core/config-objects/object-log.ts`). The lag also
- * lets the operator API show the changes of the last 7 days.
+ * How long compaction keeps a replaced record. Of two records with the same version, the first
+ * counts, but compaction keeps the last: within this time, a process writes the first again
+ * (`object-log.ts`). The operator API also shows the changes of these 7 days.
  */
 const configCompactionLag = durationMs(7 * day)
 
 /**
- * Retention of tombstones in the config topic, 10 years. A tombstone has the version of the
- * deletion. Without it, a process that starts later would create the object again with version 1,
- * which the other processes would ignore.
+ * How long the config topic keeps the tombstone of a deleted object. The tombstone has the version
+ * of the deletion. Without it, a new process would create the object again with version 1, which
+ * other processes ignore.
  */
 const configTombstoneRetention = durationMs(3_650 * day)
 
 /**
- * Compaction lag of the jobs topic, 10 minutes. When two processes write the same version of a job,
- * one of them writes the first record again after 5 s (`services/jobs/job-store.ts`). Compaction
- * must not remove it before that. A longer lag would make an operator process read many records at
- * its start.
+ * How long compaction keeps a replaced record. Within this time, a process copies a valid record
+ * that an ignored one replaced (`job-log.ts`). Longer times make operator processes start slower.
  */
 const jobsCompactionLag = durationMs(10 * 60_000)
 
 /**
- * Segments of 50 MiB. Compaction does not clean the newest segment, which an operator process reads
- * when it starts.
+ * For topics that operator processes read at their start. Compaction does not clean the newest
+ * segment, so a small one makes the start faster.
  */
 const smallSegments = { cleanup: 'compact,delete', segmentBytes: 50 * 1024 * 1024 } as const
 
 /**
- * Maximum record size of the retry topics and the dead-letter topic: twice the default, because
- * Hookline adds headers to the event.
+ * For retry topics and the dead-letter topic: twice the default, because Hookline adds headers to
+ * the event.
  */
 const maxRecordBytes = 2 * 1024 * 1024
 
@@ -196,7 +192,7 @@ export function topicSpecs(
       days: 2,
       usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
-    // As for the events topic, because a timeline shows records of both.
+    // The attempts topic has the retention of the events topic: a timeline shows records of both.
     ...(attemptsTopic === 'off' ? [] : [spec(names.attempts, { days: 7, usedBy: ['dispatcher', 'operator'] })]),
     ...(configTopic
       ? [
@@ -242,8 +238,8 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
     ...(spec.tombstoneRetention !== undefined && { 'delete.retention.ms': String(spec.tombstoneRetention) }),
     ...(spec.segmentBytes !== undefined && { 'segment.bytes': String(spec.segmentBytes) }),
     ...(spec.maxRecordBytes !== undefined && { 'max.message.bytes': String(spec.maxRecordBytes) }),
-    // The waits in retry topics, the retention and the receive time of events depend on the
-    // broker's clock.
+    // Waits in retry topics, retention and receive times are computed from timestamps, which must
+    // be from the broker's clock.
     'message.timestamp.type': 'LogAppendTime',
     // With three replicas, an acknowledged record survives the loss of a broker.
     'min.insync.replicas': spec.replicationFactor >= 3 ? '2' : '1',
@@ -251,8 +247,8 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
 }
 
 /**
- * The spec with which a missing topic is created, with the number of partitions of the existing
- * topic `partitionsAs`, if any.
+ * The spec of a missing topic, with as many partitions as the existing topic `partitionsAs`, if
+ * any.
  */
 export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescription[]): TopicSpec {
   const partitions = existing.find(({ name }) => name === spec.partitionsAs)?.partitions ?? spec.partitions
@@ -260,22 +256,15 @@ export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescripti
 }
 
 /**
- * The default of `segment.ms`. Kafka deletes a log segment when all its records are old enough, so
- * a record can stay 7 days longer than its retention time.
+ * The default of `segment.ms`. Kafka deletes whole segments, so a record can stay this much longer
+ * than its retention.
  */
 const usualSegmentMs = 7 * day
 
 /**
- * The maximum time between the receipt of a message and its delivery, for which a deleted user's
- * suppression must be kept. It is the sum of three times:
- * - the retention of the dead-letter topic, because a dead letter can be replayed just before its
- *   end
- * - the longest retention of the events topic and the retry topics, where the replayed event can
- *   wait
- * - two days, which a pause that keeps the retry window can add
- *
- * The longer of a topic's own retention and that in its spec counts, plus the time that a log
- * segment can add.
+ * Maximum age of a delivery; suppressions are kept for this time. A dead letter can be replayed
+ * just before its retention ends, and then wait in another topic, also while its destination is
+ * paused.
  */
 export function maxDeliveryAge(
   names: TopicNames,

@@ -17,8 +17,8 @@ export interface WebhookCall {
   /** Maximum bytes of the response's body that the result keeps. Absent: none. */
   readonly keepBodyBytes?: number | undefined
   /**
-   * Called when the connection of the request is open, with TLS after the handshake. It is called
-   * again if the request is repeated, and not called if the request cannot connect.
+   * Called when the connection is open, with TLS after the handshake. If the request is repeated,
+   * it is called again.
    */
   readonly onConnected?: (() => void) | undefined
 }
@@ -34,19 +34,17 @@ export interface ResponseBody {
 
 /**
  * The step at which a request failed.
- * - `auth`: without an access token, nothing was sent. Or the endpoint refused the token with 401,
- *   but will probably accept a later one.
+ * - `auth`: no access token was available, or the endpoint refused it, but will probably accept a
+ *   later one.
  * - `address`: the address is not allowed, so nothing was sent.
- * - `dns`, `connect`, `tls`: the connection could not be opened.
  * - `proxy`: the proxy failed or refused, so nothing was sent to the endpoint.
  * - `exchange`: the connection was open, but sending or receiving failed.
- * - `deadline`: the time limit was exceeded.
  */
 export type CallPhase = 'auth' | 'address' | 'dns' | 'proxy' | 'connect' | 'tls' | 'exchange' | 'deadline'
 
 /**
- * `answered` as soon as the head of a response is complete. The body is ignored, except with
- * `keepBodyBytes`.
+ * The result of a request: `answered` as soon as the head of a response is complete. The body is
+ * ignored, except with `keepBodyBytes`.
  */
 export type CallResult =
   | {
@@ -64,8 +62,8 @@ export interface WebhookTransport {
   /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
   /**
-   * Whether an idle connection exists for the request, as far as is known now. Also true for a
-   * request that will fail before it connects.
+   * Whether the request needs no new connection, as far as is known: an idle one exists, or the
+   * request will fail earlier.
    */
   hasIdleConnection(call: Pick<WebhookCall, 'url' | 'tlsIdentity'>): boolean
   /** Closes idle connections, and resolves when the requests in progress have ended. */

@@ -13,7 +13,7 @@ const checkEvery = durationMs(5_000)
 interface Deps {
   /** Returns the settings; `undefined` when the canary is off. */
   readonly canary: () => CanarySettings | undefined
-  /** Whether this process, as the only one, sends the canary messages. */
+  /** Whether this process sends the canary messages. Only one process does. */
   readonly isOurs: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
   readonly producer: LogProducer
@@ -24,8 +24,8 @@ interface Deps {
 }
 
 /**
- * Sends canary messages: track messages of Hookline's own source for one destination. Each has a
- * new anonymous id, so that all partitions get some.
+ * Sends canary messages to one destination. Each message has a new anonymous id as its record key,
+ * so that all partitions get some.
  */
 export function createCanary(deps: Deps): PeriodicTask {
   const { canary, isOurs, clock } = deps

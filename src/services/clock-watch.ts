@@ -17,8 +17,7 @@ interface Deps {
 }
 
 /**
- * Logs a warning when the machine's clock differs from the brokers' clock by at least half a
- * second, and an info line when they agree again.
+ * Logs a warning when the clocks of this machine and the brokers differ by at least half a second.
  */
 export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask {
   let loggedSeconds = 0

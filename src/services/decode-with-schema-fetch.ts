@@ -3,9 +3,8 @@ import type { SchemaNeeded, Undecodable } from '../core/ports.ts'
 type Read<R> = Exclude<R, SchemaNeeded> | Undecodable
 
 /**
- * Decodes a value, if necessary after fetching its schema from the registry. The value is
- * undecodable when the registry does not know the schema. Rejects if the registry cannot be
- * reached.
+ * Decodes a value, if necessary after fetching its schema. Undecodable if the registry does not
+ * know the schema. Rejects if the registry is unreachable.
  */
 export async function decodeWithSchemaFetch<R extends { readonly kind: string }>(
   registry: { learn(schemaId: number): Promise<boolean> },

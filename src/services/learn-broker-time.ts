@@ -3,8 +3,8 @@ import { durationMs, type EpochMs } from '../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /**
- * A broker returns its time with each record that it stores. After this time without a stored
- * record, the process writes one.
+ * After this time without a stored record, the process writes one, because brokers return their
+ * time with stored records.
  */
 const askEvery = durationMs(30_000)
 /** Maximum wait for a broker's time. After it, `now` returns the time of this process. */
@@ -22,21 +22,18 @@ interface Deps {
 
 export interface BrokerTime extends PeriodicTask {
   /**
-   * Writes a record, and resolves with the broker's time. Resolves with `undefined` after a
-   * failure, after 5 s, or when the topic keeps the producer's timestamps (`CreateTime`).
+   * Writes a record, and resolves with the broker's time; `undefined` after a failure, or if the
+   * topic keeps the producers' timestamps.
    */
   ask(): Promise<EpochMs | undefined>
   /**
-   * Resolves with a broker's time, or with this process's time when `ask` gets none. All processes
-   * use the same partition, so the times never decrease until its leader changes.
+   * Resolves with the broker's time, or with this process's time if `ask` gets none. All processes
+   * write to the same partition, so their times come from one clock: that of its leader.
    */
   now(): Promise<EpochMs>
 }
 
-/**
- * A tombstone whose key no other record of the topic has: other keys begin with a destination id,
- * or with `-/` and a topic name, or are JSON.
- */
+/** A tombstone with a key that no other record of the topic has. */
 const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 
 /**

@@ -3,18 +3,14 @@ import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/sleep-and-yield.ts'
 import { durationMs } from '../core/time.ts'
 
-/**
- * Maximum delay, in ms, for which the pacer compensates: late promises are followed by promises
- * without a wait. A longer delay is not fully compensated, so that no large burst follows.
- */
+/** Maximum delay of a caller, in ms, that the pacer compensates: the next calls do not wait. */
 const maxBurstMs = 100
 
 export type Pacer = (count?: number) => Promise<void>
 
 /**
- * Returns a function that limits the rate of its callers: its promises resolve `perSecond` times a
- * second, evenly spaced, or immediately when `perSecond` is `undefined` or `stop` is aborted. A
- * call with `count` counts as this number of calls, and delays the next one.
+ * Returns a function whose promises resolve `perSecond` times a second, evenly spaced. A call with
+ * `count` counts as this number of calls.
  */
 export function createPacer(clock: Clock, perSecond: number | undefined, stop?: AbortSignal): Pacer {
   if (perSecond === undefined) return async () => {}
@@ -28,9 +24,8 @@ export function createPacer(clock: Clock, perSecond: number | undefined, stop?: 
 }
 
 /**
- * Yields the numbers from 0 to `count - 1`, `perSecond` of them per second, or all without a wait.
- * After a delay, numbers follow faster until the mean rate is reached. Ends early when `signal` is
- * aborted.
+ * Yields the numbers from 0 to `count - 1`, `perSecond` of them per second. After a delay, numbers
+ * follow faster to keep the mean rate.
  */
 export async function* paced(
   { count, perSecond }: { readonly count: number; readonly perSecond: number | undefined },

@@ -10,10 +10,7 @@ import { failedMessage, failingId } from '../support/console/fake-operator-api-d
 
 const console = withConsoleBrowser()
 
-/**
- * Each page: its name, its path, a text that its data contains, and the name of its picture in the
- * docs.
- */
+/** `text` is a part of the page's data, and `picture` the name of its picture in the docs. */
 const pages: readonly (readonly [page: string, path: string, text: string, picture: string | undefined])[] = [
   ['the overview', '/', 'hookline-dispatcher-0', 'overview'],
   ['the destinations', '/destinations', 'customer-00000', 'destinations'],

@@ -46,7 +46,7 @@ it('a page that cannot show its data names the error, and the other pages still 
 
 it('filters of the address that no field can show are used unchanged', async () => {
   const { page, show } = await console.open()
-  // The open overview requests the dead letters of all messages, without `message=`.
+  // The overview, which is still open, also requests dead letters, but without `message=`.
   const request = page.waitForRequest(
     sent => new URL(sent.url()).pathname === '/v1/dead-letters' && sent.url().includes('message='),
   )

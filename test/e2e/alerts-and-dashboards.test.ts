@@ -8,14 +8,11 @@ import { type ObservedService, startObserved } from '../support/prometheus/servi
 
 /** Time limit in ms, after which the test lists the queries without data. */
 const patienceMs = 45_000
-/**
- * Time in ms for which no alert may fire without a fault: 10 s until a condition becomes true, plus
- * the longest `for` of the accelerated rules.
- */
+/** In ms: 10 s until a condition becomes true, plus the longest `for` of the accelerated rules. */
 const watchedMs = 1_000 * (10 + Math.max(...alerts.map(rule => Number.parseInt(accelerate(rule).for ?? '0', 10))))
 /**
- * This alert fires without a fault: its accelerated rule expects a reading of the ledger every 20
- * s, but the service reads the ledger every five minutes.
+ * An alert that fires without a fault, because the service reads the ledger less often than the
+ * accelerated rule expects.
  */
 const ledgerAlert = 'HooklineLedgerDifference'
 
@@ -93,8 +90,7 @@ describe('a real Prometheus that scrapes the real service', () => {
       ...recordings.map(rule => ({ name: nameOf(rule), expr: nameOf(rule) })),
     ]
     const giveUpAt = Date.now() + patienceMs
-    // An open circuit breaker closes before other series exist, so queries have data at different
-    // times.
+    // The queries never all have data at the same time, so each is repeated until it had data once.
     let waiting: readonly Asked[] = queries
     await underLoad(async () => {
       waiting = await without(waiting)

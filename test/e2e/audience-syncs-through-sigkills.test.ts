@@ -20,10 +20,7 @@ describe('syncs of an audience', () => {
       const crm = installation.receivers.get('crm') as AudienceReceiver
       let service: RunningService = await installation.run()
 
-      /**
-       * Kills and restarts the process `kills` times, evenly while the number of messages that
-       * `crm` has accepted rises from `from` to `to`.
-       */
+      /** Spreads `kills` kills evenly over the messages `from` to `to` that `crm` accepts. */
       async function killInBetween(from: number, to: number): Promise<void> {
         for (let kill = 1; kill <= kills; kill++) {
           const next = from + Math.floor(((to - from) * kill) / (kills + 1))

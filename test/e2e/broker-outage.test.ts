@@ -19,8 +19,8 @@ describe('the broker', () => {
     let broker = await startBroker(place)
     closing({ close: () => broker.stop() })
     const receiver = closing(await RecordingReceiver.started({ latency: durationMs(20) }))
-    // The endpoint responds with 503 during the outage. Hookline can write the delivery to a retry
-    // topic only when the broker is back.
+    // The endpoint responds with 503 during the outage, so the delivery cannot reach a retry topic
+    // before the broker is back.
     const flaky = closing(await RecordingReceiver.started({ latency: durationMs(2_000), answers: [503, 200] }))
     const installation = closing(
       await startInstallation(

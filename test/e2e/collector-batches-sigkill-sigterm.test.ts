@@ -114,7 +114,6 @@ describe('a batch sent to the collector', () => {
   it('is accepted by a process with only the collector; a new write key works without a restart', async () => {
     const installation = closing(await startInstallation({}))
     const collector = await installation.run({}, alone)
-    // The collector's two checks come before the checks of every process.
     expect(await collector.ask('/readyz?verbose')).toEqual({
       status: 200,
       text: expect.stringMatching(/^\+ collector: listening\n\+ kafka: Kafka accepts messages\n(\+ .*\n)*ok\n$/),

@@ -51,7 +51,7 @@ it('a process applies changes of the config topic within a second, and an object
   await first.untilDelivered(10)
   expect(second.requests).toEqual([])
 
-  // The missing key in the second key file makes the process reload its configuration.
+  // The second key file now has the missing key, so the process reloads its configuration.
   await writeFile(encryptionKeyFile[1]!, keyFile('second'))
   await second.untilDelivered(5)
   expect([await objects('used'), await objects('excluded')]).toEqual([2, 0])

@@ -78,8 +78,8 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   expect((await service.metrics()).get(suppressed)).toBe(1)
   await service.kill()
 
-  // These events do not pass a collector, which would drop them. The new process must read all
-  // suppressions before its first event.
+  // These events do not pass a collector, so the new process must read all suppressions before its
+  // first event.
   await installation.send(of('ada', trackEvents(2, 'straight')))
   const next = await installation.run()
   await untilCounted(next, 'hookline_drops_total{reason="suppressed"}', 2)

@@ -60,8 +60,8 @@ it('a destination that fails at two processes is disabled, although one is kille
   })
   await killed.kill()
   const started = await installation.run()
-  // The killed process may have disabled a destination without the notice, so this one is created
-  // after the kill.
+  // The killed process may have disabled a destination and not written the notice, so `erp` is
+  // created after the kill.
   const document = { sources: ['web'], lifecycle: { onGone: 'disable' }, webhooks: [{ url: erp.url }] }
   expect((await ask(survivor, 'PUT', '/v1/destinations/erp', document)).status).toBe(201)
   const untilDisabled = (service: RunningService, id: string) =>

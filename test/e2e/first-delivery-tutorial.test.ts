@@ -18,7 +18,9 @@ const [dev, sink, send, preview, curl, failingSink, sendAgain, ...others] = bloc
 ]
 const [ready, listening, sent, arrived, success, twice] = blocksIn(page, 'text') as [string, ...string[]]
 
-/** Small container images do not have curl. The test then leaves out its step. */
+/**
+ * Small container images do not have curl. Without curl, the test leaves out the step with curl.
+ */
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 
 let directory: string

@@ -36,8 +36,8 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
         signature: goldenSignatures.get(name),
       })
     }
-    // `RecordingReceiver` verifies the signature over a body that it has parsed and serialised
-    // again, so Hookline must send what `JSON.stringify` writes.
+    // The receiver verifies the signature over the parsed and serialised body, so Hookline must
+    // send what `JSON.stringify` writes.
     expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
     expect(Object.keys(receiver.requests[0]!.headers).sort()).toEqual([
       ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'host'],

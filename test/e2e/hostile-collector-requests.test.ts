@@ -15,9 +15,8 @@ import { peakMb } from '../tools/bench/process-usage.ts'
 const closing = closingAfterEach()
 
 /**
- * Number of single requests. The first `systematicRequests` have each shape (see `hostileRequests`)
- * with and without a write key. The others are random and depend on SEED. Each 1,000 single
- * requests add every crowd (a group of concurrent requests) once.
+ * Number of single requests. For each 1,000 of them, the test also sends every crowd (a group of
+ * concurrent requests) once.
  */
 const count = Number(process.env['HOSTILE_REQUESTS'] ?? 120)
 const rounds = Math.ceil(count / 1_000)
@@ -45,7 +44,7 @@ async function postPage({ collector }: RunningService, messageId: string): Promi
 
 /**
  * Sends a crowd except its last bytes, then 30 requests of another source, then the last bytes and
- * 30 further requests. Returns the statuses of both.
+ * 30 further requests.
  */
 async function beset(service: RunningService, crowd: HostileCrowd) {
   const honest: number[] = []
@@ -93,7 +92,7 @@ it(
       for (const crowd of hostileCrowds(webKey)) {
         const { honest, hostile } = await Promise.race([beset(service, crowd), ended])
         expect([crowd.name, honest.filter(status => status !== 200)]).toEqual([crowd.name, []])
-        // On a slow machine, a part of a crowd is too slow: it gets 408, or its connection is reset.
+        // On a slow machine, part of a crowd is too slow: it gets 408, or its connection is reset.
         const unexpected = hostile.filter(status => ![0, 200, 400, 401, 404, 408, 503].includes(status))
         expect([crowd.name, unexpected]).toEqual([crowd.name, []])
       }

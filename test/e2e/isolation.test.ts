@@ -12,17 +12,15 @@ const { slowAfterMs } = flowLimits.spillover
 const closing = closingAfterEach()
 
 /**
- * Time in ms in which the other destinations must get more than `minRequests` requests: shorter
- * than the 5 s for which a hanging request holds its permit. If the hanging destination held all
- * permits, the others would get about 60 requests.
+ * Time in ms in which the other destinations must get more than `minRequests` requests. This time
+ * ends before a hanging request frees its permit, after 5 s.
  */
 const hangMs = 4_500
 const minRequests = 150
 
 /**
- * Returns the first time from `since` on at which the attempts of a destination were slow, in ms
- * since 1970; `Infinity` without one. They are slow from the time when an attempt has lasted
- * `neverSlowMs` until the end of the next attempt.
+ * Returns the first slow time from `since` on. Slow time begins when an attempt has lasted
+ * `neverSlowMs`. It ends with the first attempt started after the end of this attempt.
  */
 function slowFrom(attempts: readonly AttemptRecord[], since: number): number {
   const ordered = attempts.toSorted((one, other) => one.at - other.at)

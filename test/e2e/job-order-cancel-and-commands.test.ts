@@ -113,7 +113,7 @@ it('the ledger counts what was replayed and resent, and balances', async () => {
     if (err.includes('not all counts could be read')) return undefined
     expect(code === 0 ? '' : err).toBe('')
     const ledger = JSON.parse(out)
-    // Until offset commits count all retry records, the ledger shows new ones as `repeated`.
+    // A new retry record counts as `repeated` until an offset commit contains its count.
     return ledger.totals.delivered === shop.requests.length + count && ledger.totals.repeated === 0 ? ledger : undefined
   })
   const sum = (id: string, field: string): number =>

@@ -8,13 +8,13 @@ const closing = closingAfterEach()
 const count = 320
 const rate = 40
 /**
- * Maximum number of events that the process has resent but not recorded. It records its position
- * every second, or after 256 events. The factor 2 is a margin for a slow machine.
+ * Maximum number of events that can be resent, but not yet counted in the stored job: those of one
+ * second, doubled for a slow machine.
  */
 const inProgress = 2 * rate
 /**
- * Number of resent events at which the process is suspended. A resend from the first event would
- * duplicate more than `inProgress` events.
+ * Number of resent events at the suspension. A resend from the first event would duplicate more
+ * than `inProgress` events.
  */
 const suspendedAt = 3 * rate
 
@@ -50,7 +50,7 @@ it('SIGSTOP of the process that runs a resend: another one finishes it, and the 
   })
   await shop.until(() => (shop.successes.get('m-7') ?? 0) > beforeOfUser)
   expect(before - count).toBeLessThanOrEqual(inProgress)
-  // Two more duplicates are possible: the copy of `m-7` of the new job, and a copy in progress at
+  // Two more duplicates are possible: `m-7`, which the new job resent, and an event in progress at
   // the suspension.
   expect(shop.duplicates - before).toBeLessThanOrEqual(2)
   const { body: list } = await ask(first, 'GET /v1/resends')

@@ -32,6 +32,6 @@ it('a resend continues after a restart of all processes, from the position that 
     progress: { read: count, total: count, sent: count, skipped: 0 },
   })
   await shop.until(() => [...shop.successes.values()].every(times => times >= 2))
-  // A job that started again would resend the events from before the restart a third time.
+  // A job that began from the start would deliver the events from before the restart a third time.
   expect(shop.duplicates - count).toBeLessThan(before)
 })

@@ -10,13 +10,13 @@ const closing = closingAfterEach()
 const count = 400
 const rate = 40
 /**
- * Maximum number of records that the process has replayed or resent but not recorded. It records
- * its position every second, or after 256 records. The factor 2 is a margin for a slow machine.
+ * Most records that can be processed but not recorded: those of one second, doubled for a slow
+ * machine.
  */
 const inProgress = 2 * rate
 /**
- * Number of processed records of each job at which the process is killed. A job that began again
- * would duplicate more than `inProgress` records.
+ * Processed records of each job at the kill. A restart from the first record would duplicate more
+ * than `inProgress`.
  */
 const killedAt = 3 * rate
 

@@ -43,8 +43,8 @@ it(`balances to zero after ${kills} SIGKILLs under load with retries, dead lette
   const works = closing(await RecordingReceiver.started({ latency: durationMs(100) }))
   const flaky = closing(await RecordingReceiver.started({ latency: durationMs(10), resetEvery: 3 }))
   const refuses = closing(await RecordingReceiver.started({ answers: [400] }))
-  // The counts of these destinations do not fit into the metadata of an offset commit, so Hookline
-  // also writes ledger records.
+  // The counts of these destinations do not fit into the commit metadata, so Hookline also writes
+  // ledger records.
   const disabled = Array.from({ length: 60 }, (_, index) => `disabled-${index}`.padEnd(50, 'x'))
   const destination = (id: string, url: string, enabled = true) => ({
     id,
@@ -88,7 +88,8 @@ it(`balances to zero after ${kills} SIGKILLs under load with retries, dead lette
     const ended = countsOf(ledger, id, 'delivered') + countsOf(ledger, id, 'deadLettered')
     expect(ended).toBe(events + countsOf(ledger, id, 'repeated'))
   }
-  // A kill can repeat only the retry records since the last offset commit: fewer than 500.
+  // A kill repeats only retry records that were written after the last offset commit. Processes
+  // commit several times per second, so these are fewer than 500.
   expect(ledger.totals.repeated).toBeLessThan(kills * 500)
   expect(ledger.totals.delivered).toBeLessThanOrEqual(works.requests.length + flaky.requests.length)
   await Promise.all(running.map(service => service.stop()))

@@ -54,10 +54,7 @@ async function startDev(config: string): Promise<Run> {
   return { process: child, stdout: () => text.stdout, stderr: () => text.stderr, ended }
 }
 
-/**
- * Resolves with the only line on stdout. Rejects with the exit code and stderr if the program ends
- * before this line.
- */
+/** Resolves with the only line on stdout. Rejects if the program ends before it writes the line. */
 async function ready(run: Run): Promise<string> {
   while (!run.stdout().includes('\n')) {
     const next = await Promise.race([once(run.process.stdout!, 'data'), run.ended])
@@ -76,10 +73,7 @@ async function writeDeadLetter(): Promise<void> {
   await producer.disconnect()
 }
 
-/**
- * Counts the records that have a value. Dispatchers also write tombstones, to read the brokers'
- * time.
- */
+/** Counts the records with a value: dispatchers also write tombstones to the dead-letter topic. */
 async function countDeadLetters(): Promise<number> {
   const client = createKafka(
     { brokers: [`127.0.0.1:${port(0)}`], clientId: 'test', tls: undefined, sasl: undefined },

@@ -29,8 +29,7 @@ it('with maxConcurrency, a webhook that hangs does not stop the other one, and a
   await installation.send(trackEvents(count))
   await besideHanging.accepts(count)
   await slow.untilDelivered(count)
-  // The hanging webhook has at most twelve requests in progress. If each message waited for it, it
-  // would have got 400 requests.
+  // The hanging webhook has at most twelve requests in progress.
   expect(hangs.requests.length).toBeLessThan(count / 4)
   await besideSlow.accepts(count - besideSlow.accepted.length)
   for (const id of ['hanging', 'slow']) {

@@ -31,7 +31,7 @@ it('notices about an outage that two processes see are signed, and each arrives 
   const installation = closing(await startInstallation(config))
   const services = [await installation.run(), await installation.run()]
   const admin = closing(await createAdminClient())
-  // Each process owns two of the four partitions, so both see the outage.
+  // Wait until each process owns two of the four partitions, so that both processes see the outage.
   await until(async () => {
     const { dispatcherGroup, events } = installation.topics
     const owned = [...((await admin.members(dispatcherGroup, events)) ?? new Map()).values()]
@@ -63,8 +63,8 @@ it('notices about an outage that two processes see are signed, and each arrives 
     await ops.until(() => named('Configuration Changed').length >= version)
   }
   await change(1, 'created')
-  // Each process writes its notices every 5 s, so the earlier ones are written when this one
-  // arrives.
+  // Each process writes its notices every 5 s, so all earlier notices are written when the notice
+  // of this change arrives.
   await change(2, 'updated')
   await Promise.all(services.map(service => service.stop()))
   expect(named('Destination Gone')).toHaveLength(1)
@@ -75,8 +75,8 @@ it('notices about an outage that two processes see are signed, and each arrives 
       expect.objectContaining({ ...name, action, changedBy: 'ada', fields: ['webhooks[0].url'] }),
     ),
   )
-  // `ops` gets neither events of a source nor the internal events (destination facts) from which
-  // Hookline makes notices.
+  // `ops` gets neither events of a source nor the internal events from which Hookline makes
+  // notices.
   expect(new Set(notices().map(({ event }) => event))).toEqual(
     new Set(['Destination Gone', 'Deliveries Dead-Lettered', 'Destination Disabled', 'Configuration Changed']),
   )

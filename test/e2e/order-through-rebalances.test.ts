@@ -43,7 +43,7 @@ async function setUp() {
   return { receivers, installation }
 }
 
-/** Resolves when the fast destination has nearly all messages and the slowest one `atLeast`. */
+/** Resolves when `fast` has nearly all messages, and `slower` has at least `atLeast` messages. */
 async function untilSpread({ fast, slower }: Receivers, atLeast: number): Promise<void> {
   await fast.untilDelivered(count - users)
   await slower.untilDelivered(atLeast)

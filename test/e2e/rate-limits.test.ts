@@ -85,7 +85,6 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
   // The mean includes pauses while another process starts.
   expect(between(limited, 'one', 'first stops').perSecond).toBeGreaterThan(35)
   expect(between(limited, 'one', 'first stops').perSecond).toBeLessThan(52)
-  // The full token bucket of the endpoint permits more requests at first.
   expect(between(busy, 'two', 'first stops').medianPerSecond).toBeGreaterThanOrEqual(15)
   expect(busy.refused.length).toBeLessThan(500)
   for (const each of metrics) expect(each.get('hookline_breaker_open{destination="busy"}') ?? 0).toBe(0)

@@ -10,7 +10,7 @@ const closing = closingAfterEach()
 
 type Body = Record<string, unknown>
 
-/** Whether a body is from this call. The bodies of each SDK arrive at a separate path. */
+/** Whether a body is from this call. The bodies of other SDKs arrive at other paths. */
 const isOf = (call: Call) => (body: Body) =>
   body['type'] === call.type && (call.type !== 'track' || body['event'] === call.event)
 

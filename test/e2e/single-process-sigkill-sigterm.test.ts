@@ -30,9 +30,8 @@ describe('SIGKILL', () => {
     expect(new Set(receiver.successes.keys())).toEqual(
       new Set(trackEvents(events).map(event => event.message.messageId)),
     )
-    // Each kill repeats only deliveries in progress or after the last commit, at most 250 ms
-    // earlier. If each process started from the first message again, there would be about 18,000
-    // duplicates.
+    // Each kill repeats only deliveries in progress and those since the last commit. A restart from
+    // the first message would repeat about 18,000.
     expect(receiver.duplicates).toBeLessThan(kills * 1_000)
     // Wait for repeated deliveries. After that, a new process must deliver nothing.
     const { events: topic, dispatcherGroup } = installation.topics

@@ -26,7 +26,7 @@ it('shows the attempts of all destinations while they happen', async () => {
       .split('\n')
       .filter(Boolean)
       .map(line => JSON.parse(line))
-  // After ten failed attempts, the circuit breaker can open, and the other events wait.
+  // After ten failed attempts, the circuit breaker can open, and further events would wait.
   const events = 9
   // The commands start before the attempts, so they must follow the attempts topic.
   const [delivered, failed] = [

@@ -19,16 +19,16 @@ afterEach(() => {
 })
 
 /**
- * Maximum time, in ms, until other processes own the partitions of a dead one, whose session times
- * out after 6 s.
+ * Maximum time, in ms, until other processes own the partitions of a killed process. Its session
+ * times out after 6 s.
  */
 const recoveryMs = 10_000
 const noneTwice: Limits = { duplicates: 0, recoveryMs, latestMs: 60_000 }
 const withoutPause: Limits = { ...noneTwice, pauseMs: 1_000 }
 
 /**
- * Ends the load. Every sent message must be delivered and committed, no committed offset may
- * decrease, and no message may be committed before it is delivered or in a retry topic.
+ * Ends the load. Each message must be delivered and committed, and none may be committed before it
+ * is delivered or in a retry topic.
  */
 async function expectWhole(fleet: Fleet): Promise<void> {
   const codes = await fleet.settled()
@@ -120,8 +120,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       await expectWhole(fleet)
       expect(inHand.length).toBeGreaterThan(0)
       const { sent, seen } = fleet.observed
-      // Leaves out requests that the suspended process may have begun before the SIGSTOP. It must
-      // not deliver messages that were sent later and waited in its sockets.
+      // Leaves out requests that the suspended process may have begun before the SIGSTOP.
       const ended = (each: Seen): boolean =>
         isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
       const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }

@@ -15,8 +15,8 @@ const minute = 60_000
 const hour = 60 * minute
 const skews = [minute, -minute, hour, -hour]
 /**
- * Number of events, each with one failed attempt: too few for a circuit breaker to open, even if
- * one process owns all partitions.
+ * Events, each with one failed attempt: too few to open a circuit breaker, even in a single
+ * process.
  */
 const count = 9
 

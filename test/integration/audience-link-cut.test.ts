@@ -139,7 +139,7 @@ it('a link cut during a sync: states that arrive after the revocation change not
   let states = 0
   const cut = Promise.withResolvers<void>()
   await place.run(kafkaBehind(proxy, brokers()), topic => {
-    // From now on, writes stay between the service and Kafka.
+    // From the 200th membership record on, the proxy holds the writes of the service.
     if (topic !== place.topics.memberships || ++states !== 200) return
     proxy.set({ kind: 'held' })
     cut.resolve()

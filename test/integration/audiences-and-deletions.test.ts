@@ -8,8 +8,8 @@ import { startInstallation, type TestInstallation } from '../support/process/tes
 
 const size = 60_000
 /**
- * A line of the large list. Hookline ignores the field `pad`, so Kafka stores only a fifth of the
- * list.
+ * A line of the large list. Hookline ignores the field `pad`, so Kafka stores only a small part of
+ * the list.
  */
 const lineOf = (n: number): string => `{"userId":"user-${n}-${'x'.repeat(500)}","pad":"${'y'.repeat(5_500)}"}\n`
 
@@ -192,7 +192,6 @@ describe('deletions over HTTP', () => {
     expect(finished).toMatchObject({
       sources: [{ id: 'web', destinations: [{ id: 'crm', delivered: 1, undelivered: 0, waiting: 0 }] }],
     })
-    // The audiences service first waits until its list of suppressions is current.
     await until(async () => {
       const { destinations } = await json('audience', 'show', '--name', 'Deleted', '--user', 'd-1')
       return destinations.length === 0

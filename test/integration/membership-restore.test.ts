@@ -30,8 +30,8 @@ describe('memberships on a compacted topic', () => {
     expect([crm.members().size, crm.taken.size]).toEqual([size, size])
     await first.kill()
 
-    // Kafka does not compact the active segment, which has the latest states. After `segment.ms`,
-    // this append makes Kafka begin a new one.
+    // Kafka does not compact the active segment. After `segment.ms`, this append makes Kafka begin
+    // a new one.
     const last = new Map((await installation.read(memberships)).map(record => [record.partition, record]))
     await installation.write(memberships, [...last.values()])
     // Waits until compaction has left only the last state of each user.

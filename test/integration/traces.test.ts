@@ -79,8 +79,8 @@ it('a trace follows a message from its request to each webhook request, over a r
   const service = await installation.run(environment)
   await send(installation, service.collector, everything)
   await Promise.all([webhookReceivers.asks.untilDelivered(1), webhookReceivers.other.untilDelivered(1)])
-  // The 10 spans: the request, its append to Kafka, and for each of the two destinations two
-  // attempts with one webhook request each.
+  // The 10 spans: the request, its append, and for each of two destinations two attempts with one
+  // webhook request each.
   await receiver.until(() => receiver.spans.length >= 10)
 
   const of = (kind: keyof typeof kinds) => receiver.spans.filter(span => span.kind === kinds[kind])
@@ -136,7 +136,8 @@ it('a trace follows a sync and a deletion to each webhook request', async () => 
   const observations = () => named(input).filter(({ attributes }) => attributes['hookline.input'] === 'observed')
 
   await ask('/v1/audiences/Shoppers/syncs', 'a', 'somebody\nelse-body')
-  // The span of an attempt or of an input ends after its child spans.
+  // The span of an attempt or of an input ends after its child spans, so the child spans have then
+  // arrived too.
   await receiver.until(
     () => named('deliver crm').length === 2 && named('POST').length === 2 && observations().length === 2,
   )

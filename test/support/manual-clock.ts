@@ -69,8 +69,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Advances the clock and runs each due timer at its own time. `settle` runs before the first
-   * timer and after each timer. It resolves when all other work is done.
+   * Runs each due timer at its own time. Before each timer and at the end, `settle` waits for other
+   * work.
    */
   async advance(ms: number, settle: () => Promise<void> = async () => {}): Promise<void> {
     const end = this.#now + ms

@@ -125,10 +125,7 @@ describe('names of files are unambiguous', () => {
     expect(files.filter(file => folders.has(file.replace(/\.ts$/, '')))).toEqual([])
   })
 
-  /**
-   * Three kinds of files may have equal names: files of packages, commands, and main files of
-   * folders, which have the name of their folder.
-   */
+  /** Exempt are files of packages, commands, and files named like their folder. */
   it('no two files have the same name', () => {
     const isExempt = (file: string): boolean =>
       /^(app\/commands|packages)\//.test(file) || basename(dirname(file)) === basename(file, '.ts')

@@ -22,8 +22,6 @@ it('exits with 1 and names stdout when the output cannot be written', async () =
 })
 
 it('ends itself at a signal that arrives while its code is loaded', async () => {
-  // The process sends the signal to itself as soon as it handles it. Otherwise, the command would
-  // wait for a message on stdin.
   const send = "process.nextTick(() => process.kill(process.pid, 'SIGTERM'))"
   const preload = `process.on('newListener', name => { if (name === 'SIGTERM') ${send} })`
   const command = [program, 'preview', '--destination', 'crm', '--operator-url', 'http://127.0.0.1:1']

@@ -88,7 +88,10 @@ export const retryHeaders: Readonly<Record<string, Header>> = {
   },
 }
 
-/** Dead letters may lack all other headers: an event that cannot be decoded has no destination. */
+/**
+ * The headers that every dead letter has. The header `destination` is not among them, because an
+ * event that cannot be decoded has no known destination.
+ */
 export const requiredDeadLetterHeaders = [
   'reason',
   'outcomes',

@@ -63,9 +63,8 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
       mb: measured('https', variant, 'peak memory') - few,
     }
   })
-  // Retry records cost the same with every HTTP client. The bench calculates their cost by
-  // subtracting the CPU time of attempts. So the result is most exact with undici, whose attempts
-  // cost least.
+  // The bench subtracts the CPU time of attempts from that of retries. With undici, attempts cost
+  // least, so the result is most exact.
   const [cheapest, retried] = [variantOf.delivery('hookline undici', 20), variantOf.retries('hookline undici')]
   const ofReference = measured('retries', retried, 'CPU of a retry, relative to a delivery of the reference loop')
   const [collected, restored] = [variantOf.collector('hookline', 20), variantOf.audiences(1_000_000)]
@@ -73,9 +72,8 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
     delivery,
     https,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // `ofReference` is a ratio to the CPU time of the bench's reference loop (a minimal program),
-    // perhaps measured on another machine. So the ratio is multiplied by the loop's CPU time per
-    // delivery in the row `delivery`.
+    // `ofReference` is relative to the CPU time of the bench's reference loop (a minimal program).
+    // The row `delivery` has this CPU time as deliveries per second of CPU time.
     retryWriteMicros: (ofReference * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', retried, 'size of the record in the retry topic'),
     retryRecordBytes: measured('retries', retried, 'size of the record in the retry topic'),

@@ -63,7 +63,7 @@ export interface Plan {
   readonly brokers: {
     /**
      * MB per second that the brokers receive without an outage, including replication. The brokers
-     * send as many.
+     * send the same number.
      */
     readonly inMb: number
     readonly diskTb: number
@@ -72,7 +72,7 @@ export interface Plan {
   readonly outage: OutageEffect & {
     /** Average number of retry records per failed delivery. */
     readonly amplification: number
-    /** Additional cores at the maximum rate of written retry records. */
+    /** Additional cores while the rate of written retry records is highest. */
     readonly cores: number
     readonly inMb: number
     readonly diskTb: number
@@ -128,13 +128,14 @@ export function planFor(load: Load, coefficients: Coefficients, choices: Assumpt
   }
 }
 
-/** At least two, so that one can take over when the other fails. */
+/**
+ * Rounds a number of processes up to at least two, so that one can take over when another fails.
+ */
 const atLeastTwo = (processes: number): number => Math.max(2, Math.ceil(processes))
 
 /**
- * Number of dispatchers, limited by CPU time (one core each) and by concurrent requests. Only half
- * of `delivery.maxInFlight` counts: a dispatcher keeps some permits free, so that one destination
- * with many requests cannot take all of them.
+ * Plans the number of dispatchers and their `delivery.maxInFlight`. Only half of this setting
+ * counts: a dispatcher keeps the rest free for destinations with few requests.
  */
 function dispatchersFor(
   { cores, outageCores, calls, hosts }: Record<'cores' | 'outageCores' | 'calls' | 'hosts', number>,
@@ -161,7 +162,7 @@ function audiencesFor(
 }
 
 /**
- * At least two partitions for each dispatcher, for an even assignment and growth. A multiple of
- * twelve divides evenly among 2, 3, 4, 6 or 12 processes.
+ * Returns the number of partitions: at least two for each dispatcher, for an even assignment and
+ * growth. A multiple of twelve divides evenly among 2, 3, 4, 6 or 12 processes.
  */
 const partitionsFor = (processes: number): number => Math.ceil((processes * 2) / 12) * 12

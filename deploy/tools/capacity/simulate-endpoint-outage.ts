@@ -29,13 +29,12 @@ export interface OutageEffect {
 }
 
 const minute = 60_000
-/** The simulation groups records by this time span. */
+/** Deliveries that begin in the same time span of this length are simulated together. */
 const cohortMs = 1_000
 
 /**
- * Simulates all records in the retry topics. All circuit breakers are open, so deliveries are
- * deferred without an attempt, as `deferralTier` defines. The model ignores the few probes of
- * circuit breakers, and the attempt at the end of a window.
+ * Simulates the retry topics while all circuit breakers are open. Ignores probes and the attempt at
+ * the end of a retry window.
  */
 export function simulateOutage({ perSecond, hours, windowHours }: Outage): OutageEffect {
   const [end, window] = [hours, windowHours].map(each => Math.round(each * 60 * minute)) as [number, number]

@@ -5,7 +5,7 @@ import type { Coefficients } from './coefficients.ts'
 import { cases, outageOf, outages } from './example-installations.ts'
 import { type Assumptions, defaultAssumptions, type Load, type Plan, planFor } from './model.ts'
 
-/* The tables of docs/explanation/capacity.md and `npm run capacity`: Markdown for terminals too. */
+/* The Markdown tables of docs/explanation/capacity.md and of the output of `npm run capacity`. */
 
 const three = (value: number): string => shown(Number(value.toPrecision(3)))
 const percent = (share: number): string => `${three(share * 100)} %`

@@ -15,8 +15,7 @@ const module = `helm.sh/helm/v4/cmd/helm@${helmVersion}`
 const buildTimeoutMs = 15 * 60_000
 
 /**
- * Returns the path of a Helm that supports the chart's schema (3.18 or newer): the variable `HELM`,
- * or `helm` on the PATH, or a cached build with Go.
+ * Returns the path of a Helm that supports the chart's schema (3.18 or newer).
  * @throws NothingAvailable with what is missing
  */
 export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log = say): Promise<string> {

@@ -10,7 +10,7 @@ const wholeFrom = (minimum: number): Schema => ({ type: 'integer', minimum })
 const oneOf = (...values: readonly string[]): Schema => ({ enum: values })
 const list = (items: Schema): Schema => ({ type: 'array', items })
 const texts: Schema = { type: 'object', additionalProperties: text }
-/** Kubernetes checks values of its types when a manifest is applied. */
+/** For Kubernetes types: Kubernetes checks their values when a manifest is applied. */
 const anyObject: Schema = { type: 'object' }
 const closedObject = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
   type: 'object',
@@ -131,8 +131,8 @@ interface ConfigurationSchema {
 }
 
 /**
- * Removes look-aheads from patterns, because Helm does not support them: `^(?!x)y` becomes `^y`
- * and, under `not`, `^x`.
+ * Removes look-aheads from patterns, because Helm does not support them: `^(?!x)y` becomes `^y` and
+ * `not: { pattern: '^x' }`.
  */
 function withoutLookAhead(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutLookAhead)

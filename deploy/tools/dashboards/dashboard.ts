@@ -66,8 +66,8 @@ const others: Link = {
 }
 
 /**
- * The address of the operator service, with a slash at its end. The chart inserts its value
- * `consoleAt`.
+ * The address of the operator service, with a slash at its end. The chart inserts the value
+ * `consoleAt` of its values.yaml.
  */
 const consoleVariable: VariableModel = {
   name: 'console',

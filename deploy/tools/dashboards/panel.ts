@@ -39,10 +39,10 @@ export interface Panel {
   readonly isStacked?: boolean
   /** Upper end of the axis. If undefined, Grafana chooses it. */
   readonly max?: number
-  /** By series name. Other series use Grafana's palette. */
+  /** Colours by series name. All other series use Grafana's palette. */
   readonly colours?: Readonly<Record<string, string>>
   /**
-   * Page of the console that each series links to by its label `destination`, which it must have.
+   * Page of the console to which each series links. All series must have the label `destination`.
    */
   readonly link?: 'destination' | 'dead letters'
   /** Heading of the value column of a table. */

@@ -27,5 +27,5 @@ export function quantilesOf(histogram: string, by = ''): readonly Query[] {
   }))
 }
 
-/** Seconds since the Unix time (in seconds) that is the value of a gauge. */
+/** Seconds since the time in a gauge, whose value is a Unix time in seconds. */
 export const secondsSince = (name: string, more = ''): string => `time() - ${selector(name, more)}`

@@ -28,9 +28,8 @@ export interface Component {
 }
 
 /**
- * The CycloneDX 1.5 document of all installed packages, without development packages. The same
- * lockfile gives the same bytes. `npm sbom` is not used: it omits a package if a development
- * package uses another version of it.
+ * The CycloneDX 1.5 document of all installed packages. The same lockfile must give the same bytes.
+ * `npm sbom` would omit a package if a development package uses another version of it.
  */
 export function billOfMaterials({ packages }: Lockfile) {
   const installed = Object.entries(packages).filter(([path, { dev, link }]) => isThirdParty(path) && !dev && !link)

@@ -16,7 +16,7 @@ export interface BrokerOptions {
   readonly controllerPort?: number
   /** Additional server properties. They override the defaults. */
   readonly properties?: Readonly<Record<string, string>>
-  /** Additional JVM flags, for example `-Xmx1g`. The last one of equal flags counts. */
+  /** Additional JVM flags, for example `-Xmx1g`. They override the default flags. */
   readonly jvm?: readonly string[]
   /** Deletes the data directory at `stop`, or when this process is killed. */
   readonly throwAway?: boolean
@@ -44,9 +44,8 @@ export interface Broker {
 }
 
 /**
- * Starts a Kafka broker from Kafka's jars. Resolves when it responds.
- * @throws when Java is missing or too old, the port is in use, or the start takes longer than 3
- * minutes
+ * Starts a Kafka broker from Kafka's jars. Resolves when the broker responds.
+ * @throws when Java is missing, the port in use, or the start fails
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const search = await findJava()

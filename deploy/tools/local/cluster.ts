@@ -7,8 +7,8 @@ import { clusterMetadata } from './request-cluster-metadata.ts'
 import { newId } from './server-properties.ts'
 
 /**
- * Time limit for a start, usually 3 s. A restarted node takes longer: the controller accepts it
- * only after its previous session has expired.
+ * Time limit for a start. A start usually takes 3 s, but the controller accepts a restarted node
+ * only after the node's previous session has expired.
  */
 const readyTimeoutMs = 180_000
 
@@ -33,7 +33,7 @@ export interface ClusterNode {
   /** Resolves with the cause when the process ends. `undefined` while the broker is not started. */
   readonly ended: Promise<string> | undefined
   kill(): Promise<void>
-  /** Sends SIGTERM, and SIGKILL after 5 s, because a node without a quorum does not stop. */
+  /** Sends SIGTERM. Sends SIGKILL after 5 s, because a node without a quorum ignores SIGTERM. */
   stop(): Promise<void>
   /** Resolves when the broker is a member of the cluster. */
   start(): Promise<void>
@@ -48,9 +48,8 @@ export interface Cluster {
 }
 
 /**
- * Starts a cluster of Kafka brokers, which are also controllers, on the loopback interface.
- * Resolves when every broker knows all others. Needs Java and, for the first start, Maven.
- * @throws the same errors as `startBroker`, after stopping all nodes
+ * Starts a local cluster of Kafka brokers. Resolves when every broker knows all others.
+ * @throws the errors of `startBroker`, after stopping all nodes
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, size } = options
@@ -146,7 +145,10 @@ function nodeProperties(
   }
 }
 
-/** Replicated internal topics, and a new leader about 3 s after a broker fails. */
+/**
+ * Server properties for three brokers: topics are replicated, and the brokers elect a new
+ * controller and find late replicas faster than by default.
+ */
 const ofThree: Readonly<Record<string, string>> = {
   'default.replication.factor': '3',
   'min.insync.replicas': '2',

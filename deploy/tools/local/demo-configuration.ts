@@ -3,8 +3,8 @@ import { type CallType, messageTypes } from '../../../src/core/message/message.t
 /** Number of messages of each type from the source `web`. */
 export const webMessagesOfEachType = 50
 /**
- * Types of the messages from `app`, one message of each type. The destination `flaky` fails twice
- * for each message. With four messages, its circuit breaker stays closed.
+ * `app` sends one message of each type. With many more messages, the circuit breaker of the failing
+ * destination `flaky` would open.
  */
 export const appTypes: readonly CallType[] = ['identify', 'track', 'page', 'screen']
 

@@ -18,7 +18,7 @@ interface Deps {
 }
 
 const shoppers = 40
-/** Number of members that the second list of the audience removes, and that it adds. */
+/** The second list of the audience removes this number of members, and adds as many new ones. */
 const changed = 2
 const deletedUser = shopperName(changed)
 const replayedId = 'web-track-000'

@@ -18,7 +18,8 @@ export interface Entrances {
 export type Entered = Readonly<Record<Way, number>>
 
 /**
- * Sends all messages of the demo and prints a line for each type. Resolves with their numbers.
+ * Sends all messages of the demo and prints a line for each type. Resolves with the number of
+ * messages for each way.
  * @throws Error when a message was not accepted
  */
 export async function sendAll(to: Entrances, print: (line: string) => void): Promise<Entered> {
@@ -55,7 +56,10 @@ function createClients({ collector: endpoint, brokers, registry, topicPrefix }: 
   }
 }
 
-/** Hookline dead-letters delete messages of other producers, so the demo requests a deletion. */
+/**
+ * Requests the deletion of users with a command, because only Hookline itself may write delete
+ * messages.
+ */
 async function requestDeletion({ config }: Entrances): Promise<number> {
   await hookline(config, ['delete-user', '--source', web.id, '--user', ...deletedUsers])
   return deletedUsers.length

@@ -12,8 +12,8 @@ const project = resolve(import.meta.dirname, '../../..')
 /** Time that the services get to drain. */
 const serviceTimeoutMs = 30_000
 /**
- * Time after ctrl-C for a start in progress, for example a download. Then `make dev` exits, and the
- * guards of `guarded-process.ts` stop the remaining processes.
+ * After ctrl-C, `make dev` waits at most this time for a start in progress. Then it exits, and
+ * guards (`guarded-process.ts`) stop the remaining processes.
  */
 const startTimeoutMs = 10_000
 
@@ -95,7 +95,8 @@ function up<T extends { stop(): Promise<void> }>(part: T): T {
 }
 
 /**
- * The AbortSignal is aborted at the first SIGINT, SIGTERM or SIGHUP. A second one ends the process.
+ * Returns an AbortSignal that the first SIGINT, SIGTERM or SIGHUP aborts. A second signal ends the
+ * process.
  */
 function interruption(): AbortSignal {
   const controller = new AbortController()

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * A lock of this age is replaced even if its process is alive, for example in a hanging download.
+ * A lock of this age is replaced even if its process is alive: the process may hang in a download.
  */
 const lockIsStaleAfterMs = 10 * 60_000
 
@@ -37,7 +37,7 @@ async function isStale(file: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, text] = await Promise.all([stat(file), readFile(file, 'utf8')])
     const ageMs = Date.now() - mtimeMs
-    // A file that stays empty for 5 s means that the holder died before it wrote its process id.
+    // An empty file after 5 s means that its process ended before it wrote its process id.
     if (text === '') return ageMs > 5_000
     return ageMs > lockIsStaleAfterMs || !isAlive(Number(text))
   } catch {

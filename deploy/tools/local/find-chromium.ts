@@ -11,9 +11,8 @@ const installTimeoutMs = 8 * 60_000
 const programs = ['chromium', 'chromium-browser', 'google-chrome'] as const
 
 /**
- * Returns the path of Chromium: the environment variable `CHROMIUM`, or a program on the PATH.
- * Otherwise installs the Debian package `chromium` as root: a download of Chromium alone lacks
- * libraries.
+ * Returns the path of Chromium. Installs the Debian package if needed: a download of Chromium alone
+ * lacks libraries.
  * @throws NothingAvailable with the missing requirements
  */
 export async function findChromium(

@@ -11,7 +11,7 @@ export const oldestJava = 17
 export interface Java {
   readonly command: string
   readonly version: number
-  /** Identifies the build of Java. A class archive works only with the build that created it. */
+  /** Identifies the build of Java: a class archive (AppCDS) works only with the same build. */
   readonly fingerprint: string
 }
 

@@ -1,14 +1,11 @@
-/**
- * The result of trying one way to get a service, for example to run Kafka in a container: the
- * service, or why this way is unavailable and how to change that.
- */
+/** A service, or why this way to get the service is unavailable. */
 export type Availability<T> =
   | { readonly kind: 'available'; readonly value: T }
   | { readonly kind: 'unavailable'; readonly why: string; readonly remedy: string }
 
 export interface Option<T> {
   readonly name: string
-  /** @throws when the option is available but fails: another option would hide the failure */
+  /** @throws when the option is available but fails, so that no other option hides the failure */
   find(): Promise<Availability<T>>
 }
 

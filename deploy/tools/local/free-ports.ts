@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below the ephemeral ports of Linux and macOS. So the operating system does not give the port of a
- * restarting server to another program.
+ * The range from which `freePorts` chooses. It is below the ephemeral ports of Linux and macOS, so
+ * the operating system does not give the port of a restarting server to another program.
  */
 const lowest = 15_000
 const highest = 32_000

@@ -25,15 +25,15 @@ export interface ProcessOptions {
   readonly args: readonly string[]
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** A file, stdout and stderr of this process, or only its stderr. */
+  /** A file; stdout and stderr of this process (`shared`); or only stderr of this process. */
   readonly output: { readonly file: string } | 'shared' | 'stderr'
   /** Deleted when this process is killed before it can clean up. */
   readonly throwAwayDir?: string
 }
 
 /**
- * Starts a child in its own process group: ctrl-C does not reach the child, so this process
- * controls the order of stopping. If this process dies, a guard stops the child.
+ * Starts a child in its own process group, which ctrl-C does not reach. If this process dies, a
+ * guard (`endWithUs`) stops the child.
  */
 export function startGuarded(options: ProcessOptions): GuardedProcess {
   const log = typeof options.output === 'object' ? openSync(options.output.file, 'w') : undefined
@@ -68,8 +68,8 @@ export function startGuarded(options: ProcessOptions): GuardedProcess {
 }
 
 /**
- * Starts a guard, a shell script that stops the child `pid` when this process dies. `ended` must
- * settle when the child has ended. `pid` is 0 if the child was never started.
+ * Starts a shell script that stops the child `pid` if this process dies. `ended` must settle when
+ * the child has ended.
  */
 export function endWithUs(pid: number, ended: Promise<unknown>, throwAwayDir = ''): void {
   if (pid === 0) return

@@ -7,7 +7,8 @@ import { type GuardedProcess, startGuarded, tailOf, untilReady } from './guarded
 import { makeOnce } from './make-once-in-cache.ts'
 
 /**
- * Kafka starts in 5 s on an idle machine. The limit can be long: a server that cannot start exits.
+ * Maximum start time in ms. Kafka needs 5 s on an idle machine. The limit can be long, because a
+ * server that cannot start exits.
  */
 const startTimeoutMs = 180_000
 /** Writing a class archive takes 2.5 s on an idle machine. */
@@ -27,9 +28,8 @@ export interface JavaServerOptions {
 }
 
 /**
- * Starts a Java server and resolves when it is ready. The data directory gets its output
- * (`server.log`) and its process id (`server.pid`).
- * @throws Error with the end of the log when the server exits, or is not ready within 3 minutes
+ * Starts a Java server and resolves when it is ready. Writes `server.log` and `server.pid`.
+ * @throws Error with the end of the log
  */
 export async function startJavaServer(options: JavaServerOptions): Promise<GuardedProcess> {
   const { name, java, dataDir, throwAway } = options
@@ -58,8 +58,8 @@ export async function startJavaServer(options: JavaServerOptions): Promise<Guard
 }
 
 /**
- * The JVM flag for a class archive (AppCDS), which halves the start time. The archive is created
- * once for each build of Java. An empty file marks a failure: the result then has no flags.
+ * The JVM flag for a class archive (AppCDS), which halves the start time. After a failure, an empty
+ * file prevents further tries.
  */
 export async function classArchive(
   home: string,
@@ -72,7 +72,7 @@ export async function classArchive(
       const server = await start(dataDir, `-XX:ArchiveClassesAtExit=${temporary}`)
       await server.stop(archivePatienceMs)
     } catch {
-      // Without an archive, starts are only slower. A real problem appears at the next start.
+      // Without an archive, starts are only slower, so this error is ignored.
     }
     await rm(dataDir, { recursive: true, force: true })
     if (!existsSync(temporary)) await writeFile(temporary, '')

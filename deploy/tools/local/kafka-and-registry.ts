@@ -14,7 +14,7 @@ export interface Kafka {
   readonly brokers: readonly string[]
   /** Log directory of a broker that this process started from Kafka's jars. */
   readonly logDir?: string
-  /** Resolves with the cause when a server that this process started ends. */
+  /** If this process started the server: resolves with the cause when the server ends. */
   readonly ended: Promise<string>
   /** Stops the server if this process started it. */
   stop(): Promise<void>
@@ -48,10 +48,8 @@ const found = { ended: never, stop: async () => {} }
 const installJava = `Install Java ${oldestJava} or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)`
 
 /**
- * Finds or starts Kafka: the cluster of KAFKA_BROKERS, a container, or Kafka's jars on the local
- * Java. HOOKLINE_KAFKA (`environment`, `container`, `jars`) allows only one of these options.
- * @throws NothingAvailable with the missing requirements, or the error of a broker that did not
- * start
+ * Finds or starts Kafka. The variable HOOKLINE_KAFKA names the only option to try.
+ * @throws NothingAvailable, or the error of a broker's start
  */
 export async function findOrStartKafka(place: KafkaPlace = {}): Promise<Kafka> {
   const { env = process.env, log = say } = place

@@ -33,9 +33,9 @@ export interface KafkaContainer {
 }
 
 /**
- * Starts a broker in a container. `unavailable`: no Docker daemon responds, the image cannot be
- * pulled within 3 minutes, or the reaper (`reaperProblem`) does not start.
- * @throws Error when the container does not start, or its broker does not respond within 3 minutes
+ * Starts a broker in a container. Resolves with `unavailable` without Docker or the image, or if
+ * `reaperProblem` finds a problem.
+ * @throws Error when the container or broker does not start
  */
 export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Availability<KafkaContainer>> {
   const { image = stockImage } = options
@@ -131,7 +131,10 @@ async function start(
 
 async function define({ image, port, dataDir, properties }: KafkaContainerOptions & { image: string }) {
   const { KafkaContainer: Kafka } = await import('@testcontainers/kafka')
-  /** testcontainers resets the exposed ports before the start, so the port is set only now. */
+  /**
+   * testcontainers resets the exposed ports before the start, so this class sets the port after the
+   * reset.
+   */
   class KafkaOnPort extends Kafka {
     protected override async beforeContainerCreated(): Promise<void> {
       await super.beforeContainerCreated()
@@ -146,7 +149,10 @@ async function define({ image, port, dataDir, properties }: KafkaContainerOption
     : definition.withBindMounts([{ source: await volumeOf(dataDir), target: dataInside }])
 }
 
-/** testcontainers waits only until the port is open, and Docker opens it before Kafka listens. */
+/**
+ * Waits until Kafka responds. testcontainers waits only until the port is open, and Docker opens
+ * the port before Kafka listens.
+ */
 async function untilItAnswers(host: string, port: number, ended: Promise<string>): Promise<void> {
   const over = { how: '' }
   void ended.then(how => {
@@ -162,8 +168,8 @@ async function untilItAnswers(host: string, port: number, ended: Promise<string>
 }
 
 /**
- * The Docker volume for a data directory, whose name `make clean` reads. Files in a bind mount
- * would belong to the user of the image.
+ * Returns the name of the Docker volume for the data. A bind mount is not used, because its files
+ * would belong to the image's user. `make clean` reads the file `docker-volume`.
  */
 async function volumeOf(dataDir: string): Promise<string> {
   const name = `hookline-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`

@@ -3,10 +3,12 @@
  * docs/reference/node-flags.md explains each flag.
  */
 
-/** When a flag occurs twice, the last one counts. */
 export const nodeFlags = ['--max-semi-space-size=16', '--heap-growing-percent=100', '--no-allocation-site-pretenuring']
 
-/** undici uses little memory, so V8 may let garbage grow to twice the size of the live objects. */
+/**
+ * undici uses little memory, so V8 may let garbage grow to twice the size of the live objects. Of
+ * the two values of `--heap-growing-percent`, the last one counts.
+ */
 export const nodeFlagsForUndici = [...nodeFlags, '--heap-growing-percent=200']
 
 /** Environment variables for the glibc allocator. Other C libraries ignore them. */

@@ -35,7 +35,7 @@ export interface Registry {
 
 const directory = (): string => join(cacheDirectory(), `apicurio-${registryVersion}`)
 
-/** If the registry is in the cache, Maven and the network are not needed. */
+/** Whether the registry is in the cache, so that Maven and the network are not needed. */
 export const registryIsCached = (): boolean => existsSync(directory())
 
 /**

@@ -70,7 +70,10 @@ export function asEnvironment(properties: Readonly<Record<string, string>>): Rec
   return Object.fromEntries(Object.entries(properties).map(([key, value]) => [name(key), value]))
 }
 
-/** `meta.properties`, which assigns a formatted log directory to a node of a cluster. */
+/**
+ * Returns the text of `meta.properties`, which assigns a formatted log directory to a node of a
+ * cluster.
+ */
 export function metaProperties(clusterId: string, nodeId = 1): string {
   return `version=1\nnode.id=${nodeId}\ncluster.id=${clusterId}\ndirectory.id=${newId()}\n`
 }

@@ -4,7 +4,7 @@ import type { CommandIo } from '../../../src/app/command.ts'
 import { commandEntries } from '../../../src/app/program.ts'
 import { code, generatedFrom, plain, table } from './markdown.ts'
 
-/** Without the variables that the configuration file refers to. */
+/** Environment variables, except those that the configuration file refers to. */
 export const variables = {
   HOOKLINE_CONFIG: 'Configuration file, if `--config` is not given.',
   HOOKLINE_LOG_LEVEL: 'Minimum log level of `hookline run`, if `--log-level` is not given.',

@@ -18,12 +18,9 @@ import { kafkaTransportSettings } from './validate-kafka-transport-options.ts'
 export type { KafkaTransportOptions } from './kafka-transport-options.ts'
 
 /**
- * A transport that writes to the events topic, for sources with many messages:
- * `new Analytics({ transport: kafkaTransport({ source, brokers, registry }) })`.
- *
- * It validates, normalises, encodes and partitions messages like the collector. A message counts as
- * sent when all in-sync replicas have it. The transport connects at the first message.
- * @throws ConfigError; KafkaError `LIBRARY_VERSION` for an unsupported version of kafkajs
+ * Creates a transport that writes to the events topic. A message counts as sent when all in-sync
+ * replicas have it.
+ * @throws ConfigError; KafkaError `LIBRARY_VERSION` for an unsupported kafkajs
  */
 export function kafkaTransport(options: KafkaTransportOptions): Transport {
   const { sourceId, topicPrefix, ...settings } = kafkaTransportSettings(options)
@@ -46,9 +43,8 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
-    // `clock` learns the brokers' time from their responses. Before the first response, `clock`
-    // ignores steps of the machine's clock, so the difference by which the transport corrects
-    // timestamps could be wrong. `undefined` turns the correction off.
+    // Before the first response of a broker, the brokers' time is unknown. So `undefined` turns the
+    // correction of timestamps off.
     machineTime: () => (processTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })

@@ -9,8 +9,8 @@ import { library } from '../../client/src/version.ts'
 export interface EventsTopic {
   encode(event: Event): Buffer
   /**
-   * Queues a record. Calls `onAck` once, without an error if all in-sync replicas have the record.
-   * `maySend` is called before each try. When it returns false, `onAck` gets a temporary error.
+   * Queues a record. Calls `onAck` once. If `maySend`, called before each try, returns false,
+   * `onAck` gets a temporary error.
    */
   append(key: Buffer, value: Buffer, maySend: () => boolean, onAck: (error: Error | undefined) => void): void
   /** Sends the queued records without waiting for a larger batch. */
@@ -20,8 +20,8 @@ export interface EventsTopic {
 export interface KafkaTransportDeps {
   readonly sourceId: string
   /**
-   * Connects to Kafka and the schema registry. Called before the first record and, after a failure,
-   * at the next attempt to send a batch.
+   * Connects to Kafka and the schema registry. Called before the first record. If it rejects, it is
+   * called again at the next attempt to send a batch.
    */
   readonly open: () => Promise<EventsTopic>
   /** Closes the connections after all records in progress are acknowledged or failed. */
@@ -29,9 +29,8 @@ export interface KafkaTransportDeps {
   /** Unix time in milliseconds, corrected by the time of the brokers. */
   readonly now: () => Event['receivedAt']
   /**
-   * Unix time in milliseconds of this machine, with which the client stamps messages. The transport
-   * corrects the timestamps if it differs much from `now`. `undefined` before the first response of
-   * a broker: nothing is corrected.
+   * The time of this machine (Unix milliseconds), with which the client stamps messages.
+   * `undefined` before the first response of a broker.
    */
   readonly machineTime: () => number | undefined
   /** Keeps the process alive until the returned function is called. Connections to Kafka do not. */
@@ -133,8 +132,8 @@ export function createKafkaTransport({ sourceId, open, close, now, machineTime, 
       }
     },
     async close() {
-      // Errors of closing are ignored, because every batch already has its result. With an aborted
-      // write in progress, the connections close later, and this method does not wait for that.
+      // Errors are ignored, because every batch already has its result. While an aborted write is
+      // in progress, `close` does not wait for the connections.
       closed ??= close().catch(() => {})
       if (inProgress === 0) await closed
     },
@@ -142,8 +141,8 @@ export function createKafkaTransport({ sourceId, open, close, now, machineTime, 
 }
 
 /**
- * Resolves with the records that failed. After a temporary failure, no further record is sent:
- * otherwise, the next attempt would write the failed record after later records of the same user.
+ * Appends records, and resolves with those that were not stored. Stops at a temporary failure:
+ * otherwise, the next attempt would write the failed record after later records of its user.
  */
 function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<readonly NotStored[]> {
   return new Promise(resolve => {

@@ -35,12 +35,9 @@ export interface CloseOptions {
 }
 
 /**
- * Sends messages to a collector, or over another transport. A call validates its message, queues it
- * and returns. Batches are sent in the background.
- *
- * Calls throw `FieldError`, `MessageTooLarge`, `QueueFull` and `Closed` synchronously. The promise
- * that a call returns never rejects. Await it only with `onFull: 'wait'`; otherwise it is already
- * resolved.
+ * Sends messages in batches to a collector, or over another transport. A call queues its message.
+ * It throws `FieldError`, `MessageTooLarge`, `QueueFull` or `Closed`. The promise of a call never
+ * rejects; await it only with `onFull: 'wait'`.
  */
 export class Analytics {
   readonly #sender: Sender
@@ -99,19 +96,16 @@ export class Analytics {
   }
 
   /**
-   * Sends all queued messages, and resolves when they are sent or reported as failed. If the
-   * program queues further messages before that, a second wait for the further messages follows.
-   * Messages that are queued during the second wait do not delay the promise. Otherwise, it would
-   * never resolve in a program that queues messages all the time.
+   * Sends all queued messages. Resolves when each of them is sent or reported as failed, even if
+   * the program continues to queue messages.
    */
   flush(): Promise<void> {
     return this.#sender.flush()
   }
 
   /**
-   * Sends all queued messages and closes the client. As soon as `close` is called, `track` and the
-   * other methods throw `Closed`. The promise resolves when each message is sent or reported as
-   * failed. `close` may be called more than once.
+   * Sends all queued messages and closes the client, which then throws `Closed` for new messages.
+   * Resolves when each queued message is sent or reported as failed. May be called several times.
    * @throws ConfigError for an invalid `timeoutMs`
    */
   async close({ timeoutMs }: CloseOptions = {}): Promise<void> {
@@ -180,8 +174,8 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
 }
 
 /**
- * Calls a listener. An error that the listener throws is logged, so that it does not stop the
- * queue. The rejection of an `async` listener is logged too: Node would otherwise end the process.
+ * Calls a listener. Logs its errors and rejections, which would otherwise stop the queue or end the
+ * process.
  */
 function notify(log: ClientLog, listener: () => unknown): void {
   const warn = (error: unknown): void => {

@@ -25,8 +25,8 @@ export type Fields = object
 /** The optional fields of every call. */
 export interface CommonFields {
   /**
-   * Time of the event. Default: the time of the call. A number is Unix time, in milliseconds from
-   * 10^11 on, else in seconds.
+   * Time of the event. Default: the time of the call. A number below 10^11 is Unix time in seconds,
+   * a larger number is Unix time in milliseconds.
    */
   readonly timestamp?: Date | string | number | undefined
   /** Device or network data. Attributes of the user belong in `traits`. */
@@ -99,7 +99,7 @@ export function entryOf(type: CallType, call: unknown, { now, newId }: CallDeps)
   return { messageId, text, bytes }
 }
 
-/** `NaN` and infinite numbers as ids would become the texts `NaN` and `Infinity`. */
+/** Rejects `NaN` and infinite numbers, which would become the ids `NaN` and `Infinity`. */
 function checkNumericIds(call: JsonObject): void {
   for (const field of idFields) {
     const id = call[field]

@@ -17,7 +17,8 @@ export class ConfigError extends Error {
 export class FieldError extends Error {
   override readonly name = 'FieldError'
   /**
-   * The collector's code for the same message, or `not_serialisable`, which only the client uses.
+   * The code with which the collector rejects this message, or `not_serialisable`, which only the
+   * client uses.
    */
   readonly code: RejectionCode | 'not_serialisable'
 

@@ -9,10 +9,10 @@ export interface FailureCause {
 
 /**
  * Why messages were not delivered:
- * rejected           this message was rejected, although its batch was accepted
- * refused            a response that is not retried, such as 400 or 401
+ * rejected           the batch was accepted, but not this message
+ * refused            a response that is not retried, for example 401
  * too_large          413 for a batch of one message
- * retries_exhausted  the last retry failed too, or the only attempt with `maxRetries: 0`
+ * retries_exhausted  the last allowed attempt failed
  * queue_full         dropped for newer messages (`onFull: 'drop-oldest'`)
  * out_of_time        the time limit of `close` or of the process exit was reached
  */
@@ -20,7 +20,7 @@ export type FailureReason = 'rejected' | 'refused' | 'too_large' | 'retries_exha
 
 /**
  * Messages that were not delivered. With `retries_exhausted` and `out_of_time`, they may have
- * arrived nevertheless, because only the response may be lost or late.
+ * arrived nevertheless: perhaps only the response was lost or late.
  */
 export interface Failure {
   readonly reason: FailureReason

@@ -19,9 +19,8 @@ export interface HttpTransportOptions {
  */
 const maxResponseBytes = 1_048_576
 /**
- * How long an idle connection is kept, in milliseconds. Servers keep idle connections for 5 s or
- * longer. So the client closes an idle connection first, and does not send a request on a
- * connection that the server is closing.
+ * How long an idle connection stays open. Servers keep it for 5 s or longer, so the client closes
+ * it before the server does.
  */
 const idleMs = 4_000
 
@@ -105,9 +104,8 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /**
- * Reads the start of a response body. The promise never rejects, because the status alone decides
- * whether the batch was accepted. If the body is incomplete, its list of rejected messages cannot
- * be read, and all messages of an accepted batch count as sent.
+ * Reads the start of a response body. Never rejects: the status alone decides whether the batch was
+ * accepted.
  */
 async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()

@@ -9,7 +9,7 @@ export interface ClientLog {
   debug(line: () => string): void
   /**
    * Warns of undelivered messages. Each of the first 100 combinations of reason and code is logged
-   * at most once per minute, the others at each failure.
+   * at most once per minute. Further combinations are logged at each failure.
    */
   failure(failure: Failure): void
   warn(line: string): void

@@ -81,7 +81,7 @@ export class MessageQueue {
     return link.entry
   }
 
-  /** Removes and returns the oldest entries that the limits permit, but at least one, if any. */
+  /** Removes and returns the oldest entries within the limits, or one entry that exceeds them. */
   take(limits: BatchLimits): Queued[] {
     const batch: Queued[] = []
     let bytes = -1

@@ -37,10 +37,10 @@ export interface QueueOptions {
   readonly maxQueueBytes?: number | undefined
   /**
    * What a call does when the queue is full:
-   * - `error` (default): the call throws `QueueFull`.
-   * - `drop-oldest`: the call drops the oldest queued message.
-   * - `wait`: the call queues its message, and its promise resolves when the queue has room. At
-   *   twice the maximum messages or bytes, the call throws `QueueFull`.
+   * - `error` (default): throws `QueueFull`.
+   * - `drop-oldest`: drops the oldest queued message.
+   * - `wait`: its promise resolves when the queue has room. At twice the limits, it throws
+   *   `QueueFull`.
    */
   readonly onFull?: OnFull | undefined
   /** Called with messages that were not delivered. Without it, failures are logged on stderr. */
@@ -59,7 +59,7 @@ export interface AnalyticsOptions extends QueueOptions {
 
 /** The settings of a client that does not send to a collector. */
 export interface TransportOptions extends QueueOptions {
-  /** For example `kafkaTransport(…)` of `@hookline/client-kafka`. Use it for one client only. */
+  /** For example `kafkaTransport(…)` of `@hookline/client-kafka`. Each client needs its own. */
   readonly transport: Transport
 }
 

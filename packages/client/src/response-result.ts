@@ -50,7 +50,7 @@ function troubleOf(status: number, body: string): FailureCause {
   }
 }
 
-/** Ignores invalid entries of the list in the response. */
+/** Reads the rejected messages from a response. Ignores invalid entries. */
 function rejectedIn(body: string, messages: readonly Entry[]): readonly RejectedMessage[] {
   const listed = parsed(body)?.['rejected']
   if (!Array.isArray(listed)) return []

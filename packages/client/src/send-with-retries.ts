@@ -11,9 +11,8 @@ export interface AttemptDeps {
 }
 
 /**
- * Sends a batch until the result is not `retry`, the attempts are used up, or the signal is
- * aborted. Returns the latest result. The client sends one batch at a time, so a `Retry-After`
- * delay applies to all messages of the client.
+ * Sends a batch, with retries, and returns the latest result. The client sends one batch at a time,
+ * so `Retry-After` delays all its messages.
  */
 export async function attempt(batch: Batch, deps: AttemptDeps, signal: AbortSignal): Promise<SendResult> {
   const { clock, maxRetries, onRetry } = deps

@@ -15,7 +15,9 @@ import { type AttemptDeps, attempt } from './send-with-retries.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
-/** With more than this number times `size` messages in the queue, batches have the maximum size. */
+/**
+ * Batches have the maximum size while more than `catchUpBatches` batches of `size` messages wait.
+ */
 const catchUpBatches = 10
 
 export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
@@ -140,11 +142,11 @@ export class Sender {
     // Send a full queue immediately, without waiting for the timer.
     this.#flushTo = this.#queue.lastPlace
     this.#wake()
-    // With `onFull: 'wait'`, a call may exceed the limits, but not twice: this bounds the memory of
-    // a program that does not await the promise.
+    // With `onFull: 'wait'`, the queue may grow to twice the limits, but not further, even if the
+    // program does not await the promise.
     const factor = onFull === 'wait' ? 2 : 1
-    // During the reports of dropped messages, a call drops none: a listener that queues each of
-    // them again would never end.
+    // While `onFailure` gets a dropped message, `add` drops no further message. Otherwise, a
+    // listener that queues each dropped message again would never end.
     const mayDrop = onFull === 'drop-oldest' && this.#reporting !== 'queue_full'
     const dropped: Queued[] = []
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
@@ -170,8 +172,8 @@ export class Sender {
   }
 
   /**
-   * The flush is due `flushAfter` milliseconds after the previous flush or, if that time has
-   * passed, from now.
+   * Sets the timer of the next flush. The flush is due `flushAfter` milliseconds after the previous
+   * one or, if that time has passed, `flushAfter` milliseconds from now.
    */
   #armTimer(): void {
     if (this.#cancelTimer !== undefined) return

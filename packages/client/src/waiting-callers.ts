@@ -1,8 +1,9 @@
 import type { Cancel } from './clock.ts'
 
 interface Flush {
+  /** The flush ends when all messages up to this sequence number are sent or failed. */
   upTo: number
-  /** Whether `upTo` may still be raised once. */
+  /** Whether `upTo` may still be raised: once, to include messages queued during the flush. */
   mayExtend: boolean
   readonly resolve: () => void
 }
@@ -19,8 +20,8 @@ export class WaitingCallers {
   }
 
   /**
-   * Resolves when all messages up to the sequence number `upTo`, and then those that were queued in
-   * that time, are sent or failed.
+   * Resolves when all messages up to the sequence number `upTo` are sent or failed. Messages that
+   * are queued during this wait extend it once.
    */
   flush(upTo: number): Promise<void> {
     return this.#wait(resolve => this.#flushes.push({ upTo, mayExtend: true, resolve }))
@@ -37,9 +38,8 @@ export class WaitingCallers {
   }
 
   /**
-   * Resolves the promises of the callers whose condition is met. `oldest` is the first message
-   * without a result. Returns the sequence number up to which messages must be sent now; 0 if no
-   * flush waits.
+   * Resolves the waits that are over. Returns the sequence number up to which messages must be sent
+   * now (0: none). `oldest` is the number of the first message without a result.
    */
   progress(oldest: number, lastPlace: number, hasRoom: boolean): number {
     if (hasRoom) for (const resolve of this.#forRoom.splice(0)) resolve()

@@ -16,15 +16,15 @@ interface Readable {
 }
 
 /**
- * Maximum number of items of an array or map. Without this limit, a record of 16 MiB with one byte
- * per item would take 500 MB. Hookline's own records list at most 10,000 destinations.
+ * Maximum items of an array or map. Hookline's own records have at most 10,000. Without this limit,
+ * a record of 16 MiB with one byte per item would take 500 MB.
  */
 const maxReadItems = 100_000
 
 /**
- * Calls `next`, which reads or skips one item, for each item of an array or map, until the items or
- * the bytes end. avsc itself would allocate and read as many items as a corrupt record claims.
- * @throws Error when there are more than `maxItems`
+ * Calls `next` for each item. avsc itself would allocate and read as many items as a corrupt record
+ * claims.
+ * @throws Error above `maxItems`
  */
 function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINITY): void {
   let items = 0
@@ -37,8 +37,8 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
       if (++items > maxItems) throw new Error(`a list has more than ${maxItems} items`)
       const { pos } = tap
       next()
-      // An item without bytes, for example a null, does not move the position, so the end of the
-      // record cannot end this loop. Only skipped fields have items without bytes.
+      // A skipped item without bytes does not advance the position, so the end of the record would
+      // not end the loop.
       if (tap.pos === pos) break
       // The record has ended. The comparison is negated, because a damaged length can make the
       // position NaN.

@@ -7,8 +7,8 @@ import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 import { UnknownSchemaIds } from './unknown-schema-ids.ts'
 
 /**
- * Describes the values of a topic. `Value`: the type that the code uses. `Stored`: the record as in
- * the Avro schema. `Read`: the result of decoding. `Context`: an additional argument of decoding.
+ * `Value`: the type that the code uses. `Stored`: as in the Avro schema. `Read`: the result of
+ * decoding. `Context`: an additional argument of decoding.
  */
 export interface ValueFormat<Value, Stored, Read, Context> {
   /** One value in error messages: `an event`. */
@@ -30,9 +30,8 @@ export interface AvroCodec<Value, Read, Context> {
    */
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
-   * Fetches a schema from the registry for `decode`. Resolves with false if the registry does not
-   * have the id. An id that is probably new is looked up again each second, for up to 10 s. If the
-   * registry cannot be used, rejects with RegistryUnavailable, and the caller can try again later.
+   * Fetches a schema for `decode`. Resolves with false if the registry does not have the id.
+   * Rejects with RegistryUnavailable if the registry cannot be used.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -54,7 +53,7 @@ type Reader<Stored> =
   | { readonly kind: 'reader'; read(value: Buffer): Stored }
   | { readonly kind: 'refused'; detail: string }
 
-/** Returns a function that creates codecs of one format. All of them share the compiled schema. */
+/** Returns a function that creates codecs of one format. The codecs share the compiled schema. */
 export function avroCodecs<Value, Stored, Read, Context>({
   one,
   many,
@@ -93,10 +92,9 @@ export function avroCodecs<Value, Stored, Read, Context>({
     const encodeStored = createEncoder<Stored>(ownType, own.id)
 
     /**
-     * Called when the registry has no usable schema for an id. If the registry has also lost
-     * Hookline's own schema, the failed look-up says nothing about the record, and the record must
-     * not be dead-lettered.
-     * @throws RegistryUnavailable if the registry does not have Hookline's own schema
+     * Checks that the registry has Hookline's own schema. Otherwise, the registry has lost its
+     * data: a record whose schema is missing may be valid, and must not be dead-lettered.
+     * @throws RegistryUnavailable
      */
     async function requireSameRegistry(id: number): Promise<void> {
       if (clock.monotonic() < sameRegistryUntil) return
@@ -173,9 +171,8 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
 }
 
 /**
- * Checks that a decoded value ends where the bytes end. avsc's `fromBuffer` has the same check, but
+ * Checks that the decoded value ends at the last byte. avsc's `fromBuffer` checks this too, but
  * needs a view of the bytes, which costs as much as decoding a small record.
- * @throws Error when the value is truncated, or when bytes follow it
  */
 function whole<Stored>({ value, offset }: { value: Stored; offset: number }, end: number): Stored {
   if (offset === end) return value

@@ -66,12 +66,9 @@ function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] 
 
 /**
  * Converts an Avro record to an event.
- * - `canonical: true` claims that Hookline wrote the record. Any producer can set this field. If
- *   the content contradicts the claim, the result is `undecodable`.
- * - `canonical: false` means that another producer wrote the record. `normaliseEvent` validates the
- *   event later.
- * - A missing message id becomes `''`. The argument `receivedAt` replaces a missing receive time,
- *   and the receive time replaces a missing timestamp.
+ * - `canonical: true` claims that Hookline wrote the record. Any producer can set it, so content
+ *   that contradicts the claim is `undecodable`.
+ * - `canonical: false`: `normaliseEvent` validates the event later.
  */
 export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decoded {
   const received = record.receivedAt === null ? receivedAt : epochMs(record.receivedAt)

@@ -12,10 +12,8 @@ export interface RegistryResponse {
 }
 
 /**
- * Sends a request, with up to two retries after a failure or a 5xx response. `path` begins with a
- * slash. Resolves with the first response below 500, otherwise with that of the last try. Rejects
- * if the last try fails. If the time limit ends a try, resolves with the latest 5xx response, or
- * rejects without one.
+ * Sends a request, with up to two retries after a failure or a 5xx response. The result may be a
+ * 5xx response. `path` begins with a slash.
  */
 export type CallRegistry = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<RegistryResponse>
 
@@ -47,7 +45,7 @@ export function createRegistryHttp(url: string, { auth, ca }: Settings['registry
       request.end(body && JSON.stringify(body))
     })
     let content = ''
-    // The loop rejects if the connection ends before the response.
+    // The loop throws if the connection ends before the response is complete.
     for await (const piece of response.setEncoding('utf8')) {
       content += piece
       if (content.length > maxResponseLength)

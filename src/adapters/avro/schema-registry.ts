@@ -47,7 +47,7 @@ export interface Registry {
    * version. `refused` is the registry's reason.
    */
   register(subject: string, schema: string): Promise<RegisteredSchema | { readonly refused: string }>
-  /** Checks a schema against the latest version of `subject`; `undefined` without a version. */
+  /** Checks a schema against the latest version of `subject`; `undefined` if it has no version. */
   checkCompatibility(
     subject: string,
     schema: string,
@@ -82,7 +82,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     unavailable(oneLine(`no "${field}" in the response: ${text}`), true)
 
   /**
-   * Returns the response if it is successful or `isExpected` accepts it.
+   * Sends a request. Returns the response if it is successful or `isExpected` accepts it.
    * @throws RegistryUnavailable
    */
   async function ask(
@@ -211,8 +211,8 @@ const hasStatus =
     statuses.includes(status)
 
 /**
- * Registries send a `message` with status 400. Without it, the response is probably from a proxy,
- * and says nothing about the schema.
+ * Whether a response is probably from a proxy, and so says nothing about the schema: registries
+ * send a `message` with status 400.
  */
 const isFromProxy = ({ status, body }: RegistryResponse): boolean => status === 400 && body['message'] === undefined
 

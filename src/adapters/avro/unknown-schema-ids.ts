@@ -3,16 +3,16 @@ import type { Clock } from '../../core/ports.ts'
 
 const { newSchemaWait, newSchemaWaitEvery } = flowLimits.admission
 
-/** Milliseconds for which an id that the registry does not have is not looked up again. */
+/** For this time, in ms, an id that the registry does not have is not looked up again. */
 const unknownForMs = 30_000
 /** Maximum number of remembered unknown ids. The oldest is forgotten first. */
 const maxRemembered = 10_000
 /**
- * An id is implausible if it exceeds the highest known id by more than this number. Registries
- * number schemas consecutively, so the value is most likely not Avro.
+ * Maximum lead of an id over the highest known id. A value whose id has a greater lead is most
+ * likely not Avro, because registries number schemas consecutively.
  */
 const plausibleLead = 1_000_000
-/** A new id exceeds the highest known id by at most this number. */
+/** An id counts as new if it exceeds the highest known id by at most this number. */
 const newLead = 1_000
 /** Limit of look-ups of implausible ids: a burst of 20, then one per second. */
 const implausible = { burst: 20, perMs: 1 / 1_000 }
@@ -42,8 +42,8 @@ export class UnknownSchemaIds {
 
   noteKnown(id: number): void {
     this.#until.delete(id)
-    // The registry has a new schema, and more may follow. The next new id may begin another wait
-    // (see `isAwaited`) without the pause of a minute.
+    // The registry has a new schema, and more may follow, so the next new id may begin a wait
+    // immediately (see `isAwaited`).
     if (id > this.#highestKnown) this.#waitBegan = Number.NEGATIVE_INFINITY
     this.#highestKnown = Math.max(this.#highestKnown, id)
   }
@@ -64,10 +64,8 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * Whether to look up this id again, although the registry does not have it. True for ids that are
-   * probably new, during a wait of 10 s. The first new id begins the wait, and all other new ids
-   * share it. If none becomes known, the next wait begins at the earliest a minute after this one
-   * began. So random ids can pause a partition for at most 10 s per minute.
+   * Whether an unknown id is probably new, so that its partition waits and the id is looked up
+   * again. Random ids can cause waits of at most 10 s per minute.
    */
   isAwaited(id: number): boolean {
     if (id <= this.#highestKnown || id > this.#highestKnown + newLead || this.#until.has(id)) return false

@@ -20,8 +20,8 @@ export interface BrokerAlignedClock {
   /** Milliseconds by which the machine's wall clock is ahead of `now`. */
   offset(): number
   /**
-   * Adds the time at which a broker appended a record. The median of the latest reports corrects
-   * `now`.
+   * Adds a broker's report of the time at which it appended a record. The median of the latest
+   * reports corrects `now`.
    */
   learn(reading: BrokerClockReading): void
   /** When the last report of a broker arrived, in monotonic milliseconds. */
@@ -29,30 +29,24 @@ export interface BrokerAlignedClock {
 }
 
 /**
- * The clock follows these changes of the wall clock, which time servers cause: a step of at most 1
- * s, and a rate that differs by at most 0.1 % from that of the monotonic clock.
+ * Changes of the wall clock up to these limits come from time servers, so the clock follows them.
  */
 const toleratedStepMs = 1_000
 const toleratedSlew = 0.001
 /**
- * Minimum difference in milliseconds between the brokers' reports and the corrected time for a new
- * correction. A clock that a time server sets differs by less, and is more exact than the brokers'
- * reports.
+ * If the brokers' reports differ from the corrected time by more than this, the time is corrected
+ * again. Clocks that are set by time servers differ by less.
  */
 const toleratedSkewMs = 500
 /**
- * Number of latest reports of brokers whose median is used. Two wrong reports of five have no
- * effect, which is usually enough when one of three brokers has a wrong clock.
+ * Number of latest reports of brokers whose median is used: two wrong reports of five have no
+ * effect.
  */
 const readingsKept = 5
 
 /**
- * Creates the clock that all processes of an installation share: the time of the brokers, with
- * which they stamp records.
- *
- * Between two reports of brokers, the time follows the wall clock of the machine: its smooth
- * adjustments, its steps of up to 1 s, and its jump after a suspension. Larger steps are ignored: a
- * step of one hour would make retries an hour early or late.
+ * Creates a clock with the brokers' time. Between their reports, it follows the wall clock, but
+ * ignores steps over 1 s, except after a suspension.
  */
 export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClock {
   const { wall, monotonic } = sources
@@ -61,7 +55,7 @@ export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClo
   let skew = 0
   let learnedAt = Number.NEGATIVE_INFINITY
   /**
-   * The smallest and the largest possible skew of each of the latest reports, in milliseconds. The
+   * For each of the latest reports, the smallest and the largest possible skew in milliseconds. The
    * broker read its clock at an unknown time between the request and its response.
    */
   const readings: { readonly min: number; readonly max: number }[] = []
@@ -121,10 +115,7 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
 
   const slept = (elapsed: number): number => uptime() - elapsed - suspended
 
-  /**
-   * Follows a step that equals the time for which the machine was suspended, which the monotonic
-   * clock did not count.
-   */
+  /** Follows a step that equals the time for which the machine was suspended. */
   function follow(sleptMs: number, step: number, tolerance: number): void {
     if (Math.abs(step - sleptMs) > tolerance) return
     ahead += sleptMs
@@ -146,12 +137,9 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
 }
 
 /**
- * Creates a clock in milliseconds that never goes backwards and continues while the machine is
- * suspended.
- *
- * The clock jumps forward with the wall clock after a suspension, but also when somebody sets the
- * wall clock forward, because the two cases look the same. This is safe for leases: they end too
- * early, never too late.
+ * Creates a clock in milliseconds that never goes backwards, and includes suspensions of the
+ * machine. It also jumps forward with the wall clock, so a lease may end too early, but never too
+ * late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

@@ -3,8 +3,8 @@ import { flowLimits } from '../../core/flow/limits.ts'
 
 export interface EventLoopWatch {
   /**
-   * The end of the latest period in which this process lacked CPU: the event loop was almost always
-   * busy, or ran timers late. In monotonic milliseconds; `-Infinity` if there was none.
+   * The end of the latest period in which this process lacked CPU, in monotonic milliseconds;
+   * `-Infinity` if none.
    */
   cpuSaturatedUntil(): number
   stop(): void

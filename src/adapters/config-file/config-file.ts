@@ -46,7 +46,7 @@ export interface Loaded {
   /** The files and directories that the settings were read from. */
   readonly snapshot: ConfigSnapshot
   /**
-   * Problems of `destinationsFrom` files that are left out, and of directories that cannot be
+   * Problems of the `destinationsFrom` files that are not used, and of directories that cannot be
    * listed.
    */
   readonly problems: readonly Problem[]
@@ -65,14 +65,8 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 }
 
 /**
- * Loads a configuration file and, if one of the services in `readers` needs them, the files that it
- * names, for example secrets. The result has all problems together; they do not reject the promise.
- *
- * A `destinationsFrom` file that cannot be used is left out. Its last valid destination, from the
- * last successful load `lastAccepted`, stays in use.
- *
- * With `lastDigests`, the digests of an earlier snapshot, each file or directory that has changed
- * since then counts as unreadable. So files that change all the time do not block the others.
+ * Loads a configuration file and the files that it names. Problems do not reject the promise. Files
+ * that are new or have changed since `lastDigests` count as unreadable.
  */
 export async function loadConfigFile(
   path: string,
@@ -130,9 +124,8 @@ export async function loadConfigFile(
 }
 
 /**
- * Replaces the stubs, with which unusable files passed validation, by last valid destinations or
- * placeholders (see `withoutFiles`). A last valid destination with an http:// URL, from before
- * `network.httpsOnly` was set, also becomes a placeholder, so that no request goes to the URL.
+ * Puts the stand-ins from `withoutFiles` in place of the destinations of unusable files. With
+ * `network.httpsOnly`, a stand-in with an http:// URL becomes a placeholder, whose messages wait.
  */
 function withStandIns(
   { destinations, network }: Settings,
@@ -155,9 +148,8 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Returns a filter that removes problems which only follow from an earlier problem:
- * - A value that could not be read is not also reported as missing.
- * - An id that belongs to another directory is not also reported as a duplicate.
+ * Returns a function that is false for a problem that only follows from another one: a value is
+ * missing because it could not be read, or another directory owns the duplicate id.
  */
 function isNotReported({ problems, input }: ConfigFiles): (problem: LocatedProblem) => boolean {
   const paths = problems.map(({ at }) => at)

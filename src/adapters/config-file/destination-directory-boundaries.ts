@@ -27,14 +27,14 @@ export function directoriesOf(root: unknown): readonly Directory[] {
 }
 
 /**
- * Marks a file name in a destination as relative to the directory of the destination's file. The
- * mark is the directory's index and a NUL, which no other file name in the configuration contains.
+ * Marks a file name as relative to a directory: puts the directory's index and a NUL before the
+ * name. No other file name in the configuration contains a NUL.
  */
 const bounded = (directory: number, name: string): string => `${directory}\0${name}`
 
 /**
  * The path of a file that the configuration names. For a name with the mark of `bounded`, also the
- * directory that must contain the file. `besides` resolves a name without the mark.
+ * directory that must contain the file.
  */
 export function placeOfFile(
   name: string,
@@ -70,9 +70,8 @@ export function withBoundedFiles(destination: unknown, directory: number): unkno
 type Change = (value: unknown) => unknown
 
 /**
- * Returns a copy of a mapping with changed values. `by` has a function for each key whose value
- * changes. `each`, if given, changes all values instead. A value that is not a mapping is returned
- * unchanged.
+ * Returns a copy of a mapping with changed values. If `each` is given, it changes all values.
+ * Otherwise, each function in `by` changes the value with the same key.
  */
 function changed(value: unknown, by: Readonly<Record<string, Change>> | undefined, each?: Change): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
@@ -95,10 +94,8 @@ export const foreignIdMessage = 'is also the id of a destination in another dire
 const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.outline, ['id'])
 
 /**
- * Checks that the destination in each file:
- * - uses only sources that its directory may use;
- * - does not have the id of a destination in an earlier directory. In every process, the order of
- *   the directories thus decides which of them owns an id.
+ * Reports a destination with a source that its directory may not use, or with the id of a
+ * destination in an earlier directory.
  */
 export function boundaryProblems(
   files: readonly Filed[],

@@ -3,9 +3,8 @@ import type { Objection } from '../../core/invalid-value-objection.ts'
 /** Maximum number of files in one directory of `destinationsFrom`. */
 export const maxFiles = 2_000
 /**
- * Maximum number of YAML tokens in one file, and in all files of one directory. Each token takes 10
- * to 70 µs to parse and validate, and blocks the process for this time. A destination with the
- * largest possible filter has about 15,000 tokens, a usual one about 100.
+ * Maximum numbers of YAML tokens. Parsing and validating a token blocks the process for 10 to 70
+ * µs. A destination with the largest filter has about 15,000 tokens.
  */
 const maxTokensPerFile = 20_000
 const maxTokensPerDirectory = 200_000

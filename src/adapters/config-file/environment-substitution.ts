@@ -48,8 +48,8 @@ export function substitute(text: string, env: Environment): Substitution {
   }
   const [name] = unset
   if (name !== undefined) {
-    // Show the name only when the whole text is this variable. In a longer text, it may be part of
-    // a secret.
+    // Show the name only when the whole text is this variable. In a longer text, the supposed name
+    // may be part of a secret.
     if (text === `\${${name}}`) {
       const hint = `set the variable, or give a default: \${${name}:-default}`
       return { kind: 'refused', message: `the environment variable ${name} is not set`, hint }

@@ -22,7 +22,10 @@ interface Part {
 /** A `destinationsFrom` file. */
 export interface DestinationFile {
   readonly file: string
-  /** `undefined` when the file cannot be parsed; `outline` then has what could be read. */
+  /**
+   * The content of the file; `undefined` when it cannot be parsed. `outline` then has what could be
+   * read.
+   */
   readonly value: unknown
   readonly outline: unknown
   /** The sources that the destination may use; `undefined` means all. */
@@ -83,9 +86,8 @@ export function resolveFileName(config: string, name: string): string {
 }
 
 /**
- * Reads the configuration file and the `destinationsFrom` files. `known` has the paths that the
- * last successful load read, and the files whose destinations it used. If a directory in `known`
- * cannot be listed now, the destinations from its last listing stay in use (`unlisted`).
+ * Reads the configuration file and its `destinationsFrom` files. `known` has the paths of the last
+ * successful load: if a known directory cannot be listed now, its destinations stay in use.
  */
 export async function readConfigFiles(
   snapshot: ConfigSnapshot,
@@ -115,9 +117,8 @@ export async function readConfigFiles(
     const limitFile = limitTokens()
     for (const [position, name] of listed.names.entries()) {
       const file = join(directory, name)
-      // Of the files beyond `maxFiles`, only the first and those in `known` are reported: 100,000
-      // reports would block the process for seconds. The last valid destinations of files in
-      // `known` stay in use.
+      // Beyond `maxFiles`, keep only the first file, so that it is reported, and the files in
+      // `known`: 100,000 reports would block the process for seconds.
       if (position > maxFiles && !known.has(file)) continue
       const prefix = ['destinations', own.length + files.length]
       const from = { within: directory, countToken: limitFile() }
@@ -146,7 +147,8 @@ async function readDocument(
   if (content.kind === 'read')
     return 'env' in from ? readYaml(content.text, from.env) : readYaml(content.text, undefined, from.countToken)
   const { message } = content
-  // The hint for a missing file is about names in the configuration, which does not name this file.
+  // These two hints are about names in the configuration, but the configuration does not name this
+  // file.
   const hint = [missingFileHint, missingNestedFileHint].includes(content.hint)
     ? 'create it, or correct its name'
     : content.hint

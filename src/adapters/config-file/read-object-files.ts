@@ -33,10 +33,8 @@ interface Given {
 }
 
 /**
- * Reads the objects of a file, or of all `.yaml`, `.yml` and `.json` files of a directory. A file
- * has one object, a list of objects, or several YAML documents. Environment variables are replaced.
- * Secret files are relative to the directory of the object's file. All problems are reported
- * together.
+ * Reads the objects of a file, or of all `.yaml`, `.yml` and `.json` files of a directory. Relative
+ * names of secret files are resolved in the directory of the object's file.
  */
 export async function readObjectFiles({ kind, path, env, stdin }: Given): Promise<ObjectFiles> {
   const snapshot = createConfigSnapshot()
@@ -136,9 +134,8 @@ function located(
 }
 
 /**
- * Returns the place of a problem, whose path begins with the list and the index of the object.
- * Returns an empty list for a value that could not be read, so that it is not also reported as
- * missing.
+ * Locates a problem. Returns an empty list if the value could not be read, because another problem
+ * already reports this.
  */
 function locatedUnlessKnown(problem: SettingsProblem, entries: readonly Entry[]): readonly LocatedProblem[] {
   const [, index, ...path] = problem.path

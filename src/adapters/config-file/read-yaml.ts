@@ -37,7 +37,7 @@ export interface ConfigDocument {
   readonly value: unknown
   /**
    * Only for a document that cannot be parsed: the strings and lists of strings in its outermost
-   * mapping.
+   * mapping, for example the id of a destination.
    */
   readonly outline?: unknown
   readonly problems: readonly DocumentProblem[]

@@ -17,16 +17,15 @@ export interface Reduced {
 }
 
 /**
- * Removes unusable `destinationsFrom` files, and adds a stand-in for the destination of each:
- * - its last valid destination in this process, also if its directory cannot be listed;
- * - otherwise, if the id in the file can be read, a placeholder, whose messages wait in retry
- *   topics;
- * - otherwise nothing.
+ * Replaces each unusable `destinationsFrom` file by a stand-in:
+ * - its last valid destination;
+ * - otherwise, if its id can be read, a placeholder, whose messages wait.
  *
- * An audience, the canary or the notices may still name an id without a destination, which
- * validation would refuse. The id then gets a placeholder too, except with a config topic, because
- * the destination may be in this topic. The named ids are read from `wellFormed`, because in
- * `configFiles.input` a list from an environment variable is still one text.
+ * If an audience, `canary` or `notices` names an id that no destination has, the id gets a
+ * placeholder too. With a config topic it does not, because the topic may have the destination.
+ *
+ * The named ids are read from `wellFormed`: in `input`, a list that an environment variable has set
+ * is still one unparsed text.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -50,7 +49,8 @@ export function withoutFiles(
   }
   const bad = parts.filter(({ file }) => unusable.has(file))
   const badByFile = new Map(bad.map(part => [part.file, part]))
-  // Add last valid destinations first, so that no placeholder with the same id replaces one.
+  // Add last valid destinations before placeholders, so that no placeholder takes the id of a last
+  // valid destination.
   for (const [file, destination] of lastGood) {
     const from = badByFile.get(file) ?? unlistedOf(file, configFiles)
     if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
@@ -61,16 +61,15 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // An id in `missing` is named in the configuration, but no file with this id was found, so it
-  // counts as one more excluded file. If the id of an unusable file cannot be read (`unnamed`),
-  // this file may be the missing one, and `bad` already counts it.
+  // An id in `missing` counts as an excluded file, unless it may belong to an unusable file whose
+  // id cannot be read (`unnamed`).
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
 /**
- * Reports each usable file whose id belongs to a file in another directory that is unusable or
- * unreadable now. The last valid destination of that file stays in use and keeps the id.
+ * Reports each usable file whose id belongs to an unusable or unlisted file in another directory.
+ * The last valid destination of this other file keeps the id.
  */
 export function takenIds(
   configFiles: ConfigFiles,
@@ -101,8 +100,8 @@ function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, inp
 }
 
 /**
- * A placeholder for the destination of an unusable file, with its id and permitted sources. Its
- * messages wait in retry topics. `undefined` when the id cannot be read.
+ * A placeholder with the id and the permitted sources of the destination in an unusable file.
+ * Messages of the placeholder wait in retry topics. `undefined` when the id cannot be read.
  */
 function held(part: DestinationFile, input: unknown): Destination | undefined {
   const from = part.value ?? part.outline

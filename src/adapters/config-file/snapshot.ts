@@ -32,8 +32,8 @@ export interface ConfigSnapshot {
    */
   readonly digests: ReadonlyMap<string, string>
   /**
-   * Whether a file or directory counted as unreadable because it had changed since an earlier
-   * snapshot.
+   * Whether a file or directory counted as unreadable only because it has changed since the
+   * previous snapshot.
    */
   isPartial(): boolean
 }
@@ -47,8 +47,8 @@ const maxFileBytes = 8 * 1_048_576
 const maxNestedFileBytes = 262_144
 
 /**
- * Creates a snapshot. A file or directory that is new or has changed since `previous`, the digests
- * of an earlier snapshot, counts as unreadable. Its new digest is kept for the next snapshot.
+ * Creates a snapshot. `previous` has the digests of an earlier snapshot. A file or directory that
+ * is new or has changed since then may be incomplete, so it counts as unreadable.
  */
 export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): ConfigSnapshot {
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
@@ -70,8 +70,8 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
   return {
     async text(path, within) {
       const content = await read(path, () => readText(path, within), within)
-      // The configuration file, which is read first, has changed, so no other file is read. Copy
-      // the digests of the other files, so that they do not count as new in the next snapshot.
+      // The configuration file has changed, so no other file is read. Copy the other digests, so
+      // that the next snapshot knows these files.
       if (content === changed && seen.size === 1)
         for (const [key, digest] of previous ?? []) if (!digests.has(key)) digests.set(key, digest)
       return content
@@ -83,9 +83,8 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
         return found
       })
       if (content !== changed) return content
-      // This snapshot does not use the files of a changed directory. Without their digests, the
-      // next snapshot would treat them as changed again. So compute them, and copy the digests of
-      // the secrets that the files name.
+      // This snapshot does not use a changed directory's files. Keep their digests, and those of
+      // their secrets: otherwise the next snapshot treats them as changed.
       const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
       const isListed = (file: string): boolean =>
         names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))
@@ -177,7 +176,8 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
 }
 
 /**
- * Limits reading one file or directory. An unavailable network disk blocks the read and its thread.
+ * Maximum time, in ms, to read a file or directory. An unavailable network disk blocks the read and
+ * its thread.
  */
 const timeLimitMs = 5_000
 
@@ -187,9 +187,8 @@ const timeLimitMs = 5_000
  */
 const maxBlockingReads = 3
 /**
- * The paths of the reads that still block a thread after the time limit; for a read in a
- * `destinationsFrom` directory, the path of the directory. No other read at the same path begins,
- * so the disk of one team blocks only one thread.
+ * Paths (or `destinationsFrom` directories) whose reads still block a thread after the time limit.
+ * No other read begins there.
  */
 const blocking = new Set<string>()
 

@@ -17,33 +17,22 @@ export interface ConfigWatch {
 }
 
 /**
- * Minimum time between two checks. A check of thousands of files takes some tenths of a second. So
- * the watch waits `pausePerCheck` times the duration of the last check, but at most `maxIntervals`
- * intervals.
- *
- * A second check, one interval after the first that finds a change, applies the change. So a change
- * takes effect after at most four intervals plus two checks.
+ * To limit the load, the watch waits `pausePerCheck` times the duration of the last check, but at
+ * most `maxIntervals` intervals.
  */
 const defaultInterval = durationMs(1_000)
 const pausePerCheck = 10
 const maxIntervals = 3
 
 /**
- * Number of consecutive checks that find changes, after which the watch applies single files. Until
- * then, it applies changes only when two consecutive checks find the same content in all files, so
- * a file that changes all the time would block all changes. From then on, it applies each file that
- * was the same in the last two checks, and treats the rest as unreadable, until a check finds no
- * change.
+ * After this number of consecutive checks that find changes, the watch applies the stable files: a
+ * file that always changes would otherwise block all changes.
  */
 const maxChangedChecks = 3
 
 /**
- * Applies changes of the configuration files to the settings that do not need a restart.
- *
- * Each check compares the contents of the files, which works on every mount, and for replacement in
- * place, by rename, and by the symlink of a ConfigMap. New content is applied only when the next
- * check reads it again, because a half-written list of destinations may be valid YAML. See
- * `maxChangedChecks` for files that change all the time.
+ * Applies changed configuration files while the process runs, but only when two checks read the
+ * same content: half-written YAML may be valid.
  */
 export function watchConfigFile(watch: {
   readonly path: string
@@ -55,8 +44,8 @@ export function watchConfigFile(watch: {
   /** The services whose referenced files, for example secrets, are read. Default: all services. */
   readonly services?: ReadonlySet<ServiceName>
   /**
-   * Called when a setting changes, also one that needs a restart. `settings` has the new live
-   * settings. Its other settings have the values from the start of the process.
+   * Called when a setting changes, even a setting that needs a restart. In `settings`, only the
+   * settings that need no restart have new values.
    */
   onChange(settings: Settings, change: SettingsChange): void
   /**
@@ -69,9 +58,8 @@ export function watchConfigFile(watch: {
    */
   onExcluded?(problems: readonly Problem[]): void
   /**
-   * Called once for each new invalid content. The last valid settings stay in use. `stack` is given
-   * if the cause is a bug. It lacks the message of the error, which may contain text of the
-   * configuration.
+   * Called once for each new invalid content. `stack` is given for a bug, without the error's
+   * message, which may contain configuration text.
    */
   onRefused(problems: readonly Problem[], stack?: string): void
   readonly clock: Clock
@@ -89,8 +77,8 @@ export function watchConfigFile(watch: {
   /** Consecutive checks, including the last one, that found changed files. */
   let changedChecks = 0
   /**
-   * Whether the next check decides on a change or a problem that the last check found. The next
-   * check then begins after `interval`, without a longer pause.
+   * Whether the next check must confirm a change or a problem that the last check found. The pause
+   * before the next check is then `interval`, not longer.
    */
   let isPending = false
 
@@ -105,9 +93,8 @@ export function watchConfigFile(watch: {
       handle(seen.result)
     } catch (error) {
       changedChecks = 0
-      // If the load has failed, `seen` still has the previous load. If the files get the content of
-      // that load again, the result must be handled again: `onAccepted` or `onRefused` shows that
-      // the error is gone.
+      // If the load failed, `seen` has the result for the previous content. When the files return
+      // to this content, the result is handled again, which reports that the error is gone.
       seen.handled = isLoaded
       reportBug(error)
     }
@@ -124,8 +111,8 @@ export function watchConfigFile(watch: {
   }
 
   /**
-   * Reports an unexpected error like an invalid file. The content of one team's file may trigger a
-   * bug in Hookline, which must not end the processes that all teams use.
+   * Reports an unexpected error (a bug) as a problem of the configuration file, and lets the
+   * process continue: one team's file may trigger the bug, but all teams use the process.
    */
   function reportBug(error: unknown): void {
     if (!isBugReported) watch.onRefused([problemOfBug(path)], framesOf(error))
@@ -199,10 +186,9 @@ function repeatChecks({
 }
 
 /**
- * Returns a function that selects the problems to report. In a partial result, files that have
- * changed since the last check count as unreadable, and the next check applies them if they do not
- * change again. So a problem of a partial result is reported only if the previous result had it
- * too, and only once. `isIncomplete`: a problem waits for the next result.
+ * Creates a filter of problems. A partial result counts changed files as unreadable. Of its
+ * problems, the filter returns only those that the previous result had too, and not repeatedly.
+ * `isIncomplete`: a problem is not reported yet.
  */
 function createProblemFilter() {
   let lastProblems: readonly string[] = []

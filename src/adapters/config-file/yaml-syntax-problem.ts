@@ -23,7 +23,9 @@ function syntaxText({ code, message }: YAMLError): string {
   return `is not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`
 }
 
-/** Replacements for messages that quote YAML text in their middle. */
+/**
+ * These texts replace parser messages from which `syntaxText` cannot remove the quoted YAML text.
+ */
 const ownTexts: Partial<Record<YAMLError['code'], string>> = {
   BAD_DIRECTIVE: 'a directive (a line that begins with %) cannot be used here',
   TAG_RESOLVE_FAILED: 'a tag (!…) cannot be used here',
@@ -52,9 +54,8 @@ function syntaxHint({ code }: YAMLError, line: string): string {
 }
 
 /**
- * The path of the last key or list element that starts at or before an offset. After a syntax
- * error, the parser may read values as keys, and a value may be a secret. So the path ends before
- * an unknown key.
+ * The path of the last key or element that starts at or before an offset. Ends before an unknown
+ * key, which may be a secret.
  */
 export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
   const path: (string | number)[] = []

@@ -22,8 +22,8 @@ interface PlainValue {
   readonly problems: readonly OffsetProblem[]
   readonly substituted: readonly SubstitutedVariable[]
   /**
-   * The offsets of key and value by path. For an element of a list, `key` is the offset of the
-   * element.
+   * The offsets of each key and its value, by path. For an element of a list, `key` is the offset
+   * of the element.
    */
   readonly offsets: ReadonlyMap<string, { readonly key: number; readonly value: number }>
 }

@@ -4,8 +4,7 @@ import { type Switch, switches } from '../../core/operator/objects-api.ts'
 export interface IngestPath {
   readonly path: string
   /**
-   * The type of the one message in the body; a `type` in the message is ignored. `undefined` for a
-   * batch.
+   * The type of the single message in the body, which the path decides. `undefined` for a batch.
    */
   readonly type: CallType | undefined
   readonly usedBy: string

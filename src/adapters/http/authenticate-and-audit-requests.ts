@@ -36,7 +36,9 @@ export type Handler = (asked: Asked) => Promise<Handled>
 export interface GuardDeps extends Pick<HttpServer, 'send' | 'fail'> {
   readonly takeTraced: RunInSpan
   readonly clock: Pick<Clock, 'id'>
-  /** If the operator API is off on this listener: the error response of all its routes. */
+  /**
+   * An `HttpResponse` if the operator API is off on this listener: the response of all its routes.
+   */
   readonly operator: OperatorGate | HttpResponse
 }
 
@@ -57,9 +59,8 @@ export type Guard = (
 ) => (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
- * Creates the function that wraps the handlers of operator routes. A handler runs only after the
- * operator key or the session was checked. Each change writes one line to the audit log, even a
- * forbidden one.
+ * Creates a guard, which calls a handler only after it has checked the operator key or session.
+ * Each change, even a forbidden one, writes one line to the audit log.
  */
 export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
   async function admitted(

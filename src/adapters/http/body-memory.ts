@@ -27,15 +27,14 @@ export function createReservation(api: Pick<TrackingApi, 'reserve' | 'release'>)
 }
 
 /**
- * The memory for the chunks of a body. `canEverHold`: whether `take` could succeed if no other
- * request held memory. Without `canEverHold`, a failed `take` always means that other requests use
- * the memory.
+ * The memory for the chunks of a body. `canEverHold`: whether the body could get the memory if no
+ * other request held any; if absent, every body could.
  */
 export type ChunkMemory = Pick<BodyMemory, 'take'> & Partial<Pick<BodyMemory, 'canEverHold'>>
 
 /**
- * Whether a chunk is kept. `too_large`: the body exceeds its limit. `no_memory`: other requests use
- * the memory now. `never_fits`: the body needs more memory than one request may use.
+ * `too_large`: the body exceeds its limit. `no_memory`: other requests use the memory now.
+ * `never_fits`: one request may not use as much memory.
  */
 type StoreResult = 'kept' | 'too_large' | 'no_memory' | 'never_fits'
 
@@ -48,20 +47,19 @@ interface StoreOptions {
 }
 
 /**
- * Growth factor of the capacity. Above `firstBytes`, the capacity exceeds the bytes that have
- * arrived by at most 25 %, and even a large body has at most a few dozen parts.
+ * Growth factor of the capacity. Above `firstBytes`, the capacity is at most 1.25 times the bytes
+ * that have arrived, and even a large body has at most a few dozen parts.
  */
 const growth = 1.25
 /**
- * Bytes of the first part, unless the first chunk is larger or Content-Length is smaller. A larger
- * Content-Length must not allocate memory in advance.
+ * Bytes of the first part, unless the first chunk is larger or Content-Length is smaller. A large
+ * Content-Length must not allocate memory before the body arrives.
  */
 const firstBytes = 16_384
 
 /**
- * Collects the chunks of a body in parts that are allocated as the body grows. The chunks are not
- * kept, because a body in chunks of one byte would take a hundred times its size. One growing
- * buffer would leave garbage of four times the size of the body.
+ * Collects a body in parts. Keeping chunks of one byte would take a hundred times the size of the
+ * body, and one growing buffer would leave garbage.
  */
 export class BodyBuffer {
   readonly #options: StoreOptions
@@ -125,14 +123,13 @@ export class BodyBuffer {
   }
 
   /**
-   * Frees the memory without waiting for garbage collection. V8 starts a collection by the size of
-   * its own heap, and most buffers are outside of this heap, so buffers of aborted bodies could
-   * exceed the memory budget several times.
+   * Frees the memory of the body. Does not wait for garbage collection: V8 starts it when its own
+   * heap grows, but most buffers are outside of this heap.
    */
   free(): void {
     for (const part of this.#parts.splice(0)) {
-      // A buffer that shares its memory must not be freed. The result of `Buffer.concat` can be in
-      // Node's pool for small buffers.
+      // A buffer that shares its memory with others must not be freed. The result of
+      // `Buffer.concat` can be in Node's pool for small buffers.
       const isAlone = part.length === part.buffer.byteLength
       if (isAlone && part !== this.#piece) (part.buffer as ArrayBuffer).transfer(0)
     }

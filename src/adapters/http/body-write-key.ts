@@ -28,8 +28,8 @@ interface Deps {
  */
 const searchedBytes = 65_536
 /**
- * Maximum bytes of a body without a write key in its first `searchedBytes`: about twice the 512,000
- * bytes that SDKs send at most. Their write key often follows the batch.
+ * Maximum bytes of a body without a write key in its first `searchedBytes`. SDKs often put the
+ * write key after the batch, and send at most 512,000 bytes.
  */
 const maxKeylessBytes = 1_048_576
 

@@ -3,9 +3,8 @@ import type { Socket } from 'node:net'
 import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
- * The address by which limits identify a client: the last one in the proxy's header, because a
- * client can forge the earlier ones. Without a valid address in the header, that of the socket. An
- * IPv6 address is reduced to its /64 network.
+ * The address of the client: the last one in the proxy's header (a client can forge earlier ones),
+ * otherwise that of the socket. IPv6 addresses are reduced to /64.
  */
 export function clientAddressOf({ headers, socket }: IncomingMessage, header: string | undefined): string {
   const values = header === undefined ? undefined : headers[header.toLowerCase()]
@@ -13,7 +12,7 @@ export function clientAddressOf({ headers, socket }: IncomingMessage, header: st
   return clientNetworkOf(withoutPort(last)) ?? socketAddressOf(socket)
 }
 
-/** The address by which limits identify a client without a proxy. */
+/** The address by which limits identify a client that connects without a proxy. */
 export const socketAddressOf = ({ remoteAddress }: Socket): string => clientNetworkOf(remoteAddress ?? '') ?? 'unknown'
 
 /**

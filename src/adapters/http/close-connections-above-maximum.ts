@@ -24,17 +24,15 @@ export function limitConnections(
 }
 
 /**
- * Protects a connection from being closed in favour of a new one while the server processes a
- * request. The protection begins when the whole request has arrived and all earlier responses were
- * sent. It ends when the whole response was handed to the socket. So a client that sends slowly, or
- * does not read its responses, gets no protection.
+ * Protects a connection from being closed for a new one, but only from the complete request to the
+ * complete response, so that slow clients get no protection.
  */
 export function protectRequests(server: Server, limiter: ConnectionLimiter<Socket>): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket, headers } = request
     const protect = (): void => {
-      // The response to a refused request may be complete before its body is read. The connection
-      // then needs no protection.
+      // The response to a refused request may be complete before the body of the request is read.
+      // The connection then needs no protection.
       if (response.writableEnded) return
       // Node sets the socket of a response when the responses before it were sent.
       if (response.socket === null) return void response.once('socket', protect)

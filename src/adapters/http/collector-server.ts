@@ -22,7 +22,10 @@ interface Deps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'collectorAnswers' | 'collectorBodiesRefused'>
-  /** The header with the client's address. Default: the address of the connection. */
+  /**
+   * The header in which a proxy sends the client's address. `undefined`: the address of the
+   * connection is used.
+   */
   readonly clientAddressHeader?: string | undefined
   readonly limits?: Partial<HttpLimits>
   readonly tracer?: Tracer | undefined
@@ -41,8 +44,8 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   const limits = { ...defaultLimits, ...deps.limits }
   const onAnswer = ({ code }: HttpResponse): void => metrics.collectorAnswers.inc({ code })
   const onRefused = (cause: 'connections' | 'address' | 'slow'): void => metrics.collectorBodiesRefused.inc({ cause })
-  // Behind a proxy, all connections have its address. `limits.connectionsPerAddress` then limits
-  // the requests in progress of each client instead of the connections.
+  // Behind a proxy, all connections have the proxy's address. `limits.connectionsPerAddress` then
+  // limits the requests in progress of each client instead of the connections.
   const connectionsPerAddress = clientAddressHeader === undefined ? limits.connectionsPerAddress : limits.connections
   const server = createHttpServer({
     ...deps,
@@ -83,7 +86,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   return { start, stop }
 }
 
-/** Browser and mobile SDKs fetch these settings first, and send nothing without them. */
+/** The settings that browser and mobile SDKs fetch first. Without them, these SDKs send nothing. */
 const settingsFor = (apiKey: string): HttpResponse => ok(JSON.stringify({ integrations: { 'Segment.io': { apiKey } } }))
 
 const unknownKey = (): HttpResponse =>

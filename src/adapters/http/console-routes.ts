@@ -34,9 +34,8 @@ export const consoleHeaders: Readonly<Record<string, string>> = {
 }
 
 /**
- * Adds the routes of the console. Files under `/console/assets/` have a hash of their content in
- * the name. Every other path under `/console/` gets the same HTML page. `/` redirects to the
- * console.
+ * Adds the routes of the console: files under `/console/assets/`, whose names contain a hash, and
+ * one HTML page for all other paths under `/console/`.
  */
 export function addConsoleRoutes({ app, connections, send, fail, directory }: Deps): void {
   app.get('/', (request, reply) => send(request, reply, toConsole))
@@ -65,9 +64,8 @@ export function addConsoleRoutes({ app, connections, send, fail, directory }: De
       const shared = { preCompressed: true, acceptRanges: false, dotfiles: 'deny' } as const
       const options = { ...shared, prefix: '/assets/', index: false, immutable: true, maxAge: '1y' } as const
       await console.register(fastifyStatic, { ...options, root: `${directory}/assets` })
-      // No ETag and no Last-Modified: both come from the size and the modification time of a file.
-      // All files of an npm package have the same modification time, so different versions could
-      // match.
+      // No ETag and no Last-Modified: all files of an npm package have the same modification time,
+      // so two versions could have the same ETag.
       const uncached = { ...shared, cacheControl: false, etag: false, lastModified: false }
       const sendPage = (_request: FastifyRequest, reply: FastifyReply) =>
         reply.header('cache-control', 'no-cache').sendFile('index.html', directory, uncached)

@@ -13,9 +13,9 @@ const headerListPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+
 const longestHeaderList = 1_024
 
 /**
- * The headers that allow a page to read the response. Every origin is allowed, because a write key
- * in a browser is not a secret, and the API uses no cookies. The response repeats the origin,
- * because `sendBeacon` sends credentials, and browsers then refuse `*`.
+ * Returns the CORS headers. Every origin is allowed, because write keys are public in browsers and
+ * the API uses no cookies. `sendBeacon` sends credentials: browsers then refuse `*`, so the header
+ * repeats the origin.
  */
 export function crossOrigin({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
   if (origin === undefined || !originPattern.test(origin)) return {}
@@ -43,8 +43,8 @@ export function preflight(headers: IncomingHttpHeaders, methods: string): Readon
 }
 
 /**
- * Allows the headers of SDKs and all that the preflight requests: no request header can do harm in
- * this API.
+ * Allows the headers of SDKs and all headers that the preflight names, because no request header
+ * can do harm in this API.
  */
 function allowedHeaders(asked: string | undefined): string {
   const isList = asked !== undefined && asked.length <= longestHeaderList && headerListPattern.test(asked)

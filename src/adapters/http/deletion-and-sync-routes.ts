@@ -35,8 +35,8 @@ export interface GuardedOperatorApi extends OperatorGate {
 }
 
 /**
- * Adds the routes for deletions and audiences. Without a valid key, no body is read, and no
- * response shows what exists.
+ * Adds the routes for deletions and audiences. Without a valid operator key, no body is read, and
+ * no response shows which objects exist.
  */
 export function addDeletionAndSyncRoutes({ operator, ...deps }: Deps): void {
   const { app } = deps
@@ -75,10 +75,7 @@ const apiIsOff = problem(
   'The operator API is not available at this address: use the address in operator.listen. Hookline serves the API there if operator.keys has a key.',
 )
 
-/**
- * Maximum number of concurrent syncs. Each holds up to 8 MiB of unacknowledged records. An upload
- * may take hours, so syncs do not use the memory for request bodies.
- */
+/** Maximum number of concurrent syncs. Each holds up to 8 MiB of unacknowledged records. */
 const maxSyncs = 3
 
 interface OperatorAsked extends Asked {
@@ -167,8 +164,8 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
 }
 
 /**
- * Parses the query of a sync. Unknown parameters are an error, because with an ignored misspelt
- * `mode=partial` the list would count as the list of all members.
+ * Parses the query of a sync. Unknown parameters are an error: if a misspelt `mode` were ignored, a
+ * partial list would count as the list of all members.
  */
 function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' | 'allowEmpty'> | HttpResponse {
   const { mode: asked = 'full', allowEmpty = 'false', ...others } = query
@@ -181,7 +178,10 @@ function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' |
   return { mode, allowEmpty: allowEmpty === 'true' }
 }
 
-/** Programs that send forms change the list: `curl -d` removes the line breaks of a file. */
+/**
+ * The refusal of a form. Programs that send forms change the list: `curl -d` removes the line
+ * breaks of a file.
+ */
 const isForm = problem(
   'invalid_body',
   "The Content-Type is that of a form: send the list itself as the body, with another Content-Type or none (curl: '-T FILE' and not '-d' or '-F').",

@@ -34,7 +34,7 @@ export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
       if (body.kind === 'refused') return { answer: body.answer }
       const job = await api.create({ kind, body: body.value, by: key.name, idempotencyKey })
       if (job.kind === 'refused') return { answer: objectProblem(job) }
-      // An operator can read the other fields of the job with `GET`.
+      // The audit log has only these fields, because `GET` returns the whole job.
       return {
         answer: acceptedForProcessing(viewFor(key, job)),
         change: { id: job.id, destination: destinationOf(job) },

@@ -43,9 +43,8 @@ export interface HttpServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
   /**
-   * Stops gracefully. During `limits.lastCall`, new connections are still accepted, and each
-   * connection may send one more request. When `limits.drain` has passed since the call, requests
-   * without a response are aborted. Resolves when all connections are closed.
+   * Stops gracefully: accepts new requests during `limits.lastCall`, and aborts requests after
+   * `limits.drain`. Resolves when all connections are closed.
    */
   stop(): Promise<void>
 }
@@ -82,7 +81,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   app.options('*', (request, reply) => send(request, reply, answerToOptions(request.raw, deps)))
   app.setNotFoundHandler((request, reply) => send(request, reply, answerToUnknown(request.raw, deps)))
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    // fastify also throws this error for a request method that it does not support.
+    // fastify throws this error for a request method that it does not support.
     if (error.code === 'FST_ERR_NOT_FOUND') send(request, reply, answerToUnknown(request.raw, deps))
     else fail(request, reply, error)
   })
@@ -139,8 +138,8 @@ function createApp(
 }
 
 /**
- * Listens also on the other addresses of `localhost`, because some clients try IPv4 first and
- * others IPv6. Skips an address that is not available.
+ * Listens on the addresses of `localhost` on which `app` does not listen yet, because some clients
+ * try IPv4 first and others IPv6. Skips an address that is not available.
  */
 async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: Logger): Promise<readonly Server[]> {
   const { address: taken, port } = app.server.address() as AddressInfo

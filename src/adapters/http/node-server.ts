@@ -3,8 +3,8 @@ import { paceParsing } from './paced-http-parsing.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 /**
- * Creates a Node HTTP server with these limits, except those of connections. Invalid HTTP and
- * timeouts emit `clientError`.
+ * Creates a Node HTTP server with these limits. The caller must limit the number of connections.
+ * Invalid HTTP and timeouts emit `clientError`.
  */
 export function createNodeServer(handler: RequestListener, limits: HttpLimits): Server {
   const server = createServer(

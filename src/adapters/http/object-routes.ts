@@ -33,8 +33,8 @@ const paths = {
 } as const
 
 /**
- * Adds the routes for destinations, sources, changes and status. The method or the path names a
- * change in the audit log, for example `patch_destination` or `rotate_secret`.
+ * Adds the routes for destinations, sources, changes and status. The audit log shows a change by
+ * its name, for example `patch_destination` or `rotate_secret`.
  */
 export function addObjectRoutes({ guard, app, ...deps }: Deps): void {
   const handlers = { ...createObjectHandlers(deps), ...createChangeHandlers(deps) }

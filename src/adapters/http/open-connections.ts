@@ -20,7 +20,7 @@ export interface Connection {
 }
 
 interface State extends Connection {
-  /** Monotonic milliseconds from which a response closes the connection. */
+  /** From this monotonic time, in ms, the next response closes the connection. */
   readonly closesFrom: number
   /** Requests whose head has arrived and whose response is not completely sent. */
   requestsInProgress: number
@@ -41,7 +41,7 @@ export interface Connections {
   /** Tracks the connections of a server. Call it before the server listens. */
   follow(server: Server): void
   of(request: IncomingMessage): Connection
-  /** If the connection of the request is closed, `of` and `staysAfter` throw. */
+  /** If it returns false, `of` and `staysAfter` throw. */
   isOpen(request: IncomingMessage): boolean
   /**
    * Calls `callback` once, when the response is written completely or the connection closes. The
@@ -54,9 +54,8 @@ export interface Connections {
    */
   staysAfter(request: IncomingMessage): boolean
   /**
-   * Closes each connection after its next response. During `limits.lastCall`, new connections are
-   * accepted; afterwards they are closed. Resolves when all requests that have arrived are parsed,
-   * or immediately if the server never had a connection.
+   * Closes each connection after its next response. Accepts new connections only during
+   * `limits.lastCall`. Resolves when all requests that have arrived are parsed.
    */
   closeAfterNextResponse(): Promise<void>
   /** Closes connections without a request in progress and without unparsed data. */
@@ -70,10 +69,7 @@ interface Deps {
   readonly onAnswer: (answer: HttpResponse) => void
 }
 
-/**
- * Tracks the connections of servers. Also responds to invalid HTTP and slow requests, in the form
- * of all other errors.
- */
+/** Tracks the connections of servers, and responds to invalid HTTP and slow requests. */
 export function createConnections({ limits, clock, onAnswer }: Deps): Connections {
   const states = new Map<Socket, State>()
   let phase: 'unused' | 'open' | 'leaving' | 'closed' = 'unused'
@@ -95,14 +91,13 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       // The parser reports the error again with each further chunk. The first report has set
       // `isLast`.
       if (state === undefined || state.isLast) return
-      // Ignored, because the reader of a long body checks its progress. Node reports this timeout
-      // only once per request.
+      // The timeout is ignored, because the reader of a long body checks its progress. Node reports
+      // this timeout only once per request.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      // The body will never be complete. If invalid data arrived together with the head, the
-      // handler may not read the body yet. `setImmediate` lets the handler start first. Otherwise,
-      // `breakOff` would close the connection without a response.
+      // The body will never be complete. `setImmediate` lets the handler start reading it first:
+      // otherwise, `breakOff` would close the connection without a response.
       else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
       // While requests are in progress, the error gets no response. Their next response closes the
       // connection (`isLast`).
@@ -125,8 +120,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 
   function refuse(socket: Socket, error: ParserError): void {
-    // Browsers open connections in advance. A connection without a request gets no 408 at the
-    // timeout.
+    // Browsers open connections in advance. If a client has sent nothing, close the connection
+    // without a response.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) socket.destroy()
     else farewell(socket, answerTo(error, limits))
   }
@@ -219,8 +214,8 @@ function waitForResponse({ onClosed }: State, response: ServerResponse, callback
   const once = (): void => {
     if (onClosed.delete(once)) callback()
   }
-  // When a connection closes, older versions of Node emit no `close` for a response that waits
-  // behind another one (Node 24.21 does). `onClosed` covers this case.
+  // When a connection closes, some Node versions before 24.21 emit no `close` for a response that
+  // waits behind another one. `onClosed` covers this case.
   onClosed.add(once)
   response.once('close', once)
 }

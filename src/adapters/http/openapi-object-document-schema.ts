@@ -2,9 +2,8 @@ import { z } from 'zod'
 import type { Schema } from './openapi-basic-schemas.ts'
 
 /**
- * The schema of the JSON document of a destination or source: that of its entry in the
- * configuration file, without the keys that name files. `id` is optional, because the path of the
- * request has it.
+ * The schema of an entry in the configuration file, without the keys that name files. `id` is
+ * optional, because the request's path has it.
  */
 export function documentSchema(entry: z.ZodType): Schema {
   const { $schema: _, ...schema } = z.toJSONSchema(entry, { io: 'input', target: 'draft-2020-12' })

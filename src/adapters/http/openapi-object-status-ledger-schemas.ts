@@ -80,7 +80,7 @@ const audience = closed(
   ['lastSync'],
 )
 
-/** A row of the ledger. `named` identifies the row; empty for the totals. */
+/** A row of the ledger. `named`: the properties that identify the row; empty for the totals. */
 const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
   closed(
     {

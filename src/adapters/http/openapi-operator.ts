@@ -18,7 +18,10 @@ import {
 import { sessionPaths } from './openapi-session.ts'
 import { operatorSchemas, schemas, signingKeys } from './openapi-tracking-deletion-sync-schemas.ts'
 
-/* The paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their JSON bodies. */
+/*
+ * This file describes the paths of the operator API in OpenAPI 3.1. `operatorSchemas` describes the
+ * JSON bodies.
+ */
 
 const syncParameters = [
   {
@@ -42,7 +45,10 @@ const line = {
     'One user in one of these forms: a JSON object with the keys `userId` and `value`, only the user id as a JSON string or number, or only the user id as plain text. A user without a value is added to the audience. A computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. The values are then in the column `value`, which the list of a computed trait must have. An empty value adds the user to an audience, or removes the computed trait from the user.',
 }
 
-/** The body of a sync. Its format is detected from the content, because Content-Type is ignored. */
+/**
+ * The request body of a sync. Hookline ignores Content-Type, and detects the format from the
+ * content.
+ */
 const memberList = {
   required: true,
   description: 'One user per line, in UTF-8, plain or gzip; at most 32,768 bytes per line.',
@@ -158,7 +164,8 @@ const publicKeys = {
 }
 
 /**
- * The OpenAPI document of the operator API on its own listener, from the same tables as its routes.
+ * Returns the OpenAPI document of the operator API. Its paths come from the same tables as the
+ * routes.
  */
 export function operatorDocument(): object {
   return {

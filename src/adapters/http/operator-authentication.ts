@@ -11,13 +11,13 @@ interface Deps {
   /** Called for each request, because keys change at runtime. */
   readonly findKey: () => FindOperatorKey
   /**
-   * Called for each request, because a reload of the configuration replaces the sessions.
-   * `undefined` when the listener has none.
+   * Returns the current sessions. Called for each request, because a reload of the configuration
+   * replaces them. `undefined`: the listener has no sessions.
    */
   readonly sessions?: (() => OperatorSessions) | undefined
   /** Makes a client address wait after wrong keys. `undefined`: addresses never wait. */
   readonly throttle?: FailureThrottle | undefined
-  /** The proxy's header with the address by which `throttle` counts wrong keys. */
+  /** The header in which a proxy sends the client address. */
   readonly clientAddressHeader?: string | undefined
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
 }
@@ -31,8 +31,8 @@ type Authentication =
   | { readonly kind: 'unauthenticated'; readonly answer: HttpResponse }
 
 /**
- * Authenticates a request before its body is read: by operator key, or by the session cookie of the
- * console. The role `read` may send only GET and HEAD requests, except with `isForEveryRole`.
+ * Authenticates a request by operator key or session cookie. The role `read` may send only GET and
+ * HEAD requests, except with `isForEveryRole`.
  */
 export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Authentication
 
@@ -81,7 +81,7 @@ const unauthenticated = (answer: HttpResponse): Authentication => ({ kind: 'unau
 
 const isReading = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD'
 
-/** For an address that has sent too many wrong keys. `retryAfter` is in seconds. */
+/** The response to an address that has sent too many wrong keys. `retryAfter` is in seconds. */
 export const tooManyFailures = (retryAfter: number): HttpResponse =>
   problem('rate_limited', tooManyWrong, { retryAfter })
 
@@ -107,10 +107,10 @@ const noCsrfToken = problem(
   'invalid_csrf_token',
   'The request has no valid CSRF token: send "csrfToken" from the response to GET /v1/session in the header X-CSRF-Token.',
 )
-/** For a request with the session cookie from a page of another origin. */
+/** The response when a page of another origin sends a request with the session cookie. */
 export const otherOrigin = problem(
   'cross_origin',
   'A page with another address (scheme, host or port) sent the request: use the console at the address of this API, or send an operator key. A proxy in front of this API must keep the header Host.',
 )
-/** For a request without a session and without a key. */
+/** The response to a request without a session and without a key. */
 export const notSignedIn = problem('invalid_session', 'There is no session: sign in with POST /v1/session.')

@@ -32,10 +32,7 @@ import { type HttpResponse, inBytes, ok } from './response-codes-and-bodies.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
-/**
- * Lower than the defaults, because operators are few, and their requests are small, except for
- * syncs.
- */
+/** Lower than the defaults, because operators are few, and most of their requests are small. */
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
   connections: 64,
@@ -43,13 +40,13 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // Operators can send new requests again later, so stopping waits only for requests in progress.
+  // Operators can repeat their requests later, so `stop` waits only for requests in progress.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }
 /** Maximum bytes of a body. A deletion of 5,000 users, the maximum, has about 200 KB. */
 const maxBodyBytes = 1_048_576
-/** Memory for request bodies in bytes, without those of syncs. */
+/** Bytes of memory for all request bodies except those of syncs. */
 const memoryBytes = 8 * 1_048_576
 
 interface Deps {
@@ -63,8 +60,8 @@ interface Deps {
   readonly findKey: () => FindOperatorKey
   readonly sessions: () => OperatorSessions
   /**
-   * The proxy's header with the address by which wrong keys are counted. Default: the address of
-   * the connection.
+   * The header in which a proxy sends the client's address. Wrong keys are counted by this address.
+   * `undefined`: by the address of the connection.
    */
   readonly clientAddressHeader?: string | undefined
   readonly publishedKeys: PublishedKeys
@@ -134,13 +131,11 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
 }
 
 /**
- * Receivers may cache the public signing keys for five minutes, so a new key must be published at
- * least five minutes before it signs.
- *
- * The body is built once per object, because it may have megabytes, and clients need no operator
- * key to request it.
+ * Creates a function that returns the response with the published keys. Receivers may cache the
+ * keys for five minutes, so a new key must be published at least five minutes before it signs.
  */
 function createKeysAnswer(): (keys: Awaited<ReturnType<PublishedKeys>>) => HttpResponse {
+  // The body is built once per object: it may have megabytes, and needs no operator key.
   const built = new WeakMap<object, HttpResponse>()
   return keys => {
     const answer = built.get(keys) ?? inBytes(ok(JSON.stringify(keys)))

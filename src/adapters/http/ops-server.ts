@@ -12,14 +12,14 @@ import { defaultLimits, type HttpLimits } from './server-limits.ts'
 interface Deps {
   readonly listen: ListenAddress
   readonly health: () => Health
-  /** In Prometheus' text format, and in OpenMetrics for clients that prefer it. */
+  /**
+   * The metrics in Prometheus' text format. `openMetrics` is for clients that prefer OpenMetrics.
+   */
   readonly metrics: Exposition & { readonly openMetrics: Exposition }
   readonly limits?: Partial<HttpLimits>
 }
 
-/**
- * Lower than the defaults, because monitoring requests are small and come from the same network.
- */
+/** Lower than the defaults, because monitoring requests are small and come from a local network. */
 const opsLimits: HttpLimits = {
   ...defaultLimits,
   headTimeout: durationMs(5_000),
@@ -31,8 +31,8 @@ const opsLimits: HttpLimits = {
 }
 
 /**
- * The server for monitoring: `/metrics`, `/livez` and `/readyz`. With `?verbose`, a probe shows one
- * line per check.
+ * The server for monitoring: `/metrics`, `/livez` and `/readyz`. With `?verbose`, `/livez` and
+ * `/readyz` show one line per check.
  */
 export interface OpsServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
@@ -69,9 +69,8 @@ export function createOpsServer({ listen, health, metrics, ...deps }: Deps): Ops
 }
 
 /**
- * At `max` open connections, each new connection replaces an open one, even one with a request in
- * progress. Otherwise, `max` clients that do not read their responses would make the kubelet's
- * probes fail.
+ * Makes each new connection beyond `max` replace an open one, even one with a request in progress.
+ * Otherwise `max` slow readers would block the kubelet's probes.
  */
 function replaceBeyond(server: Server, max: number): Server {
   limitConnections(server, new ConnectionLimiter(max, max))
@@ -88,8 +87,8 @@ function lineOf({ name, ok, detail }: Check): string {
 }
 
 /**
- * Whether an Accept header prefers OpenMetrics 1.0. The header must name OpenMetrics: a client that
- * accepts anything gets the text format.
+ * Whether an Accept header prefers OpenMetrics 1.0. The header must name OpenMetrics: a wildcard
+ * gets the text format.
  */
 export function prefersOpenMetrics(accept: string | undefined): boolean {
   let openMetrics = 0

@@ -5,22 +5,23 @@ import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
 import { socketAddressOf } from './client-address.ts'
 
 /**
- * Maximum milliseconds for parsing in one iteration of the event loop. Node accepts only one new
- * connection per iteration: with 25 ms, 20 busy connections made new connections wait for up to 11
- * s.
+ * Maximum time of parsing in one iteration of the event loop, in ms. It is low, because Node
+ * accepts only one new connection per iteration.
  */
 const parseMs = 2
 /**
- * Maximum number of requests without a response on all connections of a server. Above it, a
- * connection with an unanswered request parses no further requests. The maximum bounds the work at
- * the end of an outage of Kafka, when all responses are sent together.
+ * Above this number of unanswered requests of all connections, each connection may have only one.
+ * The number is limited, because all responses are sent together when an outage of Kafka ends.
  */
 const maxUnansweredInTotal = 5_000
-/** Maximum number of lines of a body that are parsed together. A chunk has two lines. */
+/**
+ * Maximum number of lines of a body that are parsed together. A chunk of a chunked body has two
+ * lines.
+ */
 const linesPerPiece = 64
 /**
- * Maximum bytes of small data. Small data that arrives after `parseMs` waits only briefly, so its
- * connection does not count towards `maxWaiting`.
+ * A connection with at most this number of bytes for the next iteration does not count towards
+ * `maxWaiting`, because it waits only briefly.
  */
 const smallData = 16_384
 /**
@@ -35,9 +36,9 @@ interface ParseState {
   /** Requests whose response is not completely sent. */
   unanswered: number
   /**
-   * `iteration`: the next iteration of the event loop. `answer`: a response to an earlier request.
-   * `client`: Node has paused the socket, because the client does not read a response, or the
-   * server does not read a body.
+   * What the connection waits for. `iteration`: the next iteration of the event loop. `answer`: the
+   * end of an earlier response. `client`: Node paused the socket, because the client does not read
+   * responses, or the server does not read the body.
    */
   waitsFor: 'iteration' | 'answer' | 'client' | undefined
   continue(): void
@@ -49,18 +50,16 @@ interface ParseState {
 }
 
 /**
- * Parses the data of a server's connections in small pieces. Node itself parses all data that has
- * arrived on a connection in one call: 64 KiB with thousands of pipelined requests or chunks. Some
- * hundred connections of this kind would block the event loop for seconds, and fill the heap.
+ * Parses the data of connections in small pieces. Node itself parses all data of a connection in
+ * one call, which can block the event loop for seconds.
  *
  * - In each iteration of the event loop, one piece of each connection is parsed: up to one request
  *   head, or up to `linesPerPiece` lines of a body.
- * - After `parseMs`, parsing stops until the next iteration. New data waits behind the data that
- *   already waits.
- * - A connection with `maxUnanswered` requests without a response waits. While all connections
- *   together have `maxUnansweredInTotal`, each may have only one.
- * - At most `maxWaiting` connections wait, not counting those that `smallData` exempts. For one
- *   more, a connection of the client address with the most waiting connections is closed.
+ * - After `parseMs`, parsing stops until the next iteration.
+ * - A connection with `maxUnanswered` requests without a response waits. When all connections
+ *   together have `maxUnansweredInTotal`, a connection with one of these requests waits.
+ * - At most `maxWaiting` connections wait, not counting those that `smallData` exempts. If another
+ *   one must wait, a connection of the address with the most waiting connections is closed.
  */
 export function paceParsing(server: Server, maxUnanswered: number): void {
   const states = new WeakMap<Socket, ParseState>()
@@ -139,10 +138,8 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     })
   })
 
-  // Whether the connection must wait. With the maximum number of unanswered requests it must,
-  // unless the body of its latest request is incomplete, because this body must be parsed. The
-  // piece with the end of the body may also have the next head, so `unanswered` can exceed the
-  // maximum by one.
+  // At the maximum of `unanswered`, a connection is full, unless the body of its latest request
+  // must still be parsed. `unanswered` can exceed the maximum by one.
   function isFull({ unanswered, current }: ParseState): boolean {
     const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
     return unanswered > most || (unanswered === most && current?.complete !== false)
@@ -155,7 +152,7 @@ function hold(socket: Socket, data: Buffer): void {
   if (data.length > 0) socket.unshift(data)
 }
 
-/** After CONNECT, Node no longer parses the data of the connection. */
+/** Stops tracking a connection after CONNECT, because Node no longer parses its data. */
 function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): void {
   server.prependListener('connect', (_request: IncomingMessage, socket: Socket) => {
     const { onClose = [] } = states.get(socket) ?? {}
@@ -220,10 +217,9 @@ function createIterations() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * Returns the offset at which the first piece of the data ends. `isBody`: whether the data begins
- * in a body. Data with at most one empty line (the normal end of a head) and fewer than
- * `linesPerPiece` lines of a body is one piece. Otherwise, the piece ends at the first empty line
- * or after `linesPerPiece` lines of a body, whichever comes first.
+ * Returns the end of the first piece. Data with at most one empty line and fewer than
+ * `linesPerPiece` lines of a body is one piece. Otherwise, the piece ends at the first empty line,
+ * or after `linesPerPiece` lines of a body. `isBody`: the data begins in a body.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {
   let head = isBody ? -1 : data.indexOf(emptyLine)

@@ -19,8 +19,8 @@ export type Unpacked =
 const pieceBytes = 65_536
 
 /**
- * Maximum ratio of unpacked to packed bytes. JSON messages that each have an id stay far below.
- * Bodies of at most `above` unpacked bytes are not checked.
+ * Maximum ratio of unpacked to packed bytes. Batches stay far below it, because unique message ids
+ * compress badly. Bodies of at most `above` unpacked bytes are not checked.
  */
 const maxRatio = { factor: 100, above: 524_288 } as const
 
@@ -87,9 +87,8 @@ interface Deps {
 }
 
 /**
- * Reads a body as UTF-8 text. Its first bytes show whether it is gzip, because SDKs set
- * Content-Type and Content-Encoding wrongly. Invalid bytes become U+FFFD, and a byte order mark is
- * removed.
+ * Reads a body as UTF-8 text. Detects gzip by the first bytes of the body, because SDKs set the
+ * headers Content-Type and Content-Encoding wrongly.
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
   const { maxBytes, memory, probe, permit, connection } = deps
@@ -100,8 +99,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   const wire = await receive(request, deps)
   if (wire.kind !== 'received') return wire
   const isPacked = isGzip(wire.bytes)
-  // While the body waits, the memory budget may refuse it in favour of another body. `begin` then
-  // resolves with another result than `begun`.
+  // While the body waits for its permit, the memory budget may refuse it in favour of another body.
   const begun = isPacked ? await permit?.begin(connection, wire.bytes.length) : undefined
   if (begun !== undefined && begun.kind !== 'begun') {
     wire.free()
@@ -161,9 +159,8 @@ const tooManyPieces = (): HttpResponse =>
   problem('malformed_request', 'The body arrives in too many small chunks: send larger chunks.')
 
 /**
- * Maximum number of chunks of a body whose chunks have fewer than `smallPiece` bytes on average,
- * because each chunk has a fixed cost. For example, a client that sends each JSON token as its own
- * chunk is refused above 300 KB.
+ * Maximum number of chunks of a body if they have fewer than `smallPiece` bytes on average, because
+ * each chunk has a fixed cost.
  */
 const manyPieces = 65_536
 const smallPiece = 16
@@ -214,9 +211,8 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     resolve(result)
   }
 
-  // The function must be a variable. If it were created in the assignment below, V8 would allocate
-  // it in the old generation of its heap, and the body, which it references, would stay in memory
-  // for longer (docs/decisions/0043, rule 10).
+  // Do not create the function in the assignment below: V8 would allocate it in the old generation,
+  // and keep the body longer (docs/decisions/0043, rule 10).
   const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
   connection.onBodyAborted = onBodyAborted
   // `close` follows `error`. Without a listener, an error would end the process.
@@ -228,7 +224,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   return promise
 }
 
-/** The bytes that must arrive in the next `progress.within`, when `held` bytes have arrived. */
+/** The bytes that must arrive in the next period (`progress.within`). */
 const requiredBytes = (held: number, { bytes, large }: HttpLimits['progress']): number =>
   large !== undefined && held > large.above ? large.bytes : bytes
 

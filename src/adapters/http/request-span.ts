@@ -11,8 +11,8 @@ import type { HttpResponse } from './response-codes-and-bodies.ts'
 type Take = (trace: TraceContext | undefined, keepSpan: () => void) => Promise<HttpResponse | undefined>
 
 /**
- * Runs the handler of a route in a span. Resolves with the response to send, or with `undefined`
- * when the caller must not send one. After a rejection, the caller must send an error response.
+ * Resolves with the response to send, or with `undefined` when the caller must not send one. After
+ * a rejection, the caller must send an error response.
  */
 export type RunInSpan = (
   route: string,
@@ -21,9 +21,8 @@ export type RunInSpan = (
 ) => Promise<HttpResponse | undefined>
 
 /**
- * Creates the function that runs handlers, with a span for each request if there is a tracer. The
- * span of a request without a valid key is discarded. Otherwise anybody could cause costs in the
- * tracing backend.
+ * Returns a function that handles requests in spans. The span of a request without a valid key is
+ * discarded. Otherwise, anybody could cause costs in the tracing backend.
  */
 export function createRunInSpan(tracer: Tracer | undefined, fail: HttpServer['fail']): RunInSpan {
   if (tracer === undefined) return (_route, _exchange, take) => take(undefined, () => undefined)

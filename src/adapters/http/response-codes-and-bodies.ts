@@ -81,8 +81,8 @@ export function problem(
       ...((status === 429 || status === 503) && { 'retry-after': wholeSeconds(retryAfter) }),
       ...(allow !== undefined && { allow }),
       // RFC 9110 11.6.1 requires this header in a 401 response. `invalid_write_key` is an
-      // exception: with `Basic`, the scheme of write keys, a browser would show the visitors of a
-      // website a password dialog.
+      // exception: the header would have to name `Basic`, and browsers would show visitors a
+      // password dialog.
       ...(status === 401 && code !== 'invalid_write_key' && { 'www-authenticate': 'Bearer' }),
     },
     body: JSON.stringify({

@@ -44,9 +44,8 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
   }
 
   /**
-   * Writes the whole response, but ends it only after the rest of the request was read, up to
-   * `limits.linger`. The end of the response closes the connection. With unread data, TCP would
-   * reset the connection, and the client might never see the response.
+   * Ends the response only after the rest of the request was read. Otherwise the connection would
+   * close, and a TCP reset could lose the response.
    */
   function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
     const connection = connections.of(request)
@@ -88,8 +87,8 @@ const longBody = 16_384
 const smallBody = 65_536
 
 /**
- * What remains of the request body. `none`: nothing remains, or Node discards it. `not_sent`: the
- * client does not send it. `to_read`: it must be read before the connection closes.
+ * `none`: nothing remains, or Node discards it. `not_sent`: the client does not send it. `to_read`:
+ * it must be read before the connection closes.
  */
 function restOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
   const { headers } = request

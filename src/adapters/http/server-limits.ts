@@ -24,16 +24,13 @@ export interface HttpLimits {
     readonly large?: { readonly above: number; readonly bytes: number }
   }
   /**
-   * How long a connection stays open without a request. This time is longer than that of proxies
-   * (60 to 600 s). Otherwise a proxy could send a request on a connection that the server is
-   * closing, and then respond with 502.
+   * Maximum idle time of a connection. It is longer than that of proxies (60 to 600 s). Otherwise a
+   * proxy could use a connection that the server is closing, and respond with 502.
    */
   readonly keepAlive: DurationMs
   /**
-   * Maximum age of a connection, which then closes after its next response. Each connection has a
-   * random maximum between `min` and `max`, so that not all close together. Without a maximum age,
-   * clients that keep their connections would never reach new pods. The ops server has no maximum
-   * age.
+   * Maximum age of a connection: otherwise clients that keep their connections would never reach
+   * new pods. The age is random, so that not all connections close together.
    */
   readonly age: { readonly min: DurationMs; readonly max: DurationMs }
   /**
@@ -41,30 +38,26 @@ export interface HttpLimits {
    */
   readonly silence: DurationMs
   /**
-   * Maximum number of open connections. Each can hold up to 64 KiB of unparsed data in memory.
-   * - Above half of the maximum, a connection closes after its next response. The ops server is an
-   *   exception.
-   * - At the maximum, a new connection replaces an idle one. On the ops server, it may also replace
-   *   one with a request in progress.
+   * Maximum number of open connections.
+   * - Above half of it, a connection closes after its next response (not on the ops server).
+   * - At the maximum, a new connection replaces an idle one; on the ops server, also a busy one.
    */
   readonly connections: number
   /**
-   * Maximum number of open connections of one client address. If a header of a proxy names the
-   * client address, the maximum applies to the requests in progress of the address instead.
+   * Maximum number of open connections of one client address. If a proxy names the client address
+   * in a header, this is the maximum number of requests in progress instead.
    */
   readonly connectionsPerAddress: number
   /** Maximum unanswered requests on one connection. Further requests wait. */
   readonly pipelined: number
   /**
-   * When the server refuses a request before the body is complete, it discards the rest of the body
-   * up to these limits. Otherwise TCP could reset the connection before the client has read the
-   * response.
+   * The server discards the rest of a refused body up to these limits. Otherwise TCP could reset
+   * the connection before the client reads the response.
    */
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
   /**
-   * How long `stop` still accepts requests. Each connection closes after its response. Without this
-   * time, a connection could close while a client sends a request, and the client would not know
-   * whether the request was processed.
+   * How long `stop` still accepts requests. Otherwise a connection could close during a request,
+   * and the client would not know whether it was processed.
    */
   readonly lastCall: DurationMs
   /** Time from the call of `stop` until it aborts requests that are not answered. */

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { sessionLifetime } from '../../core/operator/operator-sessions.ts'
 
 /**
- * The name of the session cookie. It contains the port, because browsers send a cookie to all ports
- * of a host.
+ * The name of the session cookie. It contains the port, because two operator services on one host
+ * would otherwise overwrite the cookie of each other.
  */
 function nameFor({ host = '' }: IncomingHttpHeaders): string {
   const port = /:(\d{1,5})$/.exec(host)?.[1]
@@ -11,9 +11,8 @@ function nameFor({ host = '' }: IncomingHttpHeaders): string {
 }
 
 /**
- * The token in the session cookie; `undefined` without the cookie. With two session cookies,
- * another host of the domain may have set one of them. The token is then empty, and matches no
- * session.
+ * Returns the token of the session cookie. With two session cookies, one may be from another host
+ * of the domain, so the token is empty, and matches no session.
  */
 export function sessionTokenIn(headers: IncomingHttpHeaders): string | undefined {
   const { cookie = '' } = headers
@@ -40,8 +39,8 @@ const isSecure = ({ origin, 'x-forwarded-proto': forwarded }: IncomingHttpHeader
   origin?.startsWith('https://') === true || String(forwarded).split(',')[0]?.trim() === 'https'
 
 /**
- * Whether a browser sent the request for a page of another origin. Browsers send Sec-Fetch-Site
- * only over TLS and to localhost. Without it, the host in Origin is compared with the Host header.
+ * Whether a page of another origin made the browser send the request. Browsers send Sec-Fetch-Site
+ * only over TLS and to localhost.
  */
 export function isOfOtherOrigin(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers

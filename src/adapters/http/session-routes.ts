@@ -54,8 +54,8 @@ export function addSessionRoutes({
     if (body.kind === 'refused') return body.answer
     const { key, ...others } = body.value
     if (typeof key !== 'string' || Object.keys(others).length > 0) return notOneKey
-    // This check must run after the body was read. Otherwise concurrent sign-ins could exceed the
-    // limit.
+    // This check must run after the body was read. Otherwise concurrent sign-ins could all pass the
+    // check before the first wrong key is counted.
     const retryAfter = throttle.secondsToWait(address, clock.monotonic())
     if (retryAfter > 0) return inObjectForm(tooManyFailures(retryAfter))
     const id = clock.id()
@@ -85,8 +85,8 @@ export function addSessionRoutes({
   })
   const guardedShow = guard(sessionPath, withoutQuery(show), { inForm: inObjectForm })
   app.get(sessionPath, (request, reply) => {
-    // The console sends this request before it shows the sign-in page. The throttle of wrong keys
-    // must not count a request without a key and a cookie.
+    // The console sends this request without a key and a cookie before it shows the sign-in page,
+    // so the throttle of wrong keys must not count the request.
     const { headers } = request.raw
     const isAnonymous = headers.authorization === undefined && sessionTokenIn(headers) === undefined
     if (isAnonymous) send(request, reply, inObjectForm(notSignedIn))

@@ -32,8 +32,7 @@ export interface SinkOptions {
   readonly secrets?: readonly Secret[]
   /**
    * The responses to the attempts of one message on one path, in order; the last one repeats.
-   * Defaults to 200. Attempts with the same X-Message-Id, or without it the same body, are of one
-   * message.
+   * X-Message-Id, otherwise the body, identifies a message.
    */
   readonly answers?: readonly SinkAnswer[] | undefined
   /** Delay before each response or reset. */
@@ -84,8 +83,8 @@ export const maxBodyBytes = 1_048_576
 const anyPort: ListenAddress = { host: '127.0.0.1', port: 0 }
 
 /**
- * Idle time in ms after which the sink closes a connection. It is longer than that of clients, so
- * that the sink does not close a connection just when a client reuses it.
+ * Time until an idle connection is closed. It is longer than the idle time of clients, so that no
+ * client reuses a connection that the sink is closing.
  */
 const keepAliveMs = 120_000
 

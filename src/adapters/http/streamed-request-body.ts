@@ -48,8 +48,8 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   const onGone = (): void => becomes('broken')
 
   /**
-   * Resolves when more data has arrived or the body has ended. The client must send data within
-   * `progress.within` of this call, so the time for processing earlier data does not count.
+   * Resolves when more data has arrived or the body has ended. `progress.within` begins now, so the
+   * time for processing earlier data does not count.
    */
   async function more(): Promise<void> {
     const cancel = clock.after(progress.within, () => becomes('broken', tooSlow(progress.within)))

@@ -53,9 +53,8 @@ interface Sender {
 }
 
 /**
- * Creates the handler of requests that send messages. The memory of a body counts for its source.
- * If only the body has the write key, the memory first counts for the client address. A response
- * longer than `shortResponse` counts until the client has read it.
+ * Creates the handler of tracking requests. The memory of a body counts for its source, or for the
+ * client address while the source is unknown.
  */
 export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
@@ -138,8 +137,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
 }
 
 /**
- * `accept` of the tracking API calls `assign` when it knows the source. From then on, the memory of
- * the body counts for the source, and the trace span is kept.
+ * What `accept` of the tracking API can do with the memory of the body. `assign` is called when the
+ * source is known: the memory then counts for the source, and the trace span is kept.
  */
 const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
   assign(sourceId: string): boolean {
@@ -155,10 +154,8 @@ const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>
   result.kind !== 'refused' || result.code !== 'invalid_write_key'
 
 /**
- * The write key in the headers: the user name of `Authorization: Basic`, otherwise `X-Write-Key`.
- * `X-Write-Key` is returned whole. Jitsu's libraries append a colon and a secret to the key, but a
- * key may itself contain a colon, so only the look-up of the key can separate them. A header that
- * cannot be parsed counts as absent, because the body may have a key.
+ * The write key in the headers. `X-Write-Key` is returned whole, although Jitsu's libraries append
+ * a colon and a secret, because a key may contain a colon too.
  */
 export function headerKeyOf(request: IncomingMessage): string | undefined {
   return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)

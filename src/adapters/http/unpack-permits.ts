@@ -4,16 +4,15 @@ import type { Connection } from './open-connections.ts'
 import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /**
- * Maximum number of bodies that are unpacked concurrently. Each needs about 200 KB that the memory
- * budget does not include. Bodies without a known source have separate permits, so that they do not
- * delay other bodies.
+ * Maximum number of concurrently unpacked bodies. Each needs about 200 KB outside of the memory
+ * budget. Bodies without a known source have separate permits, so that they do not delay the
+ * others.
  */
 const permits = { known: 12, unknown: 4 } as const
 
 /**
- * The minimum cost of a body, for its fixed work. The cost is otherwise the number of packed bytes.
- * Unpacked bytes do not show the cost: empty blocks of deflate need the most time per packed byte,
- * but unpack to nothing.
+ * The minimum cost of a body. The cost is otherwise the packed bytes and not the unpacked ones,
+ * because empty deflate blocks unpack to nothing, but take the most time.
  */
 const minCost = 1_024
 

@@ -56,11 +56,8 @@ interface Deps {
 }
 
 /**
- * A counter that replaces prom-client's, for two reasons:
- * - prom-client builds one key from all labels at each call, which costs more than the counting
- *   itself.
- * - With thousands of series, prom-client needs ten times as long to write the exposition, and
- *   blocks the event loop.
+ * Replaces prom-client's counter, which builds one key from all labels at each call, and blocks the
+ * event loop when it writes thousands of series.
  */
 export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   readonly #deps: Deps

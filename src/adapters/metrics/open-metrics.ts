@@ -3,9 +3,8 @@ import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
 /**
- * Converts the text format to OpenMetrics 1.0; prom-client would rename its counters permanently.
- * The instruments in `own` write their lines themselves: to convert their thousands of series would
- * block the event loop three times as long.
+ * Converts the text format to OpenMetrics 1.0. prom-client's conversion would rename its counters
+ * permanently, and would be slow for the thousands of series in `own`.
  */
 export function openMetricsOf(text: string, own: readonly ExposedInstrument[] = []): string {
   const body = text

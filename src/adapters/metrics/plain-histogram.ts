@@ -13,8 +13,8 @@ interface Deps {
 }
 
 /**
- * A histogram without labels. prom-client's formats the bucket bounds as text at each observation,
- * which costs twice as much as all counters of a delivery together.
+ * A histogram without labels. It costs less CPU time than prom-client's histogram, which formats
+ * the bucket bounds as text at each observation.
  */
 export class PlainHistogram implements TracedHistogram<LabelSet>, ExposedInstrument {
   readonly #deps: Deps

@@ -8,10 +8,8 @@ export const foldingLabels = (labels: LabelSet): readonly string[] =>
   Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
 
 /**
- * Returns the label set, and then one variant for each label in `folding`. In each variant,
- * `_other` replaces one more value, beginning with the last label. For example, with `folding` =
- * `destination`, `webhook`, the variants of `crm`, `0` are `crm`, `_other`, and then `_other`,
- * `_other`.
+ * Returns the label set and one variant for each label in `folding`. Each variant replaces one more
+ * value with `_other`, from the last label on.
  */
 export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
   const steps = [labels]
@@ -38,8 +36,8 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed whether `_other` could still replace at least two labels. The limit is then
-   *   lower, so that there is room for further destinations.
+   * @param isDetailed whether `_other` could still replace at least two labels; the limit is then
+   * lower
    */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.detailed : seriesBudget.folding)

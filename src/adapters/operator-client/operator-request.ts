@@ -25,8 +25,8 @@ export type AnsweredProblem = z.infer<typeof problem>
 const refusal = z.object({ code: z.string(), message: z.string(), problems: z.array(problem).default([]) })
 
 /**
- * The API refused the request because of its content, or of what it names, for example an unknown
- * destination. Nothing was changed.
+ * The API refused the request because of its content, for example the id of an unknown destination.
+ * Nothing was changed.
  */
 export interface Refused {
   readonly kind: 'refused'
@@ -38,13 +38,12 @@ export interface Refused {
 export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown } | Refused
 
 /**
- * The operator API could not be used. `code` is one of these, or the code of an error response of
- * the API, for example `forbidden`. After those marked with *, the service may have carried out the
- * request.
+ * The operator API could not be used. `code` is one of these, or the code of an error response.
+ * After those with *, the service may have carried out the request.
  * - `unreachable`: no connection could be opened.
  * - `no_response`*: the connection broke, or a proxy got no response.
  * - `timeout`*: no response arrived in time.
- * - `interrupted`*: the command was aborted before the response.
+ * - `interrupted`*: the command was aborted.
  * - `bad_response`: the response is not in the format of the operator API.
  */
 export class OperatorApiFailed extends Error {
@@ -58,8 +57,8 @@ export class OperatorApiFailed extends Error {
 }
 
 /**
- * HTTP statuses of errors in the content of the request, or in what it names. All others concern
- * the client or the service.
+ * HTTP statuses of errors in the content of a request, for example an unknown destination. All
+ * other error statuses concern the client or the service.
  */
 const objectStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
 /** HTTP statuses of a proxy while the service does not respond. */

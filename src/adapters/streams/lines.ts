@@ -11,11 +11,8 @@ export class DamagedGzip extends Error {
 const lineFeed = 0x0a
 
 /**
- * Splits a stream of bytes into lines, and yields the lines of each chunk together. Data that
- * begins like gzip is unpacked. A line that is not UTF-8 becomes `undefined`: with U+FFFD, two
- * different lines could become the same text.
- *
- * A line is cut after `longest` + 1 bytes, so that the caller sees that it is too long.
+ * Yields the lines of each chunk. A line that is not UTF-8 becomes `undefined`: with U+FFFD, two
+ * different lines could become equal. A line is cut after `longest` + 1 bytes.
  * @throws DamagedGzip, and the errors of `pieces`
  */
 export async function* linesOf(
@@ -96,8 +93,8 @@ class LineSplitter {
   }
 
   /**
-   * The text of a line; `undefined` if it is not UTF-8. A line with null bytes counts as UTF-16. A
-   * cut line is not checked, because it may end within a character.
+   * Decodes a line. Returns `undefined` if the line is not UTF-8 or has null bytes. A cut line is
+   * not checked, because it may end within a character.
    */
   #decoded(line: Buffer): string | undefined {
     const isText = line.length === this.#maxBytes || (isUtf8(line) && !line.includes(0))

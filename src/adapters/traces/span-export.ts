@@ -5,7 +5,8 @@ import type { Clock, Logger } from '../../core/ports.ts'
 /** How often collected spans are sent. */
 const sendEveryMs = 1_000
 /**
- * Maximum number of spans that wait to be sent. The SDK would drop further spans without a report.
+ * Maximum number of spans that wait to be sent. Further spans are discarded here, because the SDK
+ * would discard them without a report.
  */
 export const maxQueuedSpans = 2_048
 const queueFull = `the queue of ${maxQueuedSpans} spans is full: traces.endpoint is too slow, or traces.sample is too high`
@@ -56,8 +57,8 @@ export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanPro
 function createLose({ clock, logger, metrics }: Deps) {
   let unlogged = 0
   let loggedAt = Number.NEGATIVE_INFINITY
-  // Prometheus' `rate` would not see the first increase of a series that appears later with a value
-  // above 0.
+  // Both series begin with 0: if a series began with a higher value, `rate` of Prometheus would not
+  // see its first increase.
   for (const reason of ['queue_full', 'not_sent'] as const) metrics.spansLost.inc({ reason }, 0)
   return (reason: LossReason, spans: number, error: string): void => {
     metrics.spansLost.inc({ reason }, spans)

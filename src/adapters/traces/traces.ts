@@ -113,7 +113,7 @@ function samplerOf(sample: number): Sampler {
   const ratio = new TraceIdRatioBasedSampler(sample)
   const kept = { decision: SamplingDecision.RECORD_AND_SAMPLED }
   return {
-    // The parent or the linked span was sampled: otherwise `start` creates no span.
+    // A parent or linked span was always sampled, because otherwise `start` creates no span.
     shouldSample: (context, traceId, _name, _kind, _facts, links) =>
       links.length > 0 || trace.getSpanContext(context) !== undefined ? kept : ratio.shouldSample(context, traceId),
     toString: () => `Beginner{${ratio}}`,

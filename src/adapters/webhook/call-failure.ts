@@ -17,8 +17,8 @@ const activityIn: Record<ConnectionPhase, string> = {
 }
 
 /**
- * The result of a request that reached its deadline. The phase is `proxy` only if Hookline was
- * still connecting to the proxy. In `tunnel`, the endpoint is usually the cause.
+ * The result of a request that reached its deadline. If the proxy was connecting to the endpoint
+ * (`tunnel`), the phase is `deadline`, because the endpoint is usually the cause.
  */
 export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => ({
   kind: 'failed',
@@ -35,7 +35,7 @@ export function failureOf(error: Error, phase: ConnectionPhase): Failed {
 
 /**
  * Maps error codes of got and undici to Node's codes, so that operators see the same codes with
- * both. Syntax errors of a response are an exception: undici does not report a specific code.
+ * both, except for syntax errors: undici reports no specific code.
  */
 const nodeCodes: ReadonlyMap<string, string> = new Map([
   // The connection closed inside the response head.
@@ -54,7 +54,10 @@ export function codeOf(error: Error): string {
   return nodeCodes.get(code) ?? code
 }
 
-/** The innermost cause of an error. Hookline's own errors say more than their causes. */
+/**
+ * The innermost cause of an error. The search stops at Hookline's own errors, which say more than
+ * their causes.
+ */
 export function rootOf(error: Error): Error {
   const { cause } = error
   const isOwn = [UnresolvedName, UnusableIdentity, TunnelFailure].some(type => error instanceof type)

@@ -6,8 +6,8 @@ interface Connection {
 }
 
 /**
- * The open connections of a transport. Above the maximum, the connection that has been idle for
- * longest is closed. Connections in use are never closed, so they alone can exceed the maximum.
+ * Limits the open connections. Above the maximum, the connection that has been idle for longest is
+ * closed. Connections in use are never closed, so they can exceed the maximum.
  */
 export class OpenConnections {
   readonly #max: number

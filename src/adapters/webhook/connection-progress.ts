@@ -5,8 +5,8 @@ import type { CallPhase } from '../../core/webhook-ports.ts'
 import { maxAnswerBytes, ResponseTooLong } from './http-client-limits.ts'
 
 /**
- * The phase of a connection, and of its failure. `proxy`: Hookline connects to the proxy. `tunnel`:
- * the proxy connects to the endpoint.
+ * The phase that a connection has reached, or in which it failed. `proxy`: Hookline connects to the
+ * proxy. `tunnel`: the proxy connects to the endpoint.
  */
 export type ConnectionPhase = Exclude<CallPhase, 'auth' | 'address' | 'deadline'> | 'tunnel'
 
@@ -58,13 +58,13 @@ export interface ConnectionsProgress {
   /** Milliseconds since the connection attempt began. */
   age(socket: object): number
   /**
-   * The phase of the request's connection; `exchange` if the connection was reused. It is also
-   * `exchange` without a `request`, because the request could not be created.
+   * The phase of the request's connection; `exchange` if the connection was reused. Without a
+   * `request`, it is also `exchange`: the request could not be created.
    */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
   /**
-   * Whether the request uses a reused connection without a byte of the response. The server may
-   * have closed the connection while it was idle.
+   * Whether the request uses a reused connection, and no byte of the response has arrived. The
+   * server may have closed the connection before it got the request.
    */
   isUntouchedReuse(request: ClientRequest | undefined): boolean
 }

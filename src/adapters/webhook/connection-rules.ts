@@ -56,7 +56,7 @@ export interface ConnectionRules {
     readonly secureContext: SecureContext
     readonly rejectUnauthorized: true
   }
-  /** The tunnels to the host; `undefined` for a direct connection. */
+  /** The proxy's tunnels to the host; `undefined` for a direct connection. */
   tunnelsFor(host: string): ProxyTunnels | undefined
   /**
    * The same rules with the client certificate and the trusted CAs of this identity.
@@ -66,9 +66,9 @@ export interface ConnectionRules {
 }
 
 /**
- * How long Node waits for an address to connect before it tries the next one. A distant host takes
- * 300 ms. A shorter limit would abandon an address that connected while the event loop was busy.
- * Two addresses must have time within `delivery.timeout` (at most 5 s).
+ * After this time, the next address is tried. A shorter time could abandon an address that
+ * connected while the event loop was busy. Two attempts must fit into `delivery.timeout` (at most 5
+ * s).
  */
 const attemptTimeoutMs = 2_000
 
@@ -87,7 +87,8 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
   }
 
   function checked(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
-    // A name that has an internal address besides public ones is misconfigured or hostile.
+    // One forbidden address is enough to refuse the name: a name with internal and public addresses
+    // is misconfigured or hostile.
     for (const { address } of nonEmpty(host, addresses)) {
       const refusal = refuseAddress(address, host)
       if (refusal !== undefined) throw refusal

@@ -32,14 +32,14 @@ export interface Agents {
    */
   fresh(identity: TlsIdentity | undefined): AgentPair
   /**
-   * Whether `shared` has more idle connections to this endpoint than expected requests. These are
-   * counted for all identities together.
+   * Whether `shared` has more idle connections to this endpoint than the number of expected
+   * requests (`expect`) of all identities.
    * @throws UnusableIdentity
    */
   hasIdle(endpoint: Endpoint, identity: TlsIdentity | undefined): boolean
   /**
-   * Counts a started request to this endpoint as expected: got passes it to its agent only some
-   * ticks later. Call the returned function when the agent has the request, or when it has ended.
+   * Counts a request before the HTTP client `got` passes it to an agent. Call the returned function
+   * when the agent has the request, or the request has ended.
    */
   expect(endpoint: Endpoint): () => void
   /** Closes idle connections. A connection in use is closed when its request ends. */
@@ -110,8 +110,8 @@ class AgentGeneration implements PoolGeneration {
   }
 
   /**
-   * Overrides the agent's methods that open, keep and reuse connections. The overrides check the
-   * address and port of a new connection and the age of a kept one, and note which ones are idle.
+   * Overrides the agent's methods: checks the address and port of a new connection and the age of a
+   * kept one, and notes idle connections.
    */
   #guard<A extends http.Agent>(agent: A, isTls: boolean): A {
     const dial = agent.createConnection.bind(agent)
@@ -151,7 +151,7 @@ class AgentGeneration implements PoolGeneration {
       const isKept = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && mayKeep(socket)
       if (isKept) {
         this.#idleSets.get(socket)?.add(socket)
-        // It may destroy this socket, if all other connections are in use.
+        // `becameIdle` may destroy this socket.
         this.#open.becameIdle(socket)
       }
       return isKept && !socket.destroyed
@@ -166,8 +166,8 @@ class AgentGeneration implements PoolGeneration {
   }
 
   /**
-   * Counts the connection, and follows its progress. A function inside `createConnection` would
-   * keep the first request in memory until the connection closes.
+   * Counts the connection, and follows its progress. It is a method, because a function inside
+   * `createConnection` would keep the first request in memory until the connection closes.
    */
   #follow(socket: Socket, connection: FollowedConnection, port: number): Socket {
     const key = keyOf({ isTls: connection.isTls, hostname: connection.host, port })

@@ -19,7 +19,7 @@ const client = got.extend({
   throwHttpErrors: false,
 })
 
-/** Sends webhook requests with got over kept-alive connections. */
+/** Creates a transport that uses got and keeps connections open. */
 export function createGotTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
     const connections = createConnectionsProgress(clock)
@@ -53,11 +53,9 @@ function rememberedParts(): ExchangeDeps['partsOf'] {
 }
 
 /**
- * One webhook request: sends it, waits for the response head, and reads at most 64 KiB of the body.
- *
- * The body is written to the stream: as an option, got would send it in chunks, and destroy the
- * connection when the response arrives between two of them. got's option `request` is used so that
- * header names keep their case and got adds no headers.
+ * A request with got. The body is written to the stream: got would send a body option in chunks,
+ * and destroy the connection on a response between two chunks. With the option `request`, got adds
+ * no headers and keeps the case of header names.
  */
 class GotExchange implements Exchange {
   readonly #call: WebhookCall
@@ -71,7 +69,7 @@ class GotExchange implements Exchange {
   #answer: CallResult | undefined
   /** The first `keepBodyBytes` bytes of the body; `undefined` if the caller does not need them. */
   #kept: KeptBody | undefined
-  /** Called when the agent has the request, or when the request has ended before. */
+  /** Called when the agent gets the request, or when the request ends earlier. */
   #endExpectation: (() => void) | undefined
   #isRepeated = false
   #hasEnded = false
@@ -95,7 +93,7 @@ class GotExchange implements Exchange {
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
     stream.on('response', (response: IncomingMessage) => this.#receive(stream, response))
-    // Node emits `upgrade`, not `response`, for a status 101 with a protocol.
+    // For a status 101 with an `Upgrade` header, Node emits `upgrade` in place of `response`.
     stream.on('upgrade', (response: IncomingMessage) => {
       this.#note(response)
       this.#drop()
@@ -184,8 +182,8 @@ class GotExchange implements Exchange {
   }
 
   /**
-   * Destroys the connection if the response arrived before the whole request was sent. The check
-   * runs one event loop iteration later, because Node may confirm a TLS write only then.
+   * Destroys the connection if the response arrived before the whole request was sent. Call it one
+   * event loop iteration after the response, because Node may confirm a TLS write only then.
    */
   #dropUnsent(stream: Request): void {
     if (!this.isSent) stream.destroy()
@@ -195,8 +193,8 @@ class GotExchange implements Exchange {
     if (this.#hasEnded) return
     const { connections } = this.#deps
     const isStale = staleCodes.has(codeOf(rootOf(error))) && connections.isUntouchedReuse(this.#request)
-    // The server has probably closed the idle connection before it read the request. The repetition
-    // uses a new connection, so it happens only once.
+    // The server has probably closed the idle connection before it read the request. The request is
+    // repeated once, on a new connection.
     if (this.#answer === undefined && isStale) {
       this.#isRepeated = true
       this.start()

@@ -14,7 +14,7 @@ export const maxBodyBytes = 64 * 1_024
 
 /**
  * Maximum bytes of one response on the wire: enough for a body of 64 KiB in chunks of one byte (6
- * bytes each). An endpoint could otherwise send line ends or zeros without end.
+ * bytes each).
  */
 export const maxAnswerBytes = 512 * 1_024
 
@@ -35,10 +35,8 @@ export const maxTickets = 32
 export const maxSessionAgeMs = 3_600_000
 
 /**
- * How long a connection may stay idle. A longer time needs fewer handshakes. Many servers keep idle
- * connections for 60 s, and some close them earlier: when a server closes a connection just before a
- * request, the request is sent again on a new one. A server can shorten the time with the header
- * `Keep-Alive: timeout`.
+ * How long an idle connection is kept. A longer time needs fewer handshakes, but many servers close
+ * idle connections after 60 s. A server can shorten the time with the header `Keep-Alive: timeout`.
  */
 export const idleTimeoutMs = 30_000
 /** Maximum age of a reused connection, so that DNS changes take effect. */
@@ -54,8 +52,8 @@ const bytesPerConnection = 64 * 1_024
 const partForConnections = 1 / 3
 
 /**
- * The maximum number of open connections for a process that may use `memoryBytes` of memory; 0
- * means no limit.
+ * The maximum number of open connections for a process that may use `memoryBytes` of memory (0:
+ * without limit).
  */
 export const maxOpenWith = (memoryBytes: number): number =>
   memoryBytes === 0 ? maxOpen : Math.min(maxOpen, Math.floor((memoryBytes * partForConnections) / bytesPerConnection))

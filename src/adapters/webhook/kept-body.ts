@@ -20,7 +20,7 @@ export class KeptBody {
     this.#length += chunk.length
   }
 
-  /** Returns the result of the request. A response gets this body. */
+  /** Returns the result of the request, with this body if the result is a response. */
   addTo(result: CallResult): CallResult {
     return result.kind === 'answered' ? { ...result, body: this.#body } : result
   }

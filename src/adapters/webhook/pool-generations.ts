@@ -15,8 +15,8 @@ export interface PoolGeneration {
 
 export interface PoolGenerations<G extends PoolGeneration> {
   /**
-   * The generation for the current settings and this identity. After a change of the settings, it
-   * first retires all generations.
+   * Returns the generation for the current settings and this identity. After a change of the
+   * settings, first retires all generations.
    * @throws UnusableIdentity
    */
   current(identity: TlsIdentity | undefined): G
@@ -77,9 +77,7 @@ export function createPoolGenerations<G extends PoolGeneration>(
     return created
   }
 
-  /**
-   * Removes identities without a request for five minutes. Their connections are already closed.
-   */
+  /** Retires and forgets the generations of identities that had no request for five minutes. */
   function sweep(now: number): void {
     if (now - sweptAt < maxAgeMs) return
     sweptAt = now

@@ -12,10 +12,10 @@ import { isLoopbackName } from './resolver.ts'
 import { serverNameOf } from './tls-endpoint-state.ts'
 
 /**
- * No tunnel could be opened, or it cannot be used. The phases:
+ * No tunnel could be opened, or it cannot be used:
  * - `proxy`: the proxy failed or refused.
- * - `connect`: the proxy reports that it cannot reach the endpoint.
- * - `exchange`: bytes arrived through the tunnel before a request was sent.
+ * - `connect`: the proxy cannot reach the endpoint.
+ * - `exchange`: bytes arrived before a request was sent.
  */
 export class TunnelFailure extends Error {
   readonly phase: CallPhase & ('proxy' | 'connect' | 'exchange')
@@ -36,7 +36,7 @@ export interface OpeningTunnel {
   cancel(): void
 }
 
-/** One of the callbacks is called once, after `open` has returned. */
+/** One callback is called, once, and only after `open` has returned; none after `cancel`. */
 export interface TunnelCallbacks {
   /** Called when the socket is connected to the endpoint. */
   onOpen(socket: Socket): void
@@ -186,8 +186,8 @@ class TunnelInProgress implements OpeningTunnel {
     const verdict = judgeConnectResponse(statusCode, String(headers['proxy-status'] ?? ''))
     if (verdict === 'open') {
       if (head.length > 0) {
-        // Servers send nothing before a request. got would take these bytes for the response, and
-        // undici would open new tunnels until the deadline.
+        // Servers send nothing before a request. got would take the bytes in `head` for the
+        // response, and undici would open new tunnels until the deadline.
         this.#fail(
           new TunnelFailure(
             'exchange',

@@ -28,8 +28,8 @@ export interface Resolver {
 }
 
 /**
- * How long a result is cached: a burst of new connections causes one query, and a DNS change takes
- * effect soon.
+ * How long a result is cached, so that a burst of new connections causes one query. The time is
+ * short, so that a DNS change takes effect soon.
  */
 const keptMs = 5_000
 /**
@@ -82,8 +82,8 @@ export function systemSources(read = (path: string) => readFile(path, 'utf8')): 
 }
 
 /**
- * Creates a resolver in which an unresponsive name server does not delay other names
- * (docs/decisions/0003-dns-resolution.md).
+ * Creates a resolver in which a host name whose name server does not respond delays no other host
+ * name (docs/decisions/0003-dns-resolution.md).
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   /**

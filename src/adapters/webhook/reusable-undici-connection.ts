@@ -89,8 +89,8 @@ export class UndiciConnection {
   }
 
   /**
-   * Whether no byte of the current response has arrived. On a reused connection, the server may
-   * have closed it while it was idle.
+   * Whether no byte of the current response has arrived. If a request on a reused connection then
+   * fails, the server may have closed the connection before the request arrived.
    */
   get isUntouched(): boolean {
     return this.#responseFilter?.isUntouched ?? true
@@ -120,8 +120,8 @@ export class UndiciConnection {
 
   /** Closes the connection immediately, even during a request. */
   destroy(): void {
-    // All three calls are needed. The first one alone would let an attempt to connect continue.
-    // Without it, a waiting request would reconnect.
+    // All three calls are needed. The first call alone would let an attempt to connect continue.
+    // Without the first call, a waiting request would reconnect.
     void this.#client.destroy()
     this.#tunnel?.cancel()
     this.#socket?.destroy()

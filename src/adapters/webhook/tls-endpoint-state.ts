@@ -9,8 +9,8 @@ import { maxSessionAgeMs, maxTickets } from './http-client-limits.ts'
 export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host.replace(/\.$/, '') : '')
 
 /**
- * No connection was opened, because the certificate was refused several times just before. `code`
- * is that of the last refusal.
+ * The error of a connection that was not opened, because the endpoint's certificate was refused
+ * several times just before. `code` is that of the last refusal.
  */
 export class CertificateRefusedBefore extends Error {
   readonly code: string
@@ -71,10 +71,8 @@ const refusalsBeforePause = 8
 const pauseMs = 5_000
 
 /**
- * The state of TLS endpoints, by host and port, for one generation of connections. It keeps the
- * last TLS session of each endpoint, which saves half of a handshake. If the certificate of an
- * endpoint is refused repeatedly, it allows only one connection every five seconds, because each
- * refusal can cost 0.1 s of CPU time.
+ * Keeps the last TLS session of each endpoint, to save half of a handshake. Limits connections
+ * after refused certificates, because each refusal costs CPU time.
  */
 export class TlsEndpoints {
   readonly #monotonic: () => number

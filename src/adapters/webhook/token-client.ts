@@ -12,9 +12,8 @@ import { createResolver, systemSources } from './resolver.ts'
 import type { TransportDeps } from './transport-for-any-http-client.ts'
 
 /**
- * Sends token requests with the rules for webhook requests: checked addresses and ports, the egress
- * proxy, the CAs of the network settings, no redirects, limits of size. Each opens its own
- * connection. `timeout` limits the whole exchange.
+ * Sends token requests with the rules for webhook requests (addresses, proxy, CAs, no redirects,
+ * size). Each has its own connection. `timeout` limits the whole exchange.
  */
 export function createTokenClient({ network, timeout, clock, resolver }: TransportDeps): TokenClient {
   const connections = createConnectionsProgress(clock)

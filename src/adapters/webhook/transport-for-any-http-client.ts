@@ -17,7 +17,7 @@ export interface TransportDeps {
    */
   readonly timeout: DurationMs
   readonly clock: Clock
-  /** Defaults to the hosts file, the name servers and the operating system. */
+  /** By default, uses the hosts file, the name servers and the operating system. */
   readonly resolver?: Resolver
 }
 
@@ -51,8 +51,8 @@ export interface HttpClientDeps {
 }
 
 /**
- * Creates a transport from an HTTP client. It adds name resolution, the deadline, and a `close`
- * that waits for requests in progress.
+ * Creates a transport from an HTTP client. The transport adds name resolution, the deadline, and a
+ * `close` that waits for requests in progress.
  */
 export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps) => HttpClient): WebhookTransport {
   const { network, timeout, clock } = deps
@@ -71,7 +71,8 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
       try {
         return client.hasIdleConnection(call)
       } catch {
-        // The client certificate cannot be used, so the request will fail before it connects.
+        // The client certificate cannot be used, so the request will fail before it needs a
+        // connection.
         return true
       }
     },
@@ -123,8 +124,8 @@ export class RequestInProgress implements LinkedListItem<RequestInProgress> {
 export class RequestsInProgress {
   readonly #clock: Clock
   /**
-   * The requests by time limit. Empty groups stay: the limits come from the configuration, so they
-   * are few.
+   * The requests by time limit. An entry without requests stays, because the configuration has few
+   * different time limits.
    */
   readonly #limits = new Map<DurationMs, TimeLimit>()
   readonly #usual: DurationMs
@@ -156,10 +157,7 @@ export class RequestsInProgress {
     this.#settle()
   }
 
-  /**
-   * Resolves when no request is in progress. The end of the last request then also cancels the
-   * timers.
-   */
+  /** Cancels the timers and resolves when no request is in progress. */
   drained(): Promise<void> {
     this.#drained ??= Promise.withResolvers()
     this.#settle()
@@ -210,9 +208,9 @@ class TimeLimit {
   }
 
   /**
-   * Handles the timer in two steps. Node runs timers before it reads sockets, and after a
-   * suspension of the process, responses may already wait in the sockets. So requests that were
-   * sent expire one event loop iteration later.
+   * Expires requests that were not sent. Sent requests expire one event loop iteration later,
+   * because Node runs timers before it reads responses that arrived while the process was
+   * suspended.
    */
   #onTimer(): void {
     const now = this.#clock.monotonic()

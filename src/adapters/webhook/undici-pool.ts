@@ -13,16 +13,15 @@ export interface Target {
 }
 
 /**
- * The connections for one value of the network settings and one TLS identity. undici's own pool
- * searches all connections for an idle one, cannot cancel one that is connecting, and does not
- * report which connection a request used.
+ * Replaces undici's own pool, which searches all connections for an idle one, cannot cancel a
+ * connect, and does not report which connection a request used.
  */
 export class Pool implements PoolGeneration {
   readonly #rules: ConnectionRules
   readonly #monotonic: () => number
   readonly #endpoints: TlsEndpoints
   readonly #origins = new Map<string, ConnectionOrigin>()
-  /** Parsed URLs by text. They come from the configuration, so they are few. */
+  /** Parsed URLs by text. They come from the configuration, so the map stays small. */
   readonly #targets = new Map<string, Target>()
   readonly #open: OpenConnections
   #isRetired = false
@@ -69,9 +68,8 @@ export class Pool implements PoolGeneration {
   }
 
   /**
-   * Keeps or closes a connection whose request has ended. Node may confirm a TLS write only in the
-   * next event loop iteration. If it is not confirmed then, the server responded before the whole
-   * request was sent, and the connection is closed.
+   * Keeps or closes a connection whose request has ended. If it is not clean, this waits for the
+   * next iteration of the event loop: over TLS, Node may confirm the last write only then.
    */
   release(connection: UndiciConnection): void {
     if (connection.isClean || !connection.isOpen) this.#keepOrDestroy(connection)

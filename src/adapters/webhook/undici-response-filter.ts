@@ -8,9 +8,9 @@ const versionStart = 'HTTP/1.'
 
 /**
  * Filters the received bytes before undici's parser reads them:
- * - Removes the heads of interim responses. The parser rejects every `100`, but a client must
- *   accept it even without the header Expect (RFC 9110 15.2).
- * - Limits the size of the whole response. The parser does not limit reason phrases and chunk
+ * - Removes interim responses: the parser rejects every `100`, but a client must accept it (RFC
+ *   9110 15.2).
+ * - Limits the size of the whole response: the parser does not limit reason phrases and chunk
  *   extensions.
  */
 export class ResponseFilter {
@@ -82,7 +82,9 @@ export class ResponseFilter {
   }
 }
 
-/** Whether the bytes begin with a 1xx head. After status 101, the bytes are not HTTP. */
+/**
+ * Whether the bytes begin with a 1xx head. Status 101 is excluded: the bytes after it are not HTTP.
+ */
 function isInterim(bytes: Buffer): boolean {
   if (bytes.length < statusEnd || bytes[statusEnd - 3] !== 0x31) return false
   const start = bytes.toString('latin1', 0, statusEnd)
@@ -90,8 +92,8 @@ function isInterim(bytes: Buffer): boolean {
 }
 
 /**
- * Whether more bytes are needed to classify the response. Bytes that are not HTTP need no more:
- * undici's parser rejects them.
+ * Whether more bytes are needed to classify the response. Bytes that are not HTTP go to undici's
+ * parser, which rejects them.
  */
 function mayBecomeHead(bytes: Buffer): boolean {
   return bytes.length < statusEnd && versionStart.startsWith(bytes.toString('latin1', 0, versionStart.length))

@@ -30,7 +30,7 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStar
 
 /**
  * One webhook request: sends it, waits for the response head, and reads at most 64 KiB of the body.
- * A dispatch handler is undici's cheapest interface.
+ * Implements a dispatch handler, because this is undici's cheapest interface.
  */
 class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #call: WebhookCall
@@ -120,7 +120,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#answer === undefined && isSwitch(error)) this.#note(101, undefined)
     if (this.#answer === undefined && this.#isStale(error)) {
       // The server has probably closed the idle connection before it read the request. The
-      // repetition uses a new connection, so it happens only once.
+      // repetition uses a new connection. Only requests on reused connections are repeated, so this
+      // happens once.
       this.#isRepeated = true
       this.#connection?.destroy()
       this.start()
@@ -155,7 +156,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#hasEnded) return
     this.#hasEnded = true
     // In the next tick, undici has decided whether it keeps the connection, and an error that
-    // `ended` throws is not treated as a request error.
+    // `ended` throws does not become an error of the request.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
       const answer = this.#answer as CallResult
@@ -165,7 +166,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 }
 
 /**
- * Whether the server responded with status 101. undici fails the request with this error, and does
+ * Whether the error means that the server responded with status 101. For this status, undici does
  * not call `onResponseStart`.
  */
 const isSwitch = (error: Error): boolean => codeOf(error) === 'ECONNRESET' && error.message === 'bad upgrade'

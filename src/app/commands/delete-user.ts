@@ -171,8 +171,8 @@ async function findWithinLimit(find: FindDeletion, id: string) {
 }
 
 /**
- * Whether a repeated request fits the recorded deletion with the same id. The record lacks the user
- * ids. A request without sources fits any sources.
+ * Whether a repeated request fits the recorded deletion with its id. The record has only the number
+ * of users, not their ids.
  */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&

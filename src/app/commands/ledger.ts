@@ -79,9 +79,9 @@ async function run(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * Rejects a value of `--destination` that is probably misspelt. Call it only if the ledger has no
- * counts for the value, because a removed destination can have counts.
- * @throws UsageError if no destination has this id
+ * Rejects an unknown `--destination`. Call it only for a value without counts in the ledger,
+ * because a removed destination can have counts.
+ * @throws UsageError
  */
 async function rejectUnknown(typed: string | undefined, options: Options, io: CommandIo): Promise<void> {
   if (typed === undefined || typed === noDestination) return

@@ -114,10 +114,7 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
   printData(io, options, previews, previews.flatMap(linesOf))
 }
 
-/**
- * Lets the operator API preview the message. The ids are sent as text, so that large numeric ids
- * keep their digits.
- */
+/** Lets the operator API preview the message. */
 async function previewByApi(options: Options, io: CommandIo, clock: Clock): Promise<void> {
   const { destination, source, showSecrets } = options
   if (destination === undefined)
@@ -199,7 +196,6 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     destination: destination.id,
     webhook: webhook.label,
     url,
-    // For a delivery, the HTTP client adds Host, Content-Length and Connection.
     headers: {
       ...headers,
       // Hookline requests an access token only before an attempt, so the preview shows a mask.

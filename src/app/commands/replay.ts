@@ -81,7 +81,7 @@ const operatorUrlText =
 
 /**
  * Whether the command uses a job of the operator service.
- * @throws UsageError when an option that needs the service is combined with `--config`
+ * @throws UsageError for options that exclude each other
  */
 function isJob(options: Options, io: CommandIo): boolean {
   if (usesOperatorApi(options, io)) return true
@@ -104,9 +104,8 @@ async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * Throws if the operator service has refused the job because it does not know the destination.
- * @throws CommandFailed when a dead letter has the destination
- * @throws UsageError when none has it
+ * Throws if the service refused the job because of an unknown destination.
+ * @throws CommandFailed if a dead letter has this destination, UsageError otherwise
  */
 async function rejectUnknownOfJob(options: Options, io: CommandIo, { problems }: Refused): Promise<void> {
   const { destination } = options
@@ -162,7 +161,7 @@ async function run(
 /**
  * Checks that no replay job is active, because the job and this command would replay the same dead
  * letters. Does not notice a job that is created later.
- * @throws CommandFailed while a replay job is active
+ * @throws CommandFailed
  */
 async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, io: CommandIo): Promise<void> {
   const open = await openReplays({ reader, clock, topic })
@@ -192,11 +191,9 @@ const contextOf = (settings: Settings) => ({
 })
 
 /**
- * Rejects a value of `--destination` that is not in the configuration. After an incomplete run it
- * rejects nothing, because an unread dead letter could have the destination.
- * @throws CommandFailed when a dead letter has the destination, which was removed from the
- *   configuration
- * @throws UsageError when none has it
+ * Rejects an unknown `--destination`, except after an incomplete run: an unread dead letter could
+ * have this destination.
+ * @throws CommandFailed for a removed destination, UsageError otherwise
  */
 function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayReport, routing: Routing): void {
   if (typed === undefined || typed === noDestination || end.kind !== 'done') return
@@ -211,12 +208,7 @@ const removedDestination = (id: string): CommandFailed =>
     `nothing replayed: destination '${id}' is not in the configuration, or Hookline cannot use it; add or correct the destination, then replay its dead letters`,
   )
 
-/**
- * Prints the report.
- * @throws a Kafka error when the run has failed
- * @throws CommandFailed when the run was declined or interrupted; without `--dry-run`, also when
- *   selected dead letters could not be replayed
- */
+/** Prints the report. @throws the Kafka error of a failed run, or CommandFailed */
 function printResult(report: ReplayReport, options: Options, io: CommandIo): void {
   const { dryRun = false } = options
   const { total, replayed, unmarked, end } = report
@@ -248,8 +240,8 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
 }
 
 /**
- * Announces a replay without filters. Resolves with whether it may start. On a terminal, it
- * requests confirmation.
+ * Announces a replay without filters, and on a terminal requests confirmation. Resolves with
+ * whether the replay may start.
  */
 async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): Promise<boolean> {
   const all = total === 1 ? 'the only dead letter' : `all ${total} dead letters`

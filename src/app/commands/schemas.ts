@@ -49,7 +49,8 @@ async function registerSchemas(
   const registered = []
   for (const { subject, schema } of subjects) {
     const level = await registry.compatibility(subject)
-    // The level is set first, so that the registry never accepts an incompatible version.
+    // The compatibility level is set first, so that the registry never accepts an incompatible
+    // version.
     if (!sufficientLevels.includes(level ?? '')) await registry.setBackwardTransitive(subject)
     const result = await registry.register(subject, schema)
     if ('refused' in result)

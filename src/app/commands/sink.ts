@@ -136,7 +136,7 @@ function recordOf({ at, path, headers, body, signatureValid }: SinkRequest): str
   return `${JSON.stringify({ at: new Date(at).toISOString(), path, headers, body, signatureValid })}\n`
 }
 
-/** The file or stream for requests as JSON lines. */
+/** The file or stream to which requests are written as JSON lines. */
 interface RequestRecord {
   /** Resolves when the line is written or has failed. Only `failed` reports the failure. */
   write(line: string): Promise<void>

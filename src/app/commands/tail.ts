@@ -124,9 +124,9 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
 }
 
 /**
- * Rejects the id of a destination or source that is not configured. With `--since`, earlier
- * attempts can have the id, so this is only a warning.
- * @throws UsageError without `--since`
+ * Rejects the id of an unknown destination or source. With `--since`, only prints a warning,
+ * because earlier attempts can have the id.
+ * @throws UsageError
  */
 function checkId(
   option: string,

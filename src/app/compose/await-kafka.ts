@@ -8,15 +8,13 @@ interface Options {
   readonly logger: Pick<Logger, 'warn'>
   /** Aborted when the process must stop. */
   readonly stopAsked: AbortSignal
-  /** Returns true for additional errors after which `ask` is repeated. */
+  /** Whether `ask` is repeated after an error that `awaitKafka` would otherwise throw. */
   readonly isAwaited?: (error: unknown) => boolean
 }
 
 /**
- * Repeats `ask` every 2 s while Kafka is not ready: no broker responds, a partition has no leader,
- * or a group has no coordinator.
- * @throws an error that only an operator can correct, for example a missing topic; or the abort
- *   reason when the process must stop
+ * Repeats `ask` while Kafka is not ready.
+ * @throws an error that waiting cannot correct, or the abort reason of `stopAsked`
  */
 export async function awaitKafka<T>(
   ask: () => Promise<T>,

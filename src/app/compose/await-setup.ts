@@ -4,8 +4,8 @@ import type { Logger } from '../../core/ports.ts'
 import { awaitKafka } from './await-kafka.ts'
 
 /**
- * Topics that the services need do not exist. The services must not start: auto-created topics
- * would have the wrong partition count and retention.
+ * Topics are missing. The services must not start: auto-created topics would have the wrong
+ * partition count and retention.
  */
 export class TopicsMissing extends Error {
   override readonly name = 'TopicsMissing'
@@ -20,11 +20,9 @@ interface Context {
 }
 
 /**
- * Calls `ask` every 2 s until Kafka is ready. With `waitForSetup`, also waits for topics, schemas
- * and the schema registry, which a Job on Kubernetes may create later.
+ * Calls `ask` until Kafka is ready; with `waitForSetup`, also until the topics and schemas exist
+ * and the registry responds.
  * @throws the errors of `awaitKafka`
- * @throws TopicsMissing, SchemaNotRegistered, RegistryUnavailable without `waitForSetup`
- * @throws a RegistryUnavailable that is not transient, with `waitForSetup`
  */
 export const awaitSetup = <T>(ask: () => Promise<T>, { waitForSetup, logger, stopAsked }: Context): Promise<T> =>
   awaitKafka(ask, { logger, stopAsked, isAwaited: error => waitForSetup && isSetUpByOthers(error) })

@@ -38,8 +38,7 @@ export function showObjects(metrics: Metrics, { settings, counts, oldSeals }: Me
 }
 
 /**
- * Sets the gauges of all services. Two gauges are first reset, so that no series of a revoked
- * partition remains. A service must not reset them itself, because it would remove the series of
+ * Sets the gauges of all services. A service must not call `reset`: this would remove the series of
  * the other services.
  */
 export function refreshServices(metrics: Metrics, services: readonly Omit<StartedService, 'health'>[]): void {
@@ -75,12 +74,11 @@ export function countLogLines(logger: Logger, metrics: Metrics): Logger {
 }
 
 /**
- * The hash of the configuration, as a metric label. Secrets are `***` in it.
- * - Only the names of static headers are hashed, because their values may be secrets.
- * - All processes with one configuration must have the same hash. So values from files that only
- *   some services read are left out, and the keys are sorted.
- * - `settings` must not contain the objects of the config topic: each change would create a new
- *   time series.
+ * The hash of the configuration, as a metric label.
+ * - Values of headers are left out, because they may be secrets.
+ * - Values from files that only some services read are left out: all processes must have the same
+ *   hash.
+ * - `settings` must not have objects of the config topic: each change would create a time series.
  */
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {

@@ -7,8 +7,7 @@ import { createGroupConsumer, type SharedDependencies, type StartedService } fro
 import { startEndOffsetReader } from './start-end-offset-reader.ts'
 
 /**
- * Maximum time for which a fetch waits for records. A long wait needs fewer requests, and a sync
- * does not need a latency of milliseconds.
+ * Maximum time for which a fetch waits for records. A sync does not need a latency of milliseconds.
  */
 const maxWait = durationMs(500)
 
@@ -23,7 +22,7 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     onLoss:
       'Kafka deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; users of synced lists may be among these records, so in this partition, full syncs that began before this line do not remove the users who are missing from their lists; find the time span of the deleted records with the runbook HooklineRecordsLost; then repeat the resets and deletions of this time span, and all syncs since its beginning',
   })
-  // Prometheus sees no increase in a series that begins above 0.
+  // Without a series at 0, Prometheus does not see the first increase.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)
   const audiences = createAudiencesService({
     ...shared,

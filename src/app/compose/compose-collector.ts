@@ -12,7 +12,7 @@ import { startServer } from './start-http-server.ts'
 export async function startCollector(shared: SharedDependencies): Promise<StartedService & { readonly url: string }> {
   const { settings, live, lifecycle, metrics, topics } = shared
   const { listen, maxBodyBytes, ratePerSource, clientAddressHeader, connectionsPerAddress } = settings.collector
-  // An alert sees no increase in a series that begins above 0, and needs all series for a ratio.
+  // Without a series at 0, an alert does not see the first increase, and cannot compute a ratio.
   metrics.produceFailures.inc({ topic: topics.events }, 0)
   for (const code of ['unavailable', 'internal_error']) metrics.collectorAnswers.inc({ code }, 0)
   const collector = createCollectorService({

@@ -23,8 +23,8 @@ interface Context {
 }
 
 /**
- * Follows the config topic, and resolves when its objects are in the settings. Without
- * `operator.encryptionKeyFile` the topic does not exist, and the result is `undefined`.
+ * Follows the config topic, and resolves when its objects are in the settings. `undefined` without
+ * `operator.encryptionKeyFile`.
  */
 export async function startObjectStore(
   {
@@ -54,9 +54,7 @@ interface WriterDeps extends Context {
 }
 
 /**
- * Starts the writer of the config topic. Two processes may write the same version of an object. All
- * processes use the first record, but log compaction would keep only the second, so the writer
- * appends a copy of the first. Resolves with `undefined` without a config topic.
+ * Starts the writer of the config topic. Resolves with `undefined` if this topic does not exist.
  */
 export async function startObjectWriter(deps: Omit<WriterDeps, 'merged'>): Promise<ObjectWriter | undefined> {
   const { objectStore: store, lifecycle } = deps
@@ -73,9 +71,7 @@ type ObjectsDeps = Context & {
 
 /**
  * Creates the component through which the operator API reads and changes configuration objects.
- * Call it only once in a process, because it also starts two components. One encrypts the secrets
- * again after a rotation of the encryption key. The other one undoes the deletion of a source that
- * a destination uses.
+ * Call it only once in a process: it also starts two tasks.
  */
 export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjects> {
   const { objectStore: store, objectWriter: writer, merged, lifecycle, logger } = deps

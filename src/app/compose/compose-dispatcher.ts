@@ -35,12 +35,12 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   const tokenClient = await startTokenClient(shared, 'HTTP client for token requests')
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
-  // An earlier schedule may have left records in any existing retry topic.
+  // An earlier retry schedule may have left records in any existing retry topic.
   const tiers = shared.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
-  // Prometheus sees no increase in a series that begins above 0.
+  // Without a series at 0, Prometheus does not see the first increase.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
-  // The brokers' time is learned before the first record is read, so that all processes calculate
-  // the due times of deliveries with the same clock.
+  // Learn the brokers' time before the first record is read, so that all processes calculate due
+  // times alike.
   const brokerTime = createBrokerTime({ ...shared, topic: topics.deadLetter, learnedAt: processTime.learnedAt })
   await lifecycle.start({
     name: 'broker time',
@@ -107,8 +107,8 @@ function ofConfigTopic(shared: SharedDependencies): Pick<DispatcherDeps, 'onObje
 }
 
 /**
- * Starts a separate producer for attempt records. On a shared connection, a slow response to an
- * attempt record would delay the retry and dead-letter records.
+ * Starts a separate producer for attempt records, so that slow responses to them do not delay retry
+ * and dead-letter records.
  */
 async function startAttemptProducer(shared: SharedDependencies): Promise<LogProducer | undefined> {
   const { settings, lifecycle, kafka, clock, logger } = shared

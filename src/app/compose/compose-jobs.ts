@@ -13,10 +13,7 @@ import { createSkipPacer, runResend } from '../../services/jobs/run-resend.ts'
 import { awaitKafka } from './await-kafka.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
-/**
- * Follows the jobs topic and starts the job runner. Each job runs in one of the processes with the
- * operator service.
- */
+/** Follows the jobs topic and starts the job runner. */
 export async function startJobs(
   shared: SharedDependencies,
 ): Promise<Pick<JobRunner, 'refreshGauges'> & { readonly api: JobsApi }> {
@@ -42,8 +39,8 @@ export async function startJobs(
     resend: (job, owned) => runResend(resendDeps, job, owned),
   })
   await lifecycle.start({ name: 'job runner', start: async () => runner.start(), stop: runner.stop })
-  // `live()` can lack the changes of the last half second, but a job may be created right after a
-  // change of its destination.
+  // Unlike `live()`, this routing has the changes of the last half second. One of these changes may
+  // have created or changed the destination of a new job.
   const latestRouting = () => createRouting(shared.merged.latest().settings)
   return {
     api: createManageJobs({ store, offsets: reader, topics, routing: latestRouting, clock }),

@@ -65,8 +65,8 @@ export async function startObjectsApi(
 }
 
 /**
- * Returns the tiers (the waits of the retry topics) whose topic existed when this process started.
- * `earlierTiers` are those that the current retry schedule does not use.
+ * Returns the waits of the retry topics that existed when this process started. `earlierTiers` are
+ * not in the current schedule.
  */
 export function retryTiers({ existingTopics, topics, settings }: SharedDependencies): RetryTiers {
   const tiers = existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)
@@ -98,8 +98,8 @@ export function createLogApi(shared: SharedDependencies, sessions: WithLogSessio
 }
 
 /**
- * Metrics and a logger that ignore the token requests of test messages. Metrics, alerts and log
- * lines must show only the token requests of deliveries.
+ * For test messages: metrics and a logger that ignore token requests, because only those of
+ * deliveries count.
  */
 const uncounted = {
   metrics: { tokenRequests: { inc() {}, of: () => ({ inc() {} }) } },
@@ -107,8 +107,8 @@ const uncounted = {
 }
 
 /**
- * Returns the destination of a test message, with all changes that this process has read; the live
- * settings may lack those of the last half second. An unusable destination has `isHeld`.
+ * Returns the destination of a test message with all changes that this process has read, which the
+ * live settings can lack.
  */
 export const destinationInForce = (
   { merged }: { readonly merged: Pick<MergedSettings, 'latest'> },

@@ -39,8 +39,8 @@ export function createOperatorApi(shared: SharedDependencies): OperatorService {
 }
 
 /**
- * Starts the operator API at `operator.listen`. Resolves with its URL when it listens; `undefined`
- * when `operator.keys` has no key.
+ * Starts the operator API, and resolves when it listens. `url` is `undefined` when `operator.keys`
+ * has no key.
  */
 export async function startOperator(
   shared: SharedDependencies,
@@ -51,7 +51,7 @@ export async function startOperator(
   let url: string | undefined
   const service = { health: () => operatorHealth(phase) }
   if (listen === undefined) return { ...service, refreshGauges() {}, url }
-  // Prometheus sees no increase in a series that begins above 0.
+  // Without a series at 0, Prometheus does not see the first increase.
   for (const code of ['invalid_operator_key', 'rate_limited']) metrics.operatorAnswers.inc({ code }, 0)
   const api = createOperatorApi(shared)
   const sessions = await startLogSessions(shared)
@@ -93,8 +93,8 @@ export async function startOperator(
 }
 
 /**
- * Creates the operation that lists audiences. Without audiences in the installation, the
- * memberships topic does not exist.
+ * Creates the operation that lists audiences. An installation without audiences does not have the
+ * memberships topic.
  */
 async function composeListAudiences(shared: SharedDependencies): Promise<ListAudiences> {
   const { live, kafka, topics, existingTopics, registry, clock, logger } = shared

@@ -38,7 +38,7 @@ interface Deps {
 
 /** The URLs of the HTTP servers of a process. */
 export interface Addresses {
-  /** `undefined` without the collector. */
+  /** `undefined` in a process without the collector. */
   readonly collector: string | undefined
   /** `undefined` without the operator service or a key in `operator.keys`. */
   readonly operator: string | undefined
@@ -62,7 +62,7 @@ export interface Composition {
 }
 
 /**
- * Functions that load the code of one service. All services together take about 12 MB more memory
+ * Each function loads the code of one service. All services together take about 12 MB more memory
  * than one.
  */
 const load = {
@@ -114,7 +114,8 @@ export function compose(deps: Deps): Composition {
       running.set('dispatcher', dispatcher)
     }
     if (services.has('audiences')) running.set('audiences', await (await load.audiences()).startAudiences(shared))
-    // Components stop in reverse order, so no request arrives while the others stop.
+    // These services start last. Components stop in reverse order, so these services stop first,
+    // and no request arrives while the others stop.
     const collector = services.has('collector') ? await (await load.collector()).startCollector(shared) : undefined
     if (collector !== undefined) running.set('collector', collector)
     const operator = services.has('operator') ? await (await load.operator()).startOperator(shared) : undefined

@@ -64,7 +64,10 @@ const liveSettingsOf = (settings: Settings): LiveSettings => ({
   notices: settings.notices,
 })
 
-/** The live settings after a change of destinations that keep their sources. */
+/**
+ * Returns the live settings after a change of destinations. Each changed destination must have the
+ * same `sources` as before.
+ */
 const liveAfter = (
   live: LiveSettings,
   settings: Settings,

@@ -10,12 +10,8 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 
 /**
- * The minimum time between two merges of the file's settings with the objects of the config topic,
- * in milliseconds. No delivery starts during a merge, which takes a few milliseconds with 10,000
- * objects.
- * - `perMerge`: the time as a multiple of the duration of the last merge, so that merges delay at
- *   most 1 % of the deliveries.
- * - `min`, `max`: the bounds. With `max`, a change is in force within a second.
+ * Minimum time between two merges in ms: the duration of the last merge times `perMerge`, within
+ * `min` and `max`. Merges must not be frequent, because no delivery starts during a merge.
  */
 const interval = { min: 100, max: 400, perMerge: 100 }
 
@@ -37,8 +33,8 @@ export interface MergedSettings {
   /** Returns the settings of the file alone. */
   file(): Settings
   /**
-   * Returns how old the objects can be, in ms: with n, this process has read all records of the
-   * config topic that were acknowledged more than n ms ago. 0 before `follow`.
+   * Returns n if this process has read all records of the config topic that were acknowledged more
+   * than n ms ago. 0 before `follow`.
    */
   objectsAge(): DurationMs
   /** Replaces the settings of the file, and merges immediately. */
@@ -63,8 +59,8 @@ export const readingContextOf = ({ operator, given }: Settings): ReadingContext 
 })
 
 /**
- * The reading context after a change of the file. If the encryption keys were removed from the
- * file, the old ones stay in use until the restart: without keys, all objects would be excluded.
+ * The reading context after a change of the file. If the encryption keys were removed, the previous
+ * keys stay: without keys, all objects would be excluded.
  */
 function readingAfter(settings: Settings, before: ReadingContext | undefined): ReadingContext {
   const reading = readingContextOf(settings)
@@ -73,9 +69,8 @@ function readingAfter(settings: Settings, before: ReadingContext | undefined): R
 }
 
 /**
- * `network` and `payload` of the changed file. They are needed when `given` is absent, because the
- * file has neither operator keys nor encryption keys. With the old `network`, an object could have
- * a forbidden URL.
+ * Returns `network` and `payload` of a changed file, for settings without `given`. With the old
+ * `network`, an object could have a forbidden URL.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },
@@ -99,7 +94,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   let changedIds: Set<string> | undefined
   /** The index of each destination in `merged`, by id. */
   let positions: ReadonlyMap<string, number> | undefined
-  /** The settings with all changes; `undefined` after a further change. */
+  /** The settings with all changes so far; `undefined` when a further change has arrived. */
   let upToDate: Merged | undefined
 
   function withAllChanges(): Merged {
@@ -135,8 +130,8 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   }
 
   /**
-   * Notes a change of an object. The id of a record of failures is that of its destination. Without
-   * `record`, anything may have changed.
+   * Notes a change. Without `record`, anything may have changed. A `failures` record counts as a
+   * change of its destination.
    */
   function noteChange(record?: ObjectRecord): void {
     upToDate = undefined

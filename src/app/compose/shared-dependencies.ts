@@ -66,8 +66,8 @@ export interface SharedDependencies extends ProcessContext {
    */
   readonly objectStore: ObjectStore | undefined
   /**
-   * Writes to the config topic. `undefined` without this topic, and in a process without the
-   * dispatcher and the operator service.
+   * Writes to the config topic. `undefined` without this topic, or if neither the dispatcher nor
+   * the operator service runs.
    */
   readonly objectWriter: ObjectWriter | undefined
   /** Starts spans; `undefined` when tracing is off. */
@@ -121,7 +121,10 @@ export async function createSharedDependencies(
   return { ...context, ...clients, topics, existingTopics, suppressions, objectStore, objectWriter }
 }
 
-/** Starts tracing if it is configured. The tracing library takes 25 MB and 0.2 s. */
+/**
+ * Starts tracing if it is configured. The tracing library is loaded only then, because it takes 25
+ * MB and 0.2 s.
+ */
 async function startTraces({ settings, lifecycle, logger, metrics }: ProcessContext): Promise<Tracer | undefined> {
   if (settings.traces === undefined) return undefined
   const { createTraces } = await import('../../adapters/traces/traces.ts')
@@ -130,7 +133,7 @@ async function startTraces({ settings, lifecycle, logger, metrics }: ProcessCont
   return tracer
 }
 
-/** How long suppressions are kept, from the current retention of the topics. */
+/** Reads the retention of the topics, and returns how long suppressions are kept. */
 async function suppressionRetention(
   settings: Settings,
   kafka: KafkaClient,
@@ -179,10 +182,7 @@ interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait'
   readonly onLoss: string
 }
 
-/**
- * Creates a member of a consumer group, with metrics of its commits and of unread records that
- * Kafka deleted.
- */
+/** Creates a member of a consumer group, with metrics. */
 export function createGroupConsumer(
   {
     kafka,
@@ -194,7 +194,7 @@ export function createGroupConsumer(
   }: Pick<SharedDependencies, 'kafka' | 'clock' | 'logger' | 'metrics' | 'onFatal' | 'stopAsked'>,
   { group, onLoss, ...membership }: Membership,
 ): LogConsumer {
-  // Prometheus sees no increase in a series that begins above 0.
+  // Without a series at 0, Prometheus does not see the first increase.
   for (const topic of membership.topics) metrics.positionsLost.inc({ topic }, 0)
   return createConsumer({
     ...membership,

@@ -2,8 +2,7 @@ import { CommandFailed } from '../command.ts'
 
 /**
  * Starts an HTTP server, and returns its URL.
- * @param key the configuration key of its address
- * @throws CommandFailed with the key, when the server cannot listen
+ * @throws CommandFailed that names `key`, when the server cannot listen
  */
 export async function startServer(
   key: 'collector.listen' | 'operator.listen' | 'ops.listen',

@@ -11,8 +11,8 @@ import { createStatusWriter, type StatusWriter } from '../../services/live-statu
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /**
- * Starts to write the status of this process, with a separate producer. On a shared connection, a
- * slow response to a status record would delay the retry and dead-letter records.
+ * Starts the status writer. It has its own producer, so that slow responses to status records do
+ * not delay retry and dead-letter records.
  */
 export async function startStatusWriter(
   shared: SharedDependencies,

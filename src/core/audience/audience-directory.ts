@@ -9,17 +9,16 @@ export interface Audience {
   /** Name of the trait with the user's value in the identify messages. */
   readonly property: string
   readonly absent: JsonText
-  /**
-   * Ids of the enabled destinations of the audience. After a disabled one is enabled, the next full
-   * sync sends the changes that it missed.
-   */
+  /** Ids of the enabled destinations of the audience. */
   readonly destinations: ReadonlySet<string>
-  /** Ids of the disabled destinations of the audience. */
+  /**
+   * Ids of disabled destinations. When one is enabled, the next full sync sends it the changes that
+   * it has missed.
+   */
   readonly disabled: ReadonlySet<string>
   /**
-   * Ids of all destinations in the configuration. Memberships at any other destination can be
-   * removed. `undefined` when the id of an unreadable destination is unknown: no destination then
-   * counts as removed.
+   * Ids of all destinations in the configuration; any other destination was removed. `undefined` if
+   * an id cannot be read: no destination then counts as removed.
    */
   readonly configured: ReadonlySet<string> | undefined
 }
@@ -48,8 +47,8 @@ export function audienceDirectory({
 }
 
 /**
- * The kind decides which values the users have: `true` (member) or `false` in an `audience`; a
- * number, a string or a list in a `trait` (computed trait).
+ * In an `audience`, the value of a user is `true` or `false`; in a `trait`, a number, string or
+ * list.
  */
 export type AudienceKind = 'audience' | 'trait'
 

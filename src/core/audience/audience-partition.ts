@@ -29,9 +29,8 @@ interface Deps {
   /** Returns why the deletion of a user forbids this input; `undefined` if it does not. */
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
   /**
-   * End offset of this partition of the audience input topic before the memberships are restored.
-   * If the input of a restored record has this offset or a later one, the input topic was created
-   * again after this input. The record then counts as older than all others of its key.
+   * End offset of this partition of the audience input topic, read before the memberships are
+   * restored (see `PartitionRecords`).
    */
   readonly inputEnd: number
 }
@@ -54,8 +53,8 @@ export class AudiencePartition {
   }
 
   /**
-   * Whether the input must run alone, after all earlier inputs and before any later one, because it
-   * changes the watermark or the memberships of many users.
+   * Whether the input must run alone, because it changes the watermark or the memberships of many
+   * users.
    */
   isFence(input: AudienceInput | LostInput, at: EpochMs): boolean {
     switch (input.kind) {
@@ -76,11 +75,9 @@ export class AudiencePartition {
   }
 
   /**
-   * Yields the changes that an input makes, in the order of their writes to Kafka. The generator is
-   * lazy, because the end of a sync may change millions of memberships. A change takes effect in
-   * memory when it is yielded. But memberships that a sync or a reset removes stay in memory until
-   * all changes for their destination are yielded. Inputs of one user must be processed one after
-   * the other.
+   * Yields the changes of an input in the order of their writes to Kafka. A change takes effect in
+   * memory when it is yielded, except for the removals in `#applyToAll`. Inputs of one user must be
+   * processed one after the other.
    */
   take(input: AudienceInput | LostInput, on: InputContext): Iterable<InputEffect> {
     switch (input.kind) {
@@ -132,9 +129,8 @@ export class AudiencePartition {
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
-    // `isReadAgain`: the input was processed before, but its offset was not committed. Its
-    // watermark was written, but the removal of memberships may be unfinished, so only the removal
-    // is repeated.
+    // If the input is read again, its watermark was written, but the removal of memberships may be
+    // unfinished.
     const isReadAgain = input.mode === 'full' && on.position <= mark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {
@@ -143,9 +139,8 @@ export class AudiencePartition {
       if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
       yield this.#mark(audience, after)
     }
-    // The new watermark is written before memberships are removed: afterwards only the watermark
-    // covers their sync ids and versions (`closed` and `floor`). In the other order, a crash would
-    // lose both.
+    // Only the watermark keeps the sync ids and versions of removed memberships (`closed` and
+    // `floor`), so it must be written before they are removed.
     yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
   }
 
@@ -166,12 +161,12 @@ export class AudiencePartition {
   *#forgotten(userId: string, on: InputContext): Iterable<InputEffect> {
     for (const [audience, byDestination] of this.#members.all()) {
       const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
-      // After a crash, this deletion is processed again. A membership with a later position belongs
-      // to a user who returned after the deletion.
+      // A membership with a later position is ignored: its user returned before this deletion was
+      // processed again.
       const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
       const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
-      // The watermark keeps the highest version of the removed memberships, so that new ones get
-      // higher versions. It is written first, because a crash would otherwise lose that version.
+      // The watermark is written first, so that a crash cannot lose the highest version of the
+      // removed memberships.
       if (mark !== undefined) yield this.#mark(audience, mark)
       for (const destination of byDestination.keys())
         yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
@@ -193,9 +188,8 @@ export class AudiencePartition {
   }
 
   /**
-   * Applies one input to all members of an audience, at every destination or only at `only`. No
-   * member may be removed while the loop iterates, so the removed ones are deleted afterwards.
-   * Yields `visited` after each `visitsPerTurn` members.
+   * Applies one input to all members of an audience. Members are removed after the loop, because
+   * none may be removed while it iterates.
    */
   *#applyToAll(
     audience: string,
@@ -226,9 +220,9 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // After the deletion of a user, inputs of the user may precede the input `forgotten`. The
-    // suppression does not stop their identify messages, because these are later than the deletion.
-    // So none is sent, unless a sync that began after the deletion has listed the user.
+    // Inputs between a user's deletion and `forgotten` must send nothing, unless a sync that began
+    // after the deletion listed the user. Some suppressions stop only messages from before the
+    // deletion.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

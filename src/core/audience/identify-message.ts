@@ -6,18 +6,11 @@ import type { EpochMs } from '../time.ts'
 import type { MembershipUpdate } from './membership.ts'
 import type { MemberKey } from './membership-and-watermark-records.ts'
 
-/**
- * The message id of a change (a new value of one user for one destination). Every process computes
- * the same id for the same change.
- */
+/** The message id of a change: every process computes the same id for the same change. */
 export const changeId = ({ audience, userId, destination }: MemberKey, { version, value }: MembershipUpdate): string =>
   `audience-${hash('sha256', JSON.stringify([audience, userId, destination, version, value])).slice(0, 40)}`
 
-/**
- * Builds the identify message that sends one user's change to one destination.
- * @param at the append time of the input that caused the change. A message that is built again
- *   after a crash has the same bytes, and a deletion of the user after this time suppresses it.
- */
+/** @param at append time of the input, so that a message that is built again has the same bytes */
 export function identifyOf(key: MemberKey, property: string, change: MembershipUpdate, at: EpochMs): Event {
   return ownEvent({
     type: 'identify',

@@ -13,8 +13,8 @@ export type IgnoredReason = StaleReason | 'unknown_audience' | 'user_deleted' | 
 /** The effect of an input: a write, the reason why the input is ignored, or a pause. */
 export type InputEffect =
   /**
-   * A new state of a membership; `undefined` writes a tombstone. The identify message is written
-   * first. The state follows after its acknowledgement, so that a crash cannot lose the message.
+   * A changed membership. `identify` is acknowledged before `state` is written, so that a crash
+   * cannot lose the identify message. `undefined` as `state`: a tombstone.
    */
   | {
       readonly kind: 'membership'
@@ -25,14 +25,14 @@ export type InputEffect =
       readonly position: number
     }
   /**
-   * A new watermark of the audience. It is written after all earlier changes of memberships are
-   * acknowledged, and before any later one. Consecutive watermarks must be of different audiences,
-   * because they are written concurrently.
+   * A watermark, written after all earlier changes of memberships are acknowledged, and before
+   * later changes. Consecutive watermarks must be of different audiences, because they are written
+   * concurrently.
    */
   | { readonly kind: 'mark'; readonly audience: string; readonly mark: AudienceWatermark }
   /**
-   * The input is ignored. If the full sync is incomplete without this input, a `mark` that cancels
-   * the sync follows.
+   * The input is ignored. If this makes a full sync incomplete, the next effect is a `mark` that
+   * cancels the sync.
    */
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
   /**
@@ -41,7 +41,7 @@ export type InputEffect =
    */
   | { readonly kind: 'visited' }
 
-/** Number of memberships that are visited without a pause, in at most 4 ms. */
+/** Number of memberships that are visited without a pause. This takes at most 4 ms. */
 export const visitsPerTurn = 1_000
 
 /** Where and when Kafka stored the input, and the current time. */
@@ -49,6 +49,6 @@ export interface InputContext {
   /** Offset of the input in its partition, and its append time (`at`). */
   readonly position: number
   readonly at: EpochMs
-  /** The wall-clock time, for each membership: the end of a sync can take an hour. */
+  /** The wall-clock time. A function, because the end of a sync can take an hour to process. */
   readonly now: () => EpochMs
 }

@@ -5,16 +5,15 @@ export interface QueuedInput {
   /** The user of the input; `undefined` for a whole audience. */
   readonly user: string | undefined
   /**
-   * Whether the input must run alone: after all earlier inputs, and before any later one. The
-   * result can change while an earlier input that runs alone is in progress, so call it only
-   * afterwards.
+   * Whether the input must run alone. Call this only after earlier inputs that run alone are done,
+   * because they can change the result.
    */
   isFence(): boolean
 }
 
 /**
- * Schedules the inputs of one partition. Inputs of one user run in log order, others concurrently.
- * An input with `isFence` runs alone.
+ * Runs the inputs of one user in log order, and inputs of different users concurrently. An input
+ * with `isFence` runs alone.
  */
 export class InputScheduler<Input extends QueuedInput> {
   /** Inputs, in log order, that `next` has not examined yet. */

@@ -6,8 +6,8 @@ import { syncId } from './sync-id.ts'
 import { type SyncMode, type SyncPart, syncModes } from './sync-watermark.ts'
 
 /**
- * A record of the audience input topic. Its key is the user id. An input about a whole audience has
- * no key and is written to every partition.
+ * A record of the audience input topic, keyed by user. Inputs about a whole audience are written to
+ * every partition.
  */
 export type AudienceInput =
   /** An observation: a user and the user's value in a sync. */
@@ -17,10 +17,7 @@ export type AudienceInput =
       readonly userId: string
       readonly value: JsonText
     } & SyncPart)
-  /**
-   * The end of a sync, written to every partition after all its observations are acknowledged. A
-   * sync whose upload failed has none.
-   */
+  /** The end of a sync, written to every partition after all its observations are acknowledged. */
   | ({ readonly kind: 'sync_ended'; readonly audience: string } & SyncPart)
   | OutcomeInput
   /**
@@ -29,16 +26,16 @@ export type AudienceInput =
    */
   | { readonly kind: 'resend'; readonly audience: string; readonly userId: string; readonly destination: string }
   /**
-   * `hookline audience reset`: Hookline no longer assumes that it knows which values destinations
-   * have, so the next full sync sends all members again. Without a destination, it applies to all.
+   * `hookline audience reset`: the next full sync sends all members again, to `destination`. If
+   * `destination` is `undefined`, the sync sends them to all destinations.
    */
   | { readonly kind: 'reset'; readonly audience: string; readonly destination: string | undefined }
   /** The user was deleted. All memberships of the user are removed. */
   | { readonly kind: 'forgotten'; readonly userId: string }
 
 /**
- * Records of the audience input topic that Hookline cannot decode, or that Kafka has lost. They may
- * have been observations of any audience.
+ * Input records that Hookline cannot decode, or that Kafka has lost. They may be about any
+ * audience.
  */
 export interface LostInput {
   readonly kind: 'lost'
@@ -89,8 +86,8 @@ export function toInputRecord(input: AudienceInput): InputRecord {
 }
 
 /**
- * The input, or why the record cannot be used: a newer version of Hookline or another application
- * may have written it. `detail` continues a sentence that starts with "the input".
+ * A decoded input. `undecodable`: a newer version of Hookline or another program may have written
+ * the record. `detail` continues a sentence after "the input".
  */
 export type ReadInput =
   | { readonly kind: 'input'; readonly input: AudienceInput }

@@ -21,13 +21,14 @@ export interface MemberKey {
 export const membershipKey = ({ audience, userId, destination }: MemberKey): string =>
   JSON.stringify([audience, userId, destination])
 
-/** Returns the record key `["<audience>"]` of an audience's watermark. Every partition has one. */
+/**
+ * Returns the record key `["<audience>"]` of an audience's watermark, which every partition has.
+ */
 export const watermarkKey = (audience: string): string => JSON.stringify([audience])
 
 /**
- * Parses the key of a membership or a watermark. Returns `undefined` for any other text, and for a
- * user id that is longer than Hookline accepts, which `PackedMemberships` might not be able to
- * store.
+ * Parses the key of a membership or watermark; `undefined` for other text, or for a user id that
+ * may be too long for `PackedMemberships`.
  */
 export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
   const read = parseField(key, 'key')

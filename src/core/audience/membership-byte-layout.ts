@@ -7,20 +7,19 @@ import { syncId } from './sync-id.ts'
  * The byte layout of a membership, little endian:
  * - 2 bytes of flags
  * - four doubles: `syncId`, `version`, `position` and `inFlight.since`
- * - the unconfirmed changes, if there are any
+ * - the unconfirmed changes, if any
  * - the texts of the values whose code in the flags is 0
  *
  * The flags, from the lowest bit:
- * - three codes of three bits each: for the desired value, the acknowledged value and the value in
- *   flight
+ * - three codes of three bits: the desired, acknowledged and in-flight value
  * - one bit for `isOvertaken`
  * - one bit for unconfirmed changes
  */
 
 /**
  * Frequent values. The code of a value is its index in this list (1 to 3), or:
- * - 0: the text is at the end of the packed state, as its length and its UTF-8 bytes.
- * - 4: the value is the same as the desired value.
+ * - 0: the text is at the end of the packed state.
+ * - 4: the value is the desired value.
  * - 5: the value is absent.
  */
 const values: readonly (string | undefined)[] = [undefined, 'null', 'false', 'true']
@@ -34,8 +33,8 @@ const unconfirmedBytes = 4 + 8
 const lengthBytes = 4
 
 /**
- * Writes a state into `bytes` at `start`, and returns its length in bytes. Returns `undefined`, and
- * writes nothing, when `bytes` may be too short.
+ * Returns the length of the packed state; `undefined`, without writing, when `bytes` may be too
+ * short.
  */
 export function packState(state: Membership, bytes: Buffer, start: number): number | undefined {
   const { desired, acknowledged, inFlight, unconfirmed } = state
@@ -69,8 +68,8 @@ export function maxStateBytes({ desired, acknowledged, inFlight }: Membership): 
 }
 
 /**
- * Maximum bytes of a value at the end of the packed state, with its length field. UTF-8 needs at
- * most three bytes for a UTF-16 code unit.
+ * Maximum bytes of a value with its length field. UTF-8 needs at most three bytes for a UTF-16 code
+ * unit.
  */
 const maxValueBytes = (code: number, text = ''): number => (code === 0 ? lengthBytes + text.length * 3 : 0)
 

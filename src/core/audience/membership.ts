@@ -15,28 +15,26 @@ import {
 } from './unconfirmed-changes.ts'
 
 /**
- * The state of one user in one audience at one destination. Without a stored membership, the
- * destination has acknowledged the absent value (`false`, or `null` for a trait), and no other
- * value is desired.
+ * One user in one audience at one destination. Without a stored membership, the value for users
+ * outside the audience (`absent`) is both desired and acknowledged.
  */
 export interface Membership {
   /**
-   * The value in the newest sync that listed the user, or the absent value if a later full sync did
-   * not list the user.
+   * The value in the newest sync that listed the user. After a full sync without the user, the
+   * value for users outside the audience (`absent`).
    */
   readonly desired: JsonText
   /**
-   * The value that the destination has. `undefined`: unknown, and different from every desired
-   * value.
+   * The value that the destination has. `undefined`: unknown, which counts as different from every
+   * desired value.
    */
   readonly acknowledged: JsonText | undefined
   /**
-   * The change that was sent and has no result yet. No other change is sent until its result
-   * arrives or `changeExpiry` has passed. Otherwise a retry of this change could overwrite a newer
-   * value.
+   * The change whose result has not arrived. Until the result arrives or `changeExpiry` is over, no
+   * other change is sent: a retry of this change could overwrite the newer value.
    */
   readonly inFlight: ChangeInFlight | undefined
-  /** Number of the last change. The next one gets this number plus 1. */
+  /** Number of the last change. The next change gets this number plus 1. */
   readonly version: number
   /** The newest sync that listed the user. */
   readonly syncId: SyncId
@@ -53,8 +51,8 @@ export interface ChangeInFlight {
   /** When the change was sent. */
   readonly since: EpochMs
   /**
-   * If true, the destination's value is unknown even after this change was delivered: since it was
-   * sent, a reset arrived, or another value may have been delivered.
+   * If true, the destination's value is unknown even after this change is delivered, because a
+   * `reset` arrived or another value may have been delivered after the change was sent.
    */
   readonly isOvertaken: boolean
 }
@@ -62,14 +60,14 @@ export interface ChangeInFlight {
 export type MembershipInput =
   | { readonly kind: 'observed'; readonly syncId: SyncId; readonly value: JsonText }
   /**
-   * The end of a full sync. A user whom neither this sync nor a newer one has listed has left the
+   * The end of a full sync. Users whom neither this sync nor a newer sync listed have left the
    * audience.
    */
   | { readonly kind: 'sync_ended'; readonly syncId: SyncId }
   | { readonly kind: 'outcome'; readonly version: number; readonly value: JsonText; readonly result: ReportedResult }
   /**
-   * An operator replays a dead-lettered change. The desired value is sent instead, because the old
-   * one may be outdated.
+   * An operator replays a dead-lettered change. The desired value is sent instead, because the
+   * value of the dead letter may be outdated.
    */
   | { readonly kind: 'resend' }
   /**
@@ -77,7 +75,7 @@ export type MembershipInput =
    */
   | { readonly kind: 'reset' }
   /**
-   * The audience's watermark has increased. A membership that it covers is removed (see
+   * The audience's watermark has increased. A membership that the watermark covers is removed (see
    * `isForgettable`).
    */
   | { readonly kind: 'swept' }
@@ -104,8 +102,8 @@ export interface StepContext {
 }
 
 /**
- * A change to send as an identify message. `version` is the number of the change. The same input,
- * processed again after a crash, gives the same version, and so the same message id.
+ * A change to send. The same input, processed again after a crash, gives the same version, and so
+ * the same message id.
  */
 export interface MembershipUpdate {
   readonly value: JsonText
@@ -121,18 +119,15 @@ export type Step =
 const unchanged: Step = { kind: 'unchanged' }
 const removed: Step = { kind: 'removed' }
 
-/**
- * The new state after an input, and whether a change may be sent now. `applied` sends a change only
- * if the destination lacks the desired value, no change is in flight, and `isConnected` is true.
- */
+/** `send`: whether a change may be sent now. `applied` checks further conditions. */
 interface Transition {
   readonly state: Membership
   readonly send: boolean
 }
 
 /**
- * Returns what an input changes in a membership. It is a pure function: processes that read the
- * same inputs send the same changes with the same versions.
+ * Computes how an input changes a membership. A pure function, because processes that read the same
+ * inputs must send the same changes with the same versions.
  */
 export function step(state: Membership | undefined, input: MembershipInput, on: StepContext): Step {
   if (state !== undefined && on.position <= state.position) return unchanged
@@ -148,9 +143,8 @@ function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext)
     const version = Math.max(versionAt(at), mark.floor + 1)
     return { state: { ...initialState(absent, version), desired: value, syncId: named }, send: true }
   }
-  // A process sent this change, and crashed before it wrote the membership. The next owner of the
-  // partition did not repeat the change, because its configuration no longer listed the
-  // destination. A version up to `mark.floor` can belong to a removed membership, so it is ignored.
+  // A process sent the change of this outcome, and crashed before it wrote the membership. Outcomes
+  // with versions up to `mark.floor` are ignored, because they can belong to removed memberships.
   if (input.kind === 'outcome' && input.version > mark.floor)
     return adoptUnknownChange(initialState(absent, mark.floor), input, at)
   return undefined
@@ -209,8 +203,8 @@ const markUndelivered = (state: Membership, at: EpochMs): Membership => ({
 })
 
 /**
- * Notes that the destination's value is unknown. It stays unknown after the delivery of a change in
- * flight.
+ * Notes that the destination's value is unknown. The value stays unknown even if a change in flight
+ * is delivered.
  */
 function withUnknownValue(state: Membership): Membership {
   const { acknowledged, inFlight } = state
@@ -219,8 +213,7 @@ function withUnknownValue(state: Membership): Membership {
 }
 
 /**
- * Replaces a sync id in the future. Otherwise all syncs until that time would have smaller ids and
- * be ignored.
+ * Lowers a sync id of a future time to `at`. Otherwise, all syncs until that time would be ignored.
  */
 function withClampedSyncId(state: Membership, at: EpochMs): Membership {
   const named = clampedToNow(state.syncId, at)
@@ -232,14 +225,13 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
   if (age < 0) return adoptUnknownChange(state, outcome, on.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
-  // Two changes have the same version. One process sent a change and crashed before it wrote the
-  // state. The next owner of the partition did not repeat it, because its configuration did not
-  // list the destination, and gave the version to its own change. If both were delivered, the
-  // destination's value is unknown.
+  // If a process crashed after it sent a change, two changes can have the same version. If both
+  // were delivered, the value is unknown.
   if (age === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (age === 0 && inFlight !== undefined) {
-    // A desired value that has changed is sent now. Otherwise the next sync sends the value again.
+    // If the desired value differs from the undelivered value, the desired value is sent now.
+    // Otherwise, the next sync sends it again.
     if (outcome.result === 'undelivered')
       return { state: markUndelivered(state, on.at), send: state.desired !== inFlight.value }
     const acknowledged = inFlight.isOvertaken ? undefined : inFlight.value
@@ -249,13 +241,12 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
 }
 
 /**
- * Handles the late result of an unconfirmed change. After a crash, the identify message of a change
- * can be sent a second time. The destination may then have received it after later changes, and
- * have the old value again, even with the result `undelivered`, for example after a timeout.
+ * Handles the late result of an unconfirmed change. Even after `undelivered`, the change may have
+ * reached the destination and replaced a newer value.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
-  // A destination ignores further messages of a delivered change, because they have the same
-  // message id. After `undelivered`, another message of the change can still be delivered.
+  // Only `delivered` confirms the change: destinations then ignore further messages of the change.
+  // After `undelivered`, another message of the change can still be delivered.
   const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
@@ -265,8 +256,8 @@ function onLateOutcome(before: Membership, { value, result }: Outcome, age: numb
 }
 
 /**
- * Adds an unknown change when its result arrives: a process sent it, and crashed before it wrote
- * the state.
+ * Adds a change that is known only from its result: a process sent the change, and crashed before
+ * it wrote the state.
  */
 function adoptUnknownChange(before: Membership, { version, value, result }: Outcome, at: EpochMs): Transition {
   const state = before.inFlight === undefined ? before : markUndelivered(before, at)
@@ -294,10 +285,8 @@ function applied(before: Membership | undefined, { state, send }: Transition, on
 }
 
 /**
- * Whether a membership can be removed without losing information:
- * - The destination has acknowledged the absent value, or was removed from the configuration.
- * - The watermark covers the membership: no input of a sync up to `syncId` is accepted, and no
- *   version up to `version` is used again.
+ * Whether a membership can be removed without losing information: the user is absent or the
+ * destination removed, and the watermark covers `syncId` and `version`.
  */
 function isForgettable(state: Membership, on: StepContext): boolean {
   const { syncId, version } = state
@@ -311,9 +300,8 @@ function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, 
 }
 
 /**
- * Whether the membership can be removed because its destination was removed from the configuration.
- * The last sync that listed the user must be a day older than `mark.closed`: an operator may revert
- * the removal, and a process with an old configuration may not know a new destination yet.
+ * Whether the destination was removed, and syncs up to a day after `syncId` are closed. Within this
+ * day, an operator may revert the removal, or this process may not know a new destination yet.
  */
 const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
   isRemoved && isDayBefore(syncId, mark.closed)

@@ -2,9 +2,7 @@ import { murmur2 } from '../message/murmur2.ts'
 import type { Membership } from './membership.ts'
 import { maxStateBytes, packState, positionAt, unpackState } from './membership-byte-layout.ts'
 
-/**
- * Bytes of an entry's header: 2 for the length of the key, 4 for the bytes reserved for the state.
- */
+/** Bytes of an entry's header: 2 for the key's length, 4 for the size of the state's space. */
 const headerBytes = 6
 /**
  * Initial slots of the hash table, a power of two. At most three quarters of the slots are used.
@@ -14,9 +12,8 @@ const minBytes = 1_024
 const maxKeyBytes = 65_535
 
 /**
- * Memberships of one audience at one destination, by user id: a hash table whose entries are in one
- * block of bytes. A membership takes about 100 bytes. A `Map` of objects takes four times as much,
- * and the garbage collector has to visit each object.
+ * Memberships by user id: a hash table in one block of bytes. A `Map` of objects takes four times
+ * as much memory.
  */
 export class PackedMemberships {
   /**
@@ -100,8 +97,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Iterates over all user ids. States may be replaced during the iteration, but no user added or
-   * deleted.
+   * Iterates over all user ids. States may be replaced during the iteration, but no user may be
+   * added or deleted.
    */
   *users(): IterableIterator<string> {
     const generation = this.#generation
@@ -122,8 +119,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Finds the slot of a user's entry, or a free slot. Writes the key after the last entry, into the
-   * buffer of the keys with which it is compared, so that `#append` need not copy it.
+   * Finds the slot of a user's entry, or a free slot. Leaves the key after the last entry, so that
+   * `#append` need not copy it.
    */
   #find(userId: string): number {
     const maxBytes = headerBytes + userId.length * 3
@@ -158,8 +155,8 @@ export class PackedMemberships {
   }
 
   /**
-   * The slot at which the search for a hash begins: its highest bits, because the lowest bits can
-   * be equal for all keys (see `hashOf`).
+   * Where a search begins: the highest bits of the hash, because the lowest can be equal for all
+   * keys.
    */
   #home(hash: number): number {
     return hash >>> (Math.clz32(this.#slots.length) + 1)
@@ -247,15 +244,14 @@ export class PackedMemberships {
 }
 
 /**
- * The murmur2 hash of a key, times an odd constant, so that the highest bits depend on the whole
- * hash. The lowest bits can be equal for all keys of a partition, because Kafka chooses the
- * partition by the same hash.
+ * Returns the hash of a key. Kafka chooses partitions by murmur2, so its lowest bits can be equal
+ * for all keys of a partition. The multiplication mixes all bits into the highest ones.
  */
 const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)
 
 /**
- * The tag of a hash: eight of its bits. The home slot depends on other bits, unless the table has
- * more than 2^20 slots, so keys with the same home slot usually have different tags.
+ * Eight bits that do not decide the home slot (up to 2^20 slots), so keys with the same home slot
+ * usually have different tags.
  */
 const tagOf = (hash: number): number => (hash >>> 4) & 0xff

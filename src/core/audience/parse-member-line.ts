@@ -9,7 +9,7 @@ export type MemberLine =
   | { readonly kind: 'member'; readonly userId: string; readonly value: JsonText }
   /** A blank line, or the CSV header. */
   | { readonly kind: 'nothing' }
-  /** Starts with the line number. Has no user id, because it is logged. */
+  /** The message starts with the line number. It has no user id, because it is logged. */
   | { readonly kind: 'refused'; readonly message: string }
 
 /** Reads one line of a member list. `line` is `undefined` when the line is not UTF-8 text. */
@@ -18,10 +18,8 @@ export type ReadMemberLine = (line: string | undefined) => MemberLine
 const nothing: MemberLine = { kind: 'nothing' }
 
 /**
- * Creates a reader for the lines of one member list; call it with each line in order. A line is a
- * JSON object `{"userId", "value"}`, a JSON string or number with the id, or the plain id. The list
- * is CSV when its first line that is not blank has a field `userId`. A line that begins with `{` or
- * `[` is never a header.
+ * Reads the lines of one member list in order. The list is CSV if its first line that is not blank
+ * has a field `userId`.
  */
 export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   let number = 0
@@ -105,17 +103,15 @@ function csvColumns(line: string): CsvColumns | undefined {
 }
 
 /**
- * Whether a line looks like the header of another format. Without this check, its lines would be
- * read as user ids, and a full sync would then remove all real members.
+ * Whether a line is the header of an unknown format. Without this check, all lines would be read as
+ * user ids, and a full sync would remove all real members.
  */
 const hasColumnOfIds = (line: string): boolean =>
   line.split(/[,;\t]/).some(name => /^(user[ _-]?)?id$/i.test(name.replaceAll('"', '').trim()))
 
 /**
- * Converts the field `value` of a CSV line.
- * - Valid JSON becomes its JSON value, and any other text stays text. But `true` and `false` of a
- *   computed trait stay text, and a whole number beyond ±2^53 too, because it would lose digits.
- * - An empty field adds the user to an audience, or removes the computed trait of the user.
+ * Returns the value of a CSV field. Valid JSON is parsed, but `true` and `false` in a trait, and
+ * whole numbers that would lose digits, stay text.
  */
 function csvValue(kind: AudienceKind, text: string | undefined): unknown {
   if (text === undefined) return undefined
@@ -134,8 +130,8 @@ function jsonString(text: string): string | undefined {
 }
 
 /**
- * Splits one line of CSV (RFC 4180). `undefined` when a quoted field is not closed on this line, or
- * when text follows its closing quote.
+ * Splits a line of CSV (RFC 4180). `undefined` if a quote is not closed, or text follows a closing
+ * quote.
  */
 function csvFields(line: string): readonly string[] | undefined {
   const fields: string[] = []
@@ -161,8 +157,8 @@ type ValueResult =
   | { readonly kind: 'refused'; readonly message: string }
 
 /**
- * Parses the value of a user in a sync to canonical JSON, so that equal values have equal texts.
- * `null` removes the user from the audience, or removes the computed trait.
+ * Parses a user's value to canonical JSON, so that equal values have equal texts. `null` becomes
+ * the absent value.
  */
 export function parseValue(kind: AudienceKind, given: unknown): ValueResult {
   if (given === null) return acceptedValue(absentValue(kind))

@@ -11,10 +11,9 @@ import { Memberships } from './memberships.ts'
 import { type AudienceWatermark, emptyWatermark } from './sync-watermark.ts'
 
 /**
- * The result of restoring a record of the memberships topic.
+ * The result of restoring a record:
  * - `taken`: the record has the newest known state of its key.
- * - `stale`: a later state of the key is known. The caller must write that state again, so that it
- *   is the last record of the key.
+ * - `stale`: a later state is known. The caller must write it again, as the last record of the key.
  * - `unreadable`: Hookline did not write the record.
  */
 export type Restored = 'taken' | 'stale' | 'unreadable'
@@ -22,30 +21,24 @@ export type Restored = 'taken' | 'stale' | 'unreadable'
 type About = NonNullable<ReturnType<typeof parseMembershipKey>>
 
 /**
- * The memberships and watermarks of one partition, restored from the memberships topic. Of all
- * records of a key, the one with the highest input offset is valid, even if it is not the last one
- * in the log: a previous owner of the partition may append its last states long after the
- * reassignment.
+ * The memberships and watermarks in a partition's records. Of the records with one key, the one
+ * with the highest input offset is valid, because a previous owner may append old states late.
  */
 export class PartitionRecords {
   readonly members = new Memberships()
   readonly #marks = new Map<string, AudienceWatermark>()
   /**
-   * For each key whose newest known record is a tombstone: the offset of the input that caused it.
-   * Empty after the restore.
+   * The input offset of each key whose newest known record is a tombstone. Empty after the restore.
    */
   readonly #removed = new Map<string, number>()
-  /** The keys whose last record read so far is stale, with the input offset of the valid state. */
+  /** For each key whose last record so far is stale: the input offset of the valid state. */
   readonly #stale = new Map<string, number>()
   readonly #inputEnd: number
   #isRestored = false
 
   /**
-   * @param inputEnd end offset of the input partition when the restore begins. A record with an
-   *   input offset at or beyond this end is from an input topic that was deleted and created again.
-   *   It counts as older than every other record of its key. When the new topic has reached that
-   *   offset, the record wrongly counts as newer. So an operator must create the memberships topic
-   *   again too (runbook of `HooklineRecordsLost`).
+   * @param inputEnd end offset of the input partition. A record with an input offset at or beyond
+   *   `inputEnd` comes from a deleted input topic, and counts as oldest.
    */
   constructor(inputEnd: number) {
     this.#inputEnd = inputEnd
@@ -60,8 +53,8 @@ export class PartitionRecords {
   }
 
   /**
-   * Applies one record of the memberships topic. The caller must pass all records in log order
-   * before it processes the first input.
+   * Applies one record. The caller must pass all records, in log order, before it processes the
+   * first input.
    */
   restore(record: ReadRecord): Restored {
     const about = aboutOf(record)
@@ -78,9 +71,8 @@ export class PartitionRecords {
   }
 
   /**
-   * Ends the restore. Returns one entry for each key whose last record is stale, with the input
-   * offset of the valid state. The caller passes each entry to `replacementOf`, and writes the
-   * result to Kafka.
+   * Ends the restore. Returns an entry for each key whose last record is stale. The caller must
+   * pass each entry to `replacementOf`, and write the result to Kafka.
    */
   restored(): readonly ReadRecord[] {
     const stale = [...this.#stale].map(([key, position]) => ({ key, value: undefined, position }))
@@ -91,10 +83,8 @@ export class PartitionRecords {
   }
 
   /**
-   * Handles a record of the memberships topic that another process wrote, or for which this process
-   * got no acknowledgement. No input of the record's user may be in progress. If this process has
-   * processed the input of the record (`isDone`), the state in memory stays valid. Otherwise the
-   * record is applied as during a restore.
+   * Handles a record that another process wrote, or whose acknowledgement is missing. No input of
+   * its user may be in progress.
    */
   adopt(record: ReadRecord, isDone: (position: number) => boolean): Restored {
     const about = aboutOf(record)
@@ -108,9 +98,8 @@ export class PartitionRecords {
   }
 
   /**
-   * Returns the effect that writes the known state of a key to the memberships topic again, after a
-   * stale record of the key. `undefined` when the key is neither that of a membership nor that of a
-   * watermark.
+   * Returns the effect that writes a key's known state again after a stale record; `undefined` if
+   * Hookline did not write the key.
    */
   replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {
     const about = parseMembershipKey(key)
@@ -156,8 +145,8 @@ export class PartitionRecords {
 }
 
 /**
- * Parses the key of a record. `undefined` when Hookline did not write the record: the key has
- * another form, or does not fit the value.
+ * Returns `undefined` when Hookline did not write the record: its key is malformed, or does not fit
+ * the value.
  */
 function aboutOf({ key, value }: ReadRecord): About | undefined {
   const about = parseMembershipKey(key)

@@ -3,8 +3,8 @@ import { murmur2 } from '../message/murmur2.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
 /**
- * Id of one sync of one audience. Later syncs have larger ids (see `newSyncId`). Until the year
- * 2100, ids are below 2^52. The Avro library rejects integers above 2^53.
+ * The id of a sync. Later syncs have larger ids. Until 2100, ids are below 2^53, the limit of the
+ * Avro library.
  */
 export type SyncId = Brand<number, 'SyncId'>
 
@@ -14,9 +14,8 @@ export const syncId = (value: number): SyncId => value as SyncId
 export const idsPerMs = 1024
 
 /**
- * Creates the id of a sync that starts now by the brokers' clock. A sync that starts in a later
- * millisecond, on any machine, has a larger id. The id contains 10 bits of a hash of `unique`, so
- * two syncs in the same millisecond rarely have the same id.
+ * Creates a sync id from the brokers' clock and 10 bits of a hash of `unique`, because two syncs
+ * may start in one millisecond.
  */
 export function newSyncId(now: EpochMs, unique: string): SyncId {
   const chance = murmur2(Buffer.from(unique)) & (idsPerMs - 1)
@@ -24,9 +23,8 @@ export function newSyncId(now: EpochMs, unique: string): SyncId {
 }
 
 /**
- * The minimum version of the first change of a new membership, whose first input was appended at
- * `at`. It grows with the time, so when a user returns after the removal of the membership, the new
- * changes get higher versions than the earlier ones.
+ * The minimum version of a new membership's first change. It grows with time, so a returning user
+ * gets higher versions than before.
  */
 export const versionAt = (at: EpochMs): number => at * idsPerMs
 
@@ -39,12 +37,12 @@ export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPer
 const aheadMs = 60_000
 
 /**
- * Whether a sync id comes from a wrong clock. Until the time in this id, all other syncs would be
- * ignored as older.
+ * Whether the time of a sync id lies in the future, because a clock was wrong. Until that time, all
+ * other syncs would be ignored.
  */
 export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
 
-/** Returns the id of a sync. If it lies in the future, returns the id for the time `at` instead. */
+/** Returns `id`. If its time lies in the future, returns the id for the time `at` instead. */
 export const clampedToNow = (id: SyncId, at: EpochMs): SyncId => (isAhead(id, at) ? syncId(versionAt(at)) : id)
 
 const dayMs = 24 * 3_600_000

@@ -6,10 +6,8 @@ import { changeExpiry } from './unconfirmed-changes.ts'
  * Whether a destination has the desired value of a user.
  * - `acknowledged`: the destination has the value.
  * - `in_flight`: a change is being delivered.
- * - `unknown`: a change ended without a clear result, or a reset was made. The next sync sends the
- *   value again.
- * - `different`: the destination has another value, for example because it was disabled when the
- *   value changed.
+ * - `unknown`: a change ended without a clear result, or an operator reset the audience.
+ * - `different`: the destination has another value.
  */
 export const syncStatuses = ['acknowledged', 'in_flight', 'unknown', 'different'] as const
 export type SyncStatus = (typeof syncStatuses)[number]

@@ -8,23 +8,20 @@ export const syncModes = ['full', 'partial'] as const
 export type SyncMode = (typeof syncModes)[number]
 
 /**
- * The watermark of an audience in one partition, stored in the memberships topic. It keeps what
- * must still be known after a membership is removed: which syncs are closed, and the highest
- * version that a change of a removed membership can have.
+ * What must be known about an audience in one partition after memberships are removed: which syncs
+ * are closed, and which versions were used.
  */
 export interface AudienceWatermark {
   /**
-   * Inputs of full syncs with a lower id are ignored, because these syncs are cancelled. Normally
-   * `begun` is the id of the newest full sync of which an input was read. It is higher when an
-   * input of this sync was ignored (`afterLostInput`), or when an input of any sync could not be
-   * read (`afterUnreadInput`). This sync is then cancelled too.
+   * Full syncs with a lower id are cancelled. Normally the id of the newest full sync; higher when
+   * this sync is cancelled too (`afterLostInput`, `afterUnreadInput`).
    */
   readonly begun: SyncId
   /** Inputs of syncs with this id or a smaller one are ignored (see `afterSyncEnd`). */
   readonly closed: SyncId
   /**
-   * An upper bound for the last versions of all removed memberships. The first change of each new
-   * membership gets a higher version.
+   * An upper bound for the versions of all removed memberships, so that new memberships get higher
+   * versions.
    */
   readonly floor: number
   /** Offset of the last input that changed this watermark. */
@@ -40,10 +37,8 @@ export interface SyncPart {
 }
 
 /**
- * Why an observation or the end of a sync is ignored.
- * - `sync_closed`: the sync is closed.
- * - `sync_cancelled`: a newer full sync has begun, or an earlier input of the full sync was ignored
- *   or may be lost (see `begun`).
+ * Why an input is ignored. `sync_cancelled`: a newer full sync has begun, or an earlier input of
+ * this sync was ignored or lost.
  */
 export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
@@ -68,14 +63,13 @@ export const afterSyncStart = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Whether an input that is ignored, because its audience is not in the configuration, must cancel
- * its full sync. The end of a full sync removes all users that the sync did not list, so it would
- * remove a user whom the ignored input listed.
+ * Whether an ignored input must cancel its full sync, whose end would otherwise remove the user
+ * that the input listed.
  */
 export const isLostInputFatal = (mark: AudienceWatermark, sync: SyncPart): boolean =>
   sync.mode === 'full' && staleReason(mark, sync) === undefined
 
-/** Returns the watermark that cancels a full sync after `isLostInputFatal`. */
+/** Returns the watermark after a lost input for which `isLostInputFatal` is true. */
 export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position: number): AudienceWatermark => ({
   ...mark,
   begun: syncId(sync.syncId + 1),
@@ -83,12 +77,8 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Returns the watermark that cancels all full syncs that began before `at`, because an input that
- * Kafka appended before then is lost or could not be decoded. It may have listed users in one of
- * the syncs. `undefined` when the syncs are cancelled already.
- *
- * If `at` lies in the future, `now` is used instead. This is possible if the topic has the times of
- * producers (`CreateTime`), and another program wrote the record.
+ * Cancels all full syncs that began before `at`, because an unread input may have listed users in
+ * them. `undefined` if they are cancelled already.
  */
 export function afterUnreadInput(
   mark: AudienceWatermark,
@@ -98,8 +88,8 @@ export function afterUnreadInput(
 ): AudienceWatermark | undefined {
   // Plus 1 ms, so that a sync that began in the millisecond `at` is cancelled too.
   const begun = clampedToNow(syncId(versionAt(epochMs(at + 1))), now)
-  // After Kafka has truncated the input topic, `position` can be lower than `mark.position`. A
-  // restore ignores a watermark with a lower position than an earlier one.
+  // The higher position is kept, because a restore would ignore a watermark with a lower one. After
+  // a truncation of the input topic, `position` can be lower.
   return begun <= mark.begun ? undefined : { ...mark, begun, position: Math.max(mark.position, position) }
 }
 
@@ -110,13 +100,10 @@ export function afterUnreadInput(
 const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 
 /**
- * The watermark after the end of a sync that `staleReason` does not reject; `undefined` when it
- * stays the same.
+ * The watermark after the end of a sync that `staleReason` accepts; `undefined` when it stays the
+ * same.
  * - A full sync closes itself and all earlier syncs.
- * - A partial sync closes the syncs that began more than 7 days before `at`. Otherwise the state of
- *   a user whom a partial sync removed would be kept until the next full sync, which may never
- *   come.
- * - The floor rises to `versionAt(at)`, so that new memberships get higher versions.
+ * - A partial sync closes syncs that began over 7 days before, because a full sync may never come.
  * @param at when the end of the sync was appended
  */
 export function afterSyncEnd(
@@ -126,16 +113,16 @@ export function afterSyncEnd(
   at: EpochMs,
 ): AudienceWatermark | undefined {
   const old = syncId((at - syncAcceptedForMs) * idsPerMs)
-  // To close syncs, Hookline visits all memberships of the audience, which takes long. So partial
-  // syncs close earlier syncs at most once a day.
+  // Partial syncs close earlier syncs at most once a day, because this visits all memberships of
+  // the audience.
   if (sync.mode === 'partial' && !isDayBefore(mark.closed, old)) return undefined
   const upTo = sync.mode === 'full' ? sync.syncId : old
   return { ...mark, closed: upTo, floor: Math.max(mark.floor, versionAt(at)), position }
 }
 
 /**
- * The watermark after a reset of the whole audience: sync ids that lie in the future become the id
- * for the time `at`.
+ * Returns the watermark after a reset of the whole audience; `undefined` if it stays the same. Sync
+ * ids of the future become the id for the time `at`.
  */
 export function resetWatermark(mark: AudienceWatermark, position: number, at: EpochMs): AudienceWatermark | undefined {
   const lowered = { ...mark, begun: clampedToNow(mark.begun, at), closed: clampedToNow(mark.closed, at), position }

@@ -1,16 +1,13 @@
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 
 /**
- * The changes of one membership that may or may not have arrived: they were dead-lettered or
- * dropped, or no result arrived in time. Their messages can arrive late and overwrite a newer
- * change. So after a late result, the destination may have the old value. Receivers ignore repeated
- * messages of all other changes, by their message id.
+ * Changes of one membership without a confirmed delivery. Their messages can still arrive late, and
+ * overwrite a newer change.
  */
 export interface UnconfirmedChanges {
   /**
-   * A bit set of the unconfirmed changes. Bit n is for the change whose version is n below the
-   * version of the last change. Bit 31 also covers all older changes. The number is unsigned, and
-   * never 0.
+   * Bit n is set for the change whose version is n below the last one. Bit 31 also covers all older
+   * changes. Unsigned, never 0.
    */
   readonly versions: number
   /** After this time, Hookline expects no further delivery of the messages of these changes. */
@@ -18,12 +15,8 @@ export interface UnconfirmedChanges {
 }
 
 /**
- * How long the result of a change is awaited, and how long a change stays unconfirmed: 7 days, the
- * retention of the events topic.
- *
- * A shorter time, for example one that depends on the retry window, is wrong: the message of a
- * change may wait for days before its first attempt. Each sync would then send all waiting changes
- * again, and two messages of one user could arrive in either order.
+ * How long Hookline waits for the result of a delivery: the retention of the events topic. With a
+ * shorter time, a sync would send changes again that still wait in this topic.
  */
 export const changeExpiry: DurationMs = durationMs(7 * 24 * 3_600_000)
 const highestBit = 31
@@ -48,8 +41,8 @@ export const isUnconfirmed = (changes: UnconfirmedChanges | undefined, age: numb
   changes !== undefined && ((changes.versions >>> Math.min(age, highestBit)) & 1) === 1
 
 /**
- * Marks as confirmed the change whose version is `age` below that of the last change. A change with
- * an age of 31 or more stays unconfirmed, because all of these share one bit.
+ * Confirms the change whose version is `age` below the last one. Changes with an age of 31 or more
+ * share one bit, so they stay unconfirmed.
  */
 export function confirm(changes: UnconfirmedChanges | undefined, age: number): UnconfirmedChanges | undefined {
   if (changes === undefined || age >= highestBit) return changes

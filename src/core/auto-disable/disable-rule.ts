@@ -3,9 +3,8 @@ import type { Destination } from '../settings/settings.ts'
 import { type DisableRule, type FailureState, isWatched, urlsOf } from './judge-failures.ts'
 
 /**
- * Returns the rule that says when Hookline disables a destination because its endpoints fail.
- * `version` is that of the configuration object; 0 for a destination of the configuration file.
- * `undefined` when the object or file cannot be read.
+ * Returns the rule that says when a destination is disabled; `undefined` when its settings cannot
+ * be read. `version`: that of its object; 0 for a destination in the configuration file.
  */
 export function disableRule(id: string, version: number, routing: Routing): DisableRule | undefined {
   const destination = routing.destinations.get(id)
@@ -19,10 +18,8 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
 }
 
 /**
- * Whether a state without failures must replace the failure state of a destination:
- * - The destination does not exist, or its webhooks have changed since the state was written.
- * - Hookline has not disabled the destination, and the destination is paused or not enabled, or
- *   failures cannot disable it (`isWatched`).
+ * Whether a state without failures must replace the failure state: the destination is gone, its
+ * webhooks have changed, or Hookline neither has disabled it nor can disable it now.
  */
 export function isOutdated(id: string, { failingSince, disabled, urls }: FailureState, routing: Routing): boolean {
   const destination = routing.destinations.get(id)
@@ -32,8 +29,8 @@ export function isOutdated(id: string, { failingSince, disabled, urls }: Failure
 }
 
 /**
- * Whether the settings of a destination are unknown: its file or configuration object cannot be
- * read, or no readable file has the destination, but an unreadable file may have it.
+ * Whether the settings are unknown: the destination cannot be read, or an unreadable file may have
+ * it.
  */
 const isUnreadable = (destination: Destination | undefined, { isIncomplete }: Routing): boolean =>
   destination === undefined ? isIncomplete === true : destination.isHeld === true

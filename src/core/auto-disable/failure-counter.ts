@@ -7,8 +7,8 @@ import { type EpochMs, epochMs } from '../time.ts'
 export type Evidence = 'works' | 'fails' | 'nothing'
 
 /**
- * Returns what an attempt shows about the endpoints of its destination. `fails`: it sent a request,
- * no permit was missing (`isConclusive`), and every request failed because of its endpoint.
+ * What an attempt shows about the endpoints. `fails`: the attempt is conclusive, and every request
+ * failed because of its endpoint.
  */
 export function evidenceOf(attempt: PermitFacts): Evidence {
   if (attempt.calls.some(({ outcome }) => outcome === 'delivered')) return 'works'
@@ -17,8 +17,8 @@ export function evidenceOf(attempt: PermitFacts): Evidence {
 }
 
 /**
- * Whether an outcome counts as a failure of the endpoint. `http_429` does not, because the endpoint
- * works; `internal` is a bug in Hookline; `blocked_address` follows from Hookline's settings.
+ * Whether an outcome is a failure of the endpoint. With `http_429` the endpoint works, `internal`
+ * is a bug in Hookline, and `blocked_address` follows from Hookline's settings.
  */
 const isFailureOfEndpoint = (outcome: Outcome): boolean =>
   isOfEndpoint(outcome) && outcome !== 'http_429' && outcome !== 'internal' && outcome !== 'blocked_address'
@@ -35,10 +35,8 @@ export interface SeenFailures {
   /** Labels of the webhooks that responded with 410 Gone after `endedAt`. */
   readonly gone: readonly string[]
   /**
-   * The last time at which a delivery succeeded, or at which this process saw that the failure
-   * state is outdated (`isOutdated`) or has no failures. Earlier failures do not count. `take`
-   * keeps this time, because this process may later read a failure state that began before it, and
-   * must then end that state.
+   * When `FailureCounter.ended` was last called. A failure state that began before this time must
+   * end.
    */
   readonly endedAt: EpochMs
 }
@@ -83,10 +81,7 @@ export class FailureCounter {
     this.#lastAt = now
   }
 
-  /**
-   * Notes that a delivery succeeded, or that the failure state is outdated or has no failures. The
-   * counted failures are discarded.
-   */
+  /** Notes a success, or an outdated or empty failure state. Discards the counted failures. */
   ended(now: EpochMs): void {
     this.#endedAt = now
     if (this.hasFailures) this.take()
@@ -101,8 +96,8 @@ export class FailureCounter {
   }
 
   /**
-   * Reverses `take` for failures that the caller could not write to Kafka. Does nothing if `ended`
-   * was called after `take`, because the failures are then outdated.
+   * Reverses `take` when the write to Kafka failed. Does nothing after `ended`, because the
+   * failures are then outdated.
    */
   restore(seen: SeenFailures): void {
     if ((seen.attempts === 0 && seen.gone.length === 0) || this.#endedAt > seen.endedAt) return

@@ -6,24 +6,23 @@ import type { SeenFailures } from './failure-counter.ts'
 export const minAttempts = 20
 
 /**
- * Maximum wait between a success and the record of the first failure after it on the config topic.
- * Without the wait, an endpoint that fails sometimes would cause two records every few seconds: one
- * for a failure, and one for its end.
+ * Maximum wait after a success before a new failure is written. Without this wait, each failure and
+ * each success of an unreliable endpoint could cause a record.
  */
 const maxWaitAfterSuccessMs = 60_000
 
 /**
- * The failures of a destination, as all processes of the installation know them: a record of the
- * config topic (`core/config-objects/destination-failure-record.ts`).
+ * The failures of a destination, as all processes know them: a record of the config topic
+ * (`destination-failure-record.ts`).
  */
 export interface FailureState {
-  /** The webhooks of the destination when the state was written (`urlsOf`). */
+  /** Hashes of the webhooks' URLs when the state was written (`urlsOf`). */
   readonly urls: string
   /** The version of the configuration object; 0 for a destination of the configuration file. */
   readonly version: number
   /**
-   * The time since which all attempts have failed; `undefined` for none. It is the time at which a
-   * process wrote the first failure to the config topic.
+   * Since when all attempts have failed: the time at which a process wrote the first failure to the
+   * config topic.
    */
   readonly failingSince: EpochMs | undefined
   /** Number of failed attempts since `failingSince`, at most `minAttempts`. */
@@ -71,16 +70,13 @@ export const withoutFailures = ({ urls, version }: Pick<DisableRule, 'urls' | 'v
 })
 
 /*
- * no failures:  No attempt has failed. A failure leads to `failing`, if the rule of the destination
- *               counts this kind of failure (`withFailures`).
+ * no failures:  A failure leads to `failing`, if the rule counts this kind of failure.
  * failing:      All attempts have failed since the time T (`failingSince`).
  *               - A success at or after T, a pause or other URLs lead to `no failures`.
- *               - When T is at least `disableAfter` ago and 20 attempts have failed, the state
- *                 becomes `disabled`. With `onGone: disable`, the state also becomes `disabled`
- *                 when all webhooks have responded with 410 Gone.
- * disabled:     The destination gets no attempts. It leaves this state when an operator enables it,
- *               when its URLs change, or when a process reports a success or a pause from before
- *               the disabling (`isRefuted`).
+ *               - When T is at least `disableAfter` ago and 20 attempts have failed: `disabled`.
+ *               - With `onGone: disable`, when all webhooks have responded with 410: `disabled`.
+ * disabled:     The destination gets no attempts. The state ends when an operator enables it, when
+ *               its URLs change, or when the disabling was wrong (`isRefuted`).
  */
 
 /** Decides how the failures that one process has seen change the failure state. */
@@ -108,8 +104,8 @@ const waitAfterSuccess = ({ disableAfter }: DisableRule): number =>
   disableAfter === undefined ? maxWaitAfterSuccessMs : Math.min(maxWaitAfterSuccessMs, disableAfter / 10)
 
 /**
- * Whether Hookline has disabled the destination wrongly: a delivery succeeded, or the destination
- * was paused, between the first failure and the disabling.
+ * Whether the disabling was wrong: a delivery succeeded, or the destination was paused, between the
+ * first failure and the disabling.
  */
 const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && disabled !== undefined && endedAt >= failingSince && endedAt < disabled.at
@@ -127,8 +123,8 @@ function withFailures(
   const gone = onGone === 'notify' ? [] : seen.gone
   if (attempts === 0 && gone.length === 0) return state
   const { failingSince = now } = state
-  // If the first failure in `seen` is from before `failingSince`, some of its attempts may be from
-  // before a success that another process has reported. So none of its attempts are counted.
+  // All attempts since `failingSince` have failed. If `seen` begins earlier, some of its attempts
+  // may be from before a success at another process, so none is counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,

@@ -13,10 +13,7 @@ export interface FairQueueItem<Item> extends LinkedListItem<Item> {
 interface Group<Item extends FairQueueItem<Item>> {
   readonly name: string
   readonly items: LinkedList<Item>
-  /**
-   * The virtual time at which the group began to wait or, later, at which the queue last took an
-   * item of the group.
-   */
+  /** Virtual time at which the group began to wait or, later, at which its last item was taken. */
   start: number
   finish: number
   /** Of groups with the same `finish`, the one with the lowest `order` is the next. */
@@ -25,12 +22,8 @@ interface Group<Item extends FairQueueItem<Item>> {
 }
 
 /**
- * A queue that is fair among groups of items. If several groups always have waiting items, the
- * queue takes items with the same total cost from each of them.
- *
- * The method is self-clocked fair queueing. The queue takes the next item from the group with the
- * lowest `finish`, which becomes the virtual time. A group that begins to wait starts at the
- * virtual time, so it has no advantage from the time in which it did not wait.
+ * Self-clocked fair queueing among groups of items. The group with the lowest `finish` is next, and
+ * its `finish` becomes the virtual time. A group that begins to wait starts at the virtual time.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0
@@ -83,8 +76,8 @@ export class FairQueue<Item extends FairQueueItem<Item>> {
   }
 
   #place(group: Group<Item>, first: Item): void {
-    // After a long wait and a `remove`, `start` plus the cost of the next item can be below the
-    // virtual time. But `finish` becomes the virtual time, which must never decrease.
+    // After a `remove`, `start` plus the cost can be below the virtual time, which must never
+    // decrease.
     group.finish = Math.max(group.start + first.cost, this.#virtualTime)
     group.order = this.#placed++
     this.#byFinish.add(group)

@@ -20,8 +20,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Calls `begin` of the request when a permit is free. The caller must then call `release` when
-   * the operation has ended.
+   * Calls `request.begin` when a permit is free. The caller must call `release` when the operation
+   * has ended.
    */
   acquire(request: PermitRequest): void {
     if (this.#free === 0) return this.#waiting.add(request)

@@ -1,11 +1,11 @@
 const minCapacity = 8
 
 /**
- * A first-in, first-out queue in a ring buffer, with `push` and `shift` in O(1). The ring buffer
- * never shrinks: each replaced array would keep its items alive until it is garbage-collected.
+ * A queue in a ring buffer, with O(1) `push` and `shift`. The array never shrinks: to shrink, it
+ * must be replaced, and the old array keeps its items alive until garbage collection.
  */
 export class Fifo<Item> {
-  /** Its length is a power of two, so that a mask wraps positions. */
+  /** The length of the array is a power of two, so that a bit mask can wrap positions. */
   #ring: (Item | undefined)[] = []
   #head = 0
   #length = 0

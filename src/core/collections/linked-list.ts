@@ -1,15 +1,11 @@
-/**
- * An item of a linked list. It can be in only one list at a time, because it has the links itself.
- */
+/** An item has the links itself, so it can be in only one list at a time. */
 export interface LinkedListItem<Item> {
   before: Item | undefined
   after: Item | undefined
 }
 
 /**
- * A doubly linked list in insertion order with removal in O(1). A `Set` would keep removed items
- * alive for longer: when it resizes, its old table still refers to them until V8 collects the
- * table.
+ * A doubly linked list with removal in O(1). A `Set` would keep removed items in memory for longer.
  */
 export class LinkedList<Item extends LinkedListItem<Item>> {
   #first: Item | undefined
@@ -46,8 +42,8 @@ export class LinkedList<Item extends LinkedListItem<Item>> {
   }
 
   /**
-   * Iterates over the items. The loop body may remove only the current item: if it removed the next
-   * one, the iteration could end early.
+   * Iterates over the items. The loop body may remove only the current item: after a removal of the
+   * next item, the iteration could end early.
    */
   *[Symbol.iterator](): IterableIterator<Item> {
     for (let item = this.#first; item !== undefined; ) {

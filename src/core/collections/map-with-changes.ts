@@ -1,13 +1,9 @@
-/**
- * The number of changed values above which `withChanges` copies the map. Each call copies the
- * changes.
- */
+/** `withChanges` copies the map only above this number of changed values. */
 const maxChanges = 500
 
 /**
- * Returns a map in which `changes` replaces some values of `map`. Each key of `changes` must be a
- * key of `map`. A copy of a large map takes milliseconds, so the changes are kept beside the map
- * until more than `maxChanges` keys have changed.
+ * Returns `map` with some values replaced; each key of `changes` must be in `map`. Up to
+ * `maxChanges` changes are kept in a second map, because a copy of a large map takes milliseconds.
  */
 export const withChanges = <Key, Value extends object>(
   map: ReadonlyMap<Key, Value>,

@@ -13,7 +13,8 @@ export class Semaphore {
   }
 
   /**
-   * Resolves when the operation may begin. The caller must then call `release` when it has ended.
+   * Resolves when the operation may begin. The caller must then call `release` when the operation
+   * has ended.
    */
   async acquire(): Promise<void> {
     if (this.#count >= this.#max) return new Promise(resolve => this.#waiting.push(resolve))

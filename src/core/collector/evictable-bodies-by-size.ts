@@ -6,17 +6,15 @@ interface HeldBody {
 }
 
 /**
- * Finds an old body that has at least a given size, for `BodyBudget` to evict (to remove from
- * memory). It does not scan all bodies, because an attacker can force thousands of evictions per
- * second. Bodies are kept in size classes, in the order in which they entered their class.
+ * Finds old, large bodies to evict. It must not scan all bodies, because an attacker can force
+ * thousands of evictions per second.
  */
 export class BodiesBySize<B extends HeldBody> {
   readonly #classes: Set<B>[] = []
   readonly #classOf = new Map<B, Set<B>>()
 
   /**
-   * Adds a body, or moves it to the class of its present size. Removes a body that holds no bytes
-   * or cannot be evicted.
+   * Moves a body to the class of its size. Removes it if it holds no bytes or cannot be evicted.
    */
   place(body: B): void {
     const before = this.#classOf.get(body)
@@ -28,11 +26,8 @@ export class BodiesBySize<B extends HeldBody> {
   }
 
   /**
-   * Returns an old body, other than `except`, that began before `before` and has at least
-   * `minBytes` bytes. The search is fast but not exact:
-   * - Of each size class, it considers only the body that entered the class first. So a slightly
-   *   older body may exist.
-   * - It may ignore bodies with up to 19 % more than `minBytes`.
+   * Returns an old body with more than `minBytes`, not always the oldest: it considers only the
+   * first body of each size class, and may ignore bodies with up to 19 % more than `minBytes`.
    */
   oldest({ minBytes, before, except }: { minBytes: number; before: number; except: B }): B | undefined {
     let found: B | undefined

@@ -1,20 +1,17 @@
 /**
- * Milliseconds between two requests that the collector admits during an outage of Kafka to find out
- * whether Kafka accepts records again.
+ * Time between two requests that the collector admits during an outage, to test whether Kafka
+ * accepts records again.
  */
 const probeEveryMs = 1_000
 /**
- * Time without an acknowledgement, in ms, after which a failed write begins an outage. It is the
- * maximum time that a request waits for Kafka (`storeDeadline` in store-records.ts), so Kafka
- * stored nothing while the failed request waited.
+ * Time without an acknowledgement after which a failed write begins an outage. Equals the maximum
+ * wait of a request for Kafka (`storeDeadline` in store-records.ts).
  */
 const outageAfterMs = 10_000
 
 /**
- * Detects that Kafka accepts no records. An outage begins when a write fails and Kafka has
- * acknowledged no record for ten seconds. Until the next acknowledgement, the collector admits one
- * request per second and refuses the others. When only some partitions fail, acknowledgements from
- * other partitions prevent or end an outage.
+ * Detects an outage of Kafka, in which the collector admits one request per second until the next
+ * acknowledgement. An acknowledgement from any partition prevents or ends an outage.
  */
 export class KafkaOutage {
   #since: number | undefined
@@ -33,8 +30,8 @@ export class KafkaOutage {
   }
 
   /**
-   * Notes that the request that called `tried` at `triedAt` sent no message to Kafka, so another
-   * request may be the next probe.
+   * Notes that the probe of `triedAt` sent no message to Kafka, so another request may be the next
+   * probe.
    */
   sentNothing(triedAt: number): void {
     if (this.#nextProbeAt === triedAt + probeEveryMs) this.#nextProbeAt = triedAt

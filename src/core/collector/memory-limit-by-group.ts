@@ -21,15 +21,11 @@ export class BytesByGroup {
 }
 
 /**
- * A group may hold this many times the bytes that are free. With 3, one group alone may hold three
- * quarters of the memory.
+ * A group may hold this many times the free bytes: with 3, at most three quarters of the memory.
  */
 const timesFree = 3
 
-/**
- * Limits the memory of several groups together, for example of the records of each source. No group
- * can take all of the memory.
- */
+/** Limits the memory of several groups together. No group can take all of it. */
 export class SharedMemory {
   readonly #limit: number
   readonly #bytes = new BytesByGroup()
@@ -43,9 +39,9 @@ export class SharedMemory {
   }
 
   /**
-   * Takes bytes for a group. Returns false when the group may not hold them. `own` is the number of
-   * bytes that the caller has already taken. A caller that alone holds memory may exceed the limit,
-   * so that a request larger than the whole memory can proceed.
+   * Takes memory for a group; returns false if a limit does not permit it. `own`: bytes that the
+   * caller has already taken. A caller that alone holds memory may exceed the limit, to let a very
+   * large request proceed.
    */
   take(group: string, bytes: number, own = 0): boolean {
     const { held } = this.#bytes

@@ -11,8 +11,8 @@ export interface RejectedRecord extends RejectedMessage {
   readonly source: string
   readonly receivedAt: EpochMs
   /**
-   * The message as received. `rejectedRecord` cuts it, and masks the write key. `undefined` when it
-   * may contain data of a suppressed user.
+   * The received message; `rejectedRecord` cuts and masks it. `undefined` when it may contain data
+   * of a suppressed user.
    */
   readonly text: string | undefined
 }
@@ -29,16 +29,13 @@ export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
   }
 }
 
-/**
- * Replaces the values of `writeKey` in a text that may be broken JSON or cut. A string without an
- * end is replaced, too.
- */
+/** Masks the values of `writeKey` in a text that may be broken JSON, or cut within the value. */
 const withoutWriteKeys = (text: string): string =>
   text.replaceAll(/("writeKey"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)/gs, '$1"***"')
 
 /** The first `maxTextBytes` bytes, without a part of a character at the end. */
 function beginning(text: string): string {
-  // The slice avoids encoding the rest of a long text. A character has at least one byte.
+  // Encodes only as many characters as can be needed: each has at least one byte.
   const bytes = Buffer.from(text.slice(0, maxTextBytes))
   let end = Math.min(bytes.length, maxTextBytes)
   // In UTF-8, bytes of the form 10xxxxxx continue a character.

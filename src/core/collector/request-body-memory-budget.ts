@@ -15,9 +15,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Takes bytes from the budget. Returns false when not enough bytes are free. `own` is the number
-   * of bytes that the caller has already taken. A caller that alone holds memory may exceed the
-   * limit, so that a request larger than the whole budget can proceed.
+   * Takes `bytes`, or returns false at the limit. A caller that alone holds memory (its `own`
+   * bytes) may exceed the limit, so that a very large request can proceed.
    */
   take(bytes: number, own = 0): boolean {
     if (this.#held > own && this.#held + bytes > this.#limit) return false
@@ -31,10 +30,9 @@ export class MemoryBudget {
 }
 
 /**
- * Why a request body gets no memory or is evicted.
+ * Why a request body gets no memory or is evicted:
  * - `budget`: the group of the body may not hold more bytes (see `BodyBudget`).
- * - `address`: the bodies of one client address, of known and unknown sources, have together
- *   reached the limit for an address.
+ * - `address`: all bodies of one client address together have reached its limit.
  */
 export type BodyRefusal = 'budget' | 'address'
 
@@ -63,34 +61,26 @@ export interface BodyOwner {
 const graceMs = 1_000
 
 /**
- * A body whose source is not known yet is evicted for its age only if it holds at least this part
- * of a fair share (see `BodyBudget`), so that an attack with large bodies does not evict small
- * ones.
+ * A body without a known source is evicted for its age only if it holds at least this part of a
+ * fair share (see `BodyBudget`): an attack with large bodies must not evict small ones.
  */
 const largePart = 0.75
 
 /**
- * Divides the memory for request bodies fairly among the senders. The memory has two separate
- * parts. In the part for bodies whose source is known, all bodies of one source form a group. In
- * the part for bodies whose source is not known yet, all bodies of one client address form a group.
+ * Divides the memory for request bodies fairly among groups: the bodies of one source or, in the
+ * part `keyless`, of one client address.
  *
- * A group may hold at most as many bytes as are still free in its part, so a single group gets at
- * most half of the part. If n groups hold or need memory in a part, the *fair share* of each group
- * is the size of the part, divided by n + 1. The *cost* of a body is its bytes times its age.
+ * A group may hold at most as many bytes as are free in its part. With n groups that hold or need
+ * memory, the *fair share* is the limit of the part, divided by n + 1.
  *
- * If a body needs more than its group may hold, another body can be evicted: its request is refused
- * or, if its response is already being sent, its connection is closed. A complete body that waits
- * for Kafka is never evicted. These rules decide which body is evicted:
- * - If the group is below its fair share, the costliest body of a group above its fair share is
- *   evicted.
- * - If the group is above its fair share, only a body of the same group is evicted. This body must
- *   cost more than the body that needs memory, and must have begun at least a second ago. This rule
- *   also applies to the limit of a client address.
- *
- * In the part for bodies whose source is not known yet, another rule comes first, because an
- * attacker can have thousands of client addresses, each within its fair share. The oldest body that
- * holds at least about three quarters of a fair share is evicted. If the group of the body that
- * needs memory is above its fair share, the evicted body must be older than that body.
+ * If a body may not hold more, one of these bodies is evicted, but never one that waits for Kafka:
+ * - If the client address is at its limit: a costlier body (bytes times age) of the same address,
+ *   at least a second old.
+ * - In `keyless`: the oldest body of about `largePart` of a fair share or more, because an attacker
+ *   can have thousands of client addresses. If the group is above its fair share, this body must be
+ *   older than the body that needs memory.
+ * - If the group is above its fair share: a costlier body of the group, at least a second old.
+ * - Otherwise: the costliest body of a group above its fair share.
  */
 export class BodyBudget {
   readonly #now: () => number
@@ -134,8 +124,8 @@ export class BodyBudget {
   }
 
   /**
-   * Counts the bytes of the body for its source, which is now known. Returns false when the source
-   * may not hold more bytes.
+   * Counts the body for its source, which is now known. Returns false when the source may not hold
+   * more bytes.
    */
   assign(body: Body, sourceId: string): boolean {
     const { part, group, bytes } = body
@@ -231,7 +221,7 @@ class Body {
   bytes = 0
   /**
    * True while clients decide how long the body holds its memory: while the body is received, waits
-   * to be unpacked, or its response is sent.
+   * for a permit to be unpacked, or its response is sent.
    */
   isEvictable = true
   #isEvicted = false
@@ -284,7 +274,9 @@ class Body {
 class Part extends BytesByGroup {
   readonly limit: number
   readonly bodies = new Set<Body>()
-  /** The bodies by size, only in the part for bodies whose source is not known yet. */
+  /**
+   * The bodies by size. Set only for the part of the budget whose bodies have no known source yet.
+   */
   readonly bySize: BodiesBySize<Body> | undefined
 
   constructor(limit: number, bySize?: BodiesBySize<Body>) {

@@ -9,8 +9,8 @@ export interface RequestKeys {
 /** Finds sources by write key. A reload of the configuration replaces the whole object. */
 export interface SourceKeys {
   /**
-   * Returns the id of the source with this key. Otherwise tries the text before the first colon,
-   * because Jitsu's libraries append a colon and a secret to the key.
+   * Returns the id of the source with this write key. Without an exact match, tries the text before
+   * the first colon: Jitsu's libraries append a colon and a secret.
    */
   sourceOf(key: string): string | undefined
 }
@@ -21,8 +21,8 @@ export function createSourceKeys(sources: readonly Source[]): SourceKeys {
 }
 
 /**
- * Returns the write key that is used for a request. The header comes first because Jitsu masks the
- * key in the body. The query is needed because `navigator.sendBeacon` cannot set headers.
+ * Returns the write key of a request. The header comes first, because Jitsu masks the key in the
+ * body. The query is needed, because `navigator.sendBeacon` cannot set headers.
  */
 export const effectiveWriteKey = ({ header, body, query }: RequestKeys): string | undefined =>
   header || body || query || undefined

@@ -10,27 +10,27 @@ import type { BodyOwner } from './request-body-memory-budget.ts'
  */
 export interface TrackingRequest {
   /**
-   * The type of the single message, from the path. `undefined`: the body may be a batch, a list of
-   * messages or one message.
+   * The type of the only message, if the path names it. Otherwise `undefined`: the body may be a
+   * batch, a list of messages, or a single message.
    */
   readonly type: CallType | undefined
   readonly headerKey: string | undefined
   readonly queryKey: string | undefined
   /**
-   * The source whose write key was found before the body was complete. The request gets its CPU
-   * time from the share of this source until the key in the complete body is found.
+   * The source whose write key was found before the body was complete. Its CPU share is used until
+   * the key in the body is found.
    */
   readonly sourceId: string | undefined
   /** The decoded text, without a byte order mark. */
   readonly body: string
   /**
-   * Counts the memory of the body for its source instead of its client address. Returns false when
-   * the source may not use more memory.
+   * From now on, counts the body for its source, no longer for its client address. Returns false
+   * when the source may not use more memory.
    */
   assign(sourceId: string): boolean
   /**
-   * Counts more memory for the request, until its response is sent. Returns false when the source
-   * may not use more memory.
+   * Counts further memory until the response is sent. Returns false when the source may not use
+   * more memory.
    */
   reserve(bytes: number): boolean
   /** Whether `reserve` could succeed if no other request held memory. */
@@ -55,25 +55,25 @@ export type Admission = { readonly kind: 'admitted'; readonly sourceId: string }
 /** The memory of one request, from the first byte of its body until its response is sent. */
 export interface BodyMemory {
   /**
-   * Reserves memory for the body. Returns false when not enough memory is free; the request must
-   * then be refused with `unavailable`.
+   * Reserves memory for the body. If this returns false, the request must be refused with
+   * `unavailable`.
    */
   take(bytes: number): boolean
   /** Whether `take` could succeed if no other request held memory. */
   canEverHold(bytes: number): boolean
   /**
-   * Counts the memory of the body for its source, which is now known. Returns false when the source
-   * may not use more memory.
+   * Counts the body for its source, which is now known. Returns false when the source may not use
+   * more memory.
    */
   assign(sourceId: string): boolean
   /**
-   * Notes that the body is complete and unpacked. It cannot be evicted until the request is
-   * answered.
+   * Notes that the body is complete, and has its permit if it must still be unpacked. From now
+   * until `answered`, the body cannot be evicted to free memory.
    */
   received(): void
   /**
-   * Notes that a response of this size is being sent. From now on, only the response is counted. If
-   * it is evicted, the caller must close the connection.
+   * From now on, counts only the response, which has this size. If the response is evicted to free
+   * memory, the caller must close the connection.
    */
   answered(bytes: number): void
   release(): void
@@ -86,8 +86,8 @@ export interface TrackingApi {
   /** Checks a write key before the body is read, so that a refusal is cheap. */
   admit(key: string): Admission
   /**
-   * Starts to count the memory of a request body. When `onEvicted` is called, the caller must
-   * refuse the request with `unavailable` or, if the request was answered already, close its
+   * Opens the memory of a request. `onEvicted` is called when another request needs this memory:
+   * the caller must then refuse the request with `unavailable` or, after the response, close the
    * connection.
    */
   openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory

@@ -54,8 +54,8 @@ interface Given {
 }
 
 /**
- * Returns the steps that make the existing objects equal to the wanted ones: one step for each
- * wanted object, then the deletions. The ids of the wanted objects must be distinct.
+ * Returns the steps that make the existing objects equal to the wanted ones, whose ids must be
+ * distinct.
  */
 export function applyPlanOf({ kind, wanted, existing, prune }: Given): readonly Step[] {
   const byId = new Map(existing.map(each => [each.id, each]))
@@ -77,8 +77,8 @@ function stepFor(kind: ObjectKind, { id, document }: WantedObject, found: Existi
 }
 
 /**
- * Fields that keep their stored value when a file does not have them. Other commands, for example
- * `pause` and `rotate-secret`, change these fields, and applying a file must not undo this.
+ * Fields that keep their stored value when a file lacks them: applying a file must not undo `pause`
+ * or `rotate-secret`.
  */
 const keptFields = {
   destination: ['enabled', 'paused', 'sharedSecret'],
@@ -87,16 +87,16 @@ const keptFields = {
 
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
-  // `secretRotatesAt` is the time at which the second stored secret replaces the first one. The
-  // time in the file may be that of an earlier rotation.
+  // The stored `secretRotatesAt` is kept, because the file may have the time of an earlier
+  // rotation.
   const kept = kind === 'destination' && keepsSecrets(wanted, stored) ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }
 }
 
 /**
- * Whether a destination keeps all its stored shared secrets (two during a rotation): the file has
- * none, or a mask for each of them.
+ * Whether a destination keeps all its stored shared secrets: the file has none, or a mask for each
+ * of them.
  */
 function keepsSecrets({ sharedSecret }: ObjectDocument, stored: ObjectDocument): boolean {
   if (sharedSecret === undefined) return true

@@ -6,9 +6,8 @@ import type { ObjectDocument } from './config-objects.ts'
 const maxFields = 50
 
 /**
- * Returns the formatted paths at which two stored documents differ, sorted, without values.
- * Mappings are compared key by key at every depth, and lists of equal length entry by entry. A
- * change of more than 50 fields lists only top-level keys.
+ * Returns the sorted paths at which two documents differ; only top-level keys if more than
+ * `maxFields` fields differ.
  */
 export function changedFields(
   before: ObjectDocument | undefined,

@@ -28,7 +28,7 @@ export const listOf = { destination: 'destinations', source: 'sources' } as cons
 export interface ObjectsDraft {
   readonly files: readonly NamedFile[]
   /**
-   * Checks the remaining rules of the configuration, and replaces the names of files by their
+   * Checks the rules that the schema cannot express, and replaces the names of files by their
    * `contents`.
    */
   complete(contents: FileContents): CheckedObjects
@@ -41,8 +41,8 @@ export type CheckedObjects =
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
 
 /**
- * Checks objects from files before they are sent to the operator API. Only the operator service
- * checks rules that depend on other objects or on network settings.
+ * Checks the objects of one kind, except for rules that depend on other objects or on network
+ * settings. Only the operator service checks these rules.
  */
 export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], substituted: Substituted): ObjectsDraft {
   const list = listOf[kind]
@@ -50,8 +50,8 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
   const { wellFormed, problems } = checkAgainstSchema(input, substituted)
   // The input is not a whole configuration, so problems outside the list of objects are ignored.
   const own = ({ path }: SettingsProblem): boolean => path[0] === list && path.length > 1
-  // A file may leave out the write key of a source, and may mask every secret, because the operator
-  // service keeps the stored values.
+  // A file may lack a write key or have masked secrets, because the operator service keeps the
+  // stored values.
   const masked = new Map(
     values.flatMap((value, index) =>
       [...secretsIn(kind, value as ObjectDocument).values()]
@@ -83,7 +83,8 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
       if (all.length > 0) return { kind: 'refused', problems: all }
       const complete = structuredClone(wellFormed) as Readonly<Record<string, readonly ObjectDocument[]>>
       for (const { path, name } of files) placeContent(complete, path, secretFrom(name, contents)!)
-      // The check against the schema has removed masks that are not valid values.
+      // The check against the schema has removed masks that are not valid values. They are put back
+      // here.
       for (const { path, text } of masked.values()) set(complete, path, text)
       return { kind: 'accepted', documents: complete[list] ?? [] }
     },
@@ -91,8 +92,8 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
 }
 
 /**
- * Replaces a file name by the content of the file. For example, `sharedSecretFile` becomes
- * `sharedSecret`, and `{ file: NAME }` becomes the content.
+ * Replaces a file name by the file's content: `{ file: NAME }` becomes the content, and
+ * `sharedSecretFile` becomes `sharedSecret`.
  */
 function placeContent(root: unknown, path: Path, content: string): void {
   const index = typeof path.at(-1) === 'number' ? path.at(-1) : undefined

@@ -3,17 +3,16 @@ import type { SettingsProblem } from '../settings/settings-problem.ts'
 import type { EpochMs } from '../time.ts'
 
 /*
- * The interface of the configuration objects on the config topic: destinations and sources that
- * operators change through the operator API. It also has the destinations and sources of the
- * configuration file, which the operator API cannot change.
+ * The configuration objects: destinations and sources that operators change through the operator
+ * API, and those of the configuration file, which the API cannot change.
  */
 
 export const objectKinds = ['destination', 'source'] as const
 export type ObjectKind = (typeof objectKinds)[number]
 
 /**
- * One entry of `destinations` or `sources`, as JSON, with its `id`. It has the contents of files
- * and environment variables instead of their names.
+ * One entry of `destinations` or `sources`, with the contents of files and environment variables
+ * instead of their names.
  */
 export type ObjectDocument = Readonly<Record<string, unknown>>
 
@@ -37,8 +36,8 @@ export interface ConfigObject {
   /** Why the object is excluded; empty when it is used. Paths are relative to the document. */
   readonly problems: readonly SettingsProblem[]
   /**
-   * Whether the config topic also has an object of this kind and id. It is not used, because the
-   * object of the configuration file has precedence.
+   * Whether the config topic also has this object. The object of the configuration file has
+   * precedence.
    */
   readonly isConflict: boolean
   /**
@@ -50,7 +49,7 @@ export interface ConfigObject {
   readonly document: ObjectDocument
   /**
    * The first 8 hex digits of the SHA-256 of each masked secret of at least 16 characters, by
-   * formatted path, for example `webhooks[0].headers.Authorization`.
+   * formatted path.
    */
   readonly fingerprints: Readonly<Record<string, string>>
 }
@@ -75,9 +74,9 @@ export interface DocumentRequest extends Requested {
   readonly isRenewal?: false
   readonly expected: Expected
   /**
-   * Returns the next document, or `undefined` to delete the object. `current` has its secrets in
-   * plain text. A value that is still masked keeps the current secret. If another writer changes
-   * the object first, the function is called again, so it must have no side effect.
+   * Returns the document after the change; `undefined` deletes the object. A masked value keeps the
+   * secret of `current`, whose secrets are in plain text. Must have no side effect, because it may
+   * be called several times.
    */
   readonly next: (current: ObjectDocument | undefined) => ObjectDocument | undefined
 }
@@ -145,19 +144,18 @@ export interface ConfigObjects {
   list(kind: ObjectKind): readonly ConfigObject[]
   get(kind: ObjectKind, id: string): ConfigObject | undefined
   /**
-   * Replaces, creates or deletes one object. Resolves with `changed` when all in-sync replicas have
-   * the change, and this process has read it back as the current version (`object-log.ts`). Never
-   * rejects.
+   * Resolves with `changed` when all in-sync replicas have the change, and this process has read it
+   * as the current version. Never rejects.
    */
   change(request: ChangeRequest): Promise<ChangeOutcome>
   /**
-   * Enables a destination, of the file or the config topic, that Hookline has disabled. Resolves
-   * with `unchanged` when Hookline has not disabled it. Never rejects.
+   * Enables a destination that Hookline has disabled. Resolves with `unchanged` when Hookline has
+   * not disabled it. Never rejects.
    */
   enableAgain(destination: string, by: string): Promise<ChangeOutcome>
   /**
-   * The last changes at or after `since`, without changes of only the encryption. Changes that
-   * compaction removed before the process started are missing.
+   * The last changes at or after `since`. Re-encryptions of secrets, and changes that compaction
+   * removed before this process started, are missing.
    */
   changes(since?: EpochMs): RecentChangeList
 }

@@ -7,15 +7,13 @@ import type { KnownVersion } from './object-log.ts'
 import { decodeValue, encodeValue, type ObjectRecord } from './object-record.ts'
 
 /*
- * The record `failures/<destination id>` of the config topic: since when all attempts at a
- * destination fail, and whether Hookline has disabled the destination. Every process may write it.
- * If two processes write concurrently, all processes ignore one of the records (`object-log.ts`),
- * and its writer decides again. The record is never deleted, and has no secret.
+ * The record `failures/<destination id>` of the config topic. Of two concurrent writes, all
+ * processes ignore one (`object-log.ts`), and its writer decides again.
  */
 
 /**
- * The author of a change that Hookline itself makes. Names of operator keys, the authors of other
- * changes, cannot begin with `hookline.`.
+ * The author of Hookline's own changes. Other authors are operator keys, whose names cannot begin
+ * with `hookline.`.
  */
 export const byLifecycle = 'hookline.lifecycle'
 
@@ -64,8 +62,8 @@ function disablingIn(value: unknown): AutomaticDisabling | undefined {
 }
 
 /**
- * Returns why Hookline has disabled a destination. `undefined` if it has not, or if the webhook
- * URLs have changed since then.
+ * Returns how Hookline disabled the destination; `undefined` if Hookline has not disabled it, or if
+ * the webhook URLs have changed since the disabling.
  */
 export const disablingOf = (
   destination: Pick<Destination, 'webhooks'>,
@@ -74,8 +72,8 @@ export const disablingOf = (
   state?.disabled !== undefined && state.urls === urlsOf(destination) ? state.disabled : undefined
 
 /**
- * Returns the change that a failure record makes to its destination. `undefined` when the record
- * neither disables the destination nor enables it again.
+ * The change that a failure record makes to its destination; `undefined` if it neither disables nor
+ * enables the destination.
  */
 export function changeOfFailures(record: ObjectRecord): ObjectChange | undefined {
   const { id, by, at, fields } = record

@@ -6,8 +6,8 @@ import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 import { type SecretValue, withSecrets } from './secret-paths.ts'
 
 /**
- * Minimum length in characters of a secret that gets a fingerprint. A shorter one could be guessed
- * from it.
+ * Minimum length in characters of a secret that gets a fingerprint. A shorter secret could be
+ * guessed from its fingerprint.
  */
 const minFingerprinted = 16
 
@@ -20,8 +20,7 @@ export interface MaskedDocument {
 }
 
 /**
- * Masks all secrets of a document. A value that is not text is masked too, unless it names a file
- * that contains the secret.
+ * Masks all secrets of a document. A value that is not text is masked too, unless it names a file.
  */
 export function maskDocument(kind: ObjectKind, document: ObjectDocument): MaskedDocument {
   const fingerprints: Record<string, string> = {}
@@ -46,7 +45,7 @@ const isFileReference = (value: unknown): boolean => typeof valueAt(value, ['fil
 const maskedText = ({ holds, value }: ShownValue): string =>
   holds === 'url' && typeof value === 'string' ? maskedUrl(value) : mask
 
-/** Masks the path, query and fragment of a URL, if it has any. */
+/** Masks the path, query and fragment of a URL. */
 export function maskedUrl(text: string): string {
   const url = parseUrl(text)
   if (url === undefined) return mask

@@ -7,8 +7,8 @@ import { maskDocument, maskIn } from './mask.ts'
 import { secretsIn, withSecrets } from './secret-paths.ts'
 
 /**
- * A field that differs between two documents. An absent field is `undefined`. A secret is shown as
- * a mask with its fingerprint, for example `*** (5e884898)`.
+ * A field that differs between two documents. A secret is shown as a mask with its fingerprint:
+ * `*** (5e884898)`.
  */
 export interface FieldChange {
   readonly path: Path
@@ -22,14 +22,14 @@ export type MaskedObject = Pick<ConfigObject, 'document' | 'fingerprints'>
 const schemas = { destination, source } as const
 
 /**
- * Returns the fields in which the document `wanted`, with secrets in plain text or masked, differs
- * from the stored one. An absent field equals its default. A plain secret of less than 16
- * characters has no fingerprint, so it is always returned as a change.
+ * The fields in which `wanted` differs from `stored`. A plain secret of less than 16 characters has
+ * no fingerprint, so it always counts as changed.
  */
 export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: ObjectDocument): readonly FieldChange[] {
   const own = maskDocument(kind, wanted)
   const parsed = [stored.document, own.document].map(document => schemas[kind].safeParse(document))
-  // A stored document of a later version may have keys that this version does not know.
+  // A document of a later version of Hookline may have unknown keys. The documents are then
+  // compared unparsed.
   const isKnown = parsed.every(({ success }) => success)
   const [before, after] = isKnown ? parsed.map(({ data }) => plain(data)) : [stored.document, own.document]
   const kept = secretsIn(kind, wanted)
@@ -71,16 +71,13 @@ const withFingerprint = (shown: unknown, fingerprint: string | undefined): unkno
   fingerprint === undefined ? shown : `${String(shown)} (${fingerprint})`
 
 /**
- * If a destination has one shared secret, `sharedSecret` and `sharedSecret[0]` are paths of the
- * same secret.
+ * Returns the fingerprint of the secret at a path. If a destination has one shared secret,
+ * `sharedSecret` and `sharedSecret[0]` are paths of the same secret.
  */
 const fingerprintAt = ({ fingerprints }: MaskedObject, path: Path): string | undefined =>
   fingerprints[formatPath(path)] ?? fingerprints[formatPath([...path, 0])]
 
-/**
- * Returns the document in which each list with exactly one secret is replaced by that secret,
- * because both mean the same.
- */
+/** Replaces each list with exactly one secret by that secret, because both mean the same. */
 function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
   const secrets = secretsIn(kind, document)
   return Object.fromEntries(

@@ -14,15 +14,15 @@ interface Change {
 }
 
 /**
- * Returns the result of `mergeObjects` after some destinations have changed, in a small part of its
- * time. `undefined` when all objects must be merged. A change affects only the changed destinations
- * if each of them was in use before, is in use now, and has the same sources as before.
+ * A faster `mergeObjects` for changed destinations that were and are in use, with the same sources.
+ * Otherwise `undefined`: all objects must be merged.
  */
 export function mergeChangedDestinations(
   file: Pick<Settings, 'destinations'>,
   { before, positions, changed, failures }: Change,
 ): Merged | undefined {
-  // `before` does not say which objects have an old seal, so their new number is not known.
+  // `before` does not say which objects have secrets with an old encryption key (`oldSeals`), so
+  // their number after the change is unknown.
   if (before.oldSeals > 0) return undefined
   const usable = changed.flatMap(object => (object && usableDestination(object)) ?? [])
   if (usable.length < changed.length) return undefined
@@ -30,8 +30,8 @@ export function mergeChangedDestinations(
   const changedDestinations = new Map<string, Destination>()
   for (const destination of usable) {
     const position = positions().get(destination.id)
-    // The first destinations are those of the file, which have precedence over objects with their
-    // id.
+    // The first destinations are those of the file, which have precedence over objects with the
+    // same id.
     if (position === undefined || position < file.destinations.length) return undefined
     if (!wasInUseWithSameSources(destination, all[position])) return undefined
     const present = withDisabling(destination, failures)
@@ -41,10 +41,6 @@ export function mergeChangedDestinations(
   return { ...before, settings: { ...before.settings, destinations: all }, changedDestinations }
 }
 
-/**
- * Returns the destination of an object. `undefined` if the object is excluded, is not a
- * destination, or has an old seal.
- */
 function usableDestination({ parsed, problems, hasOldSeal }: ReadObject): Destination | undefined {
   return parsed.kind === 'destination' && problems.length === 0 && !hasOldSeal ? parsed.destination : undefined
 }

@@ -10,23 +10,20 @@ import type { ReadObject } from './read-object.ts'
 export interface Merged {
   readonly settings: Settings
   /**
-   * The number of objects of the config topic by state. `conflict`: the configuration file has an
-   * object with the same kind and id.
+   * The objects of the config topic by state. `conflict`: the configuration file has the object
+   * too.
    */
   readonly counts: { readonly used: number; readonly excluded: number; readonly conflict: number }
-  /**
-   * The number of objects with a secret that was not encrypted with the first encryption key.
-   * During a rotation, a second key only decrypts.
-   */
+  /** The number of objects with a secret that was not encrypted with the first encryption key. */
   readonly oldSeals: number
   /**
-   * For each object (`kind/id`), the problems that other objects cause, for example a source that
-   * does not exist.
+   * For each object (`kind/id`), the problems that only a comparison with the other objects shows,
+   * for example the id of a source that does not exist.
    */
   readonly problems: ReadonlyMap<string, readonly SettingsProblem[]>
   /**
-   * For each destination of the file (`destination/id`), a problem for each unknown source that it
-   * names. The destination stays in use and gets the events of its other sources.
+   * For each destination of the file (`destination/id`), a problem for each of its unknown sources.
+   * The destination stays in use with its other sources.
    */
   readonly problemsInFile: ReadonlyMap<string, readonly SettingsProblem[]>
   /**
@@ -35,20 +32,20 @@ export interface Merged {
    */
   readonly conflicts: ReadonlySet<string>
   /**
-   * The destinations that differ from the result that was in use before, by id. Absent if anything
-   * else may differ too.
+   * The destinations that differ from the previous result, by id. Absent if anything else may
+   * differ too.
    */
   readonly changedDestinations?: ReadonlyMap<string, Destination>
 }
 
 /**
- * Adds the objects of the config topic to the settings of the file. The result does not depend on
- * the order of `objects`, so that all processes have the same settings:
- * - If the file has an object of the same kind and id, the object of the file is used.
- * - If two sources have the same write key, one of them keeps it: the source of the file or,
- *   without one, the source that got the key first. The other source loses all its write keys.
+ * Adds the objects of the config topic to the settings of the file. The result must not depend on
+ * the order of `objects`.
+ * - An object of the file has precedence over one with the same kind and id.
+ * - If two sources have the same write key, a source of the file keeps it, otherwise the source
+ *   that got it first. The other source loses all its write keys.
  * - A destination of the config topic with an unknown source is excluded: its messages wait.
- * - A destination that Hookline has disabled is disabled in the result.
+ * - A destination that Hookline has disabled is disabled.
  */
 export function mergeObjects(
   file: Settings,
@@ -118,10 +115,7 @@ export function withDisabling(destination: Destination, failures: ReadonlyMap<st
   return isInForce ? { ...destination, enabled: false, disabledAutomatically } : destination
 }
 
-/**
- * A source of the config topic. `keyOffsets` has, for each of its write keys, the offset of the
- * record with which the source got the key.
- */
+/** `keyOffsets`: for each write key of the source, the offset of the record that added the key. */
 interface TopicSource extends Pick<ReadObject, 'keyOffsets'> {
   readonly source: Source
 }
@@ -154,8 +148,8 @@ export function duplicatedKeys(ofFile: readonly Source[], ofTopic: readonly Topi
 }
 
 /**
- * Whether source `a` got a write key before source `b`. If both offsets are unknown, the ids
- * decide, so that all processes decide alike.
+ * Whether `a` got the write key first. If both offsets are unknown, the ids decide, in every
+ * process alike.
  */
 const isBefore = (a: KeyOwner, b: KeyOwner): boolean => a.offset < b.offset || (a.offset === b.offset && a.id < b.id)
 

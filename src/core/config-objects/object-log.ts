@@ -3,42 +3,34 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
 /*
  * The rule by which every process computes the objects from the config topic.
  *
- * Kafka has no conditional write, so two processes may write the same version of an object. All
- * processes read the records in the same order, and apply the same records by these rules:
- * - A record is applied only if its version is the current version of the object plus 1. So of two
- *   records with the same version, the first one is applied.
- * - A creation is applied only if the object does not exist. An update or a deletion is applied
- *   only if it exists.
- * - A deletion has a version too. The topic keeps its tombstone, so the versions of an object never
- *   start again.
+ * Kafka has no conditional write, so two processes may write the same version. All processes read
+ * the records in one order, and apply the same ones:
+ * - A record is applied only if its version is the current version plus 1.
+ * - A creation is applied only if the object does not exist; other changes only if it exists.
  * - The first record of an object that a process reads is always applied, because compaction may
- *   have removed the records before it.
+ *   have removed earlier ones.
+ * - A deletion has a version, and its tombstone stays in the topic, so versions never start again.
  *
- * All other records are ignored. Compaction could keep an ignored record as the last one of its
- * key. A process that starts later would then apply it. So after an ignored record, a process
- * writes a copy of the current version, within the compaction lag of the topic. Each copy has a
- * copy number, which is 1 or higher. A process applies a copy if it knows a lower version of the
- * object, or the same version with a lower copy number.
+ * Compaction could keep an ignored record as the last one. A process that starts later would then
+ * apply it. So after an ignored record, a process writes a copy of the current version, within the
+ * compaction lag. A process applies a copy if it knows a lower version, or the same version with a
+ * lower copy number.
  *
- * Kafka can also lose all records of an object, for example when the topic is deleted and created
- * again. Each process that has the object in memory then keeps it, and writes a copy unless it has
- * already read one.
+ * If Kafka loses all records of an object, each process keeps the object, and writes a copy unless
+ * it has already read one.
  */
 
-/** The last applied record of an object, also a deletion: the current version of the object. */
+/** The current version of an object: its last applied record, which may be a deletion. */
 export type KnownVersion = ObjectRecord
 
 export type FoldResult =
   /** The record is now the current version of the object. */
   | 'applied'
-  /**
-   * The record has the version and the write id of the current version: it is a copy, or the
-   * producer wrote the record twice.
-   */
+  /** The current version again: a copy, or a record that the producer wrote twice. */
   | 'repeated'
   /**
-   * The record is a copy, and replaces the current version in this process. For example, this
-   * process started after compaction, and applied a record that other processes ignore.
+   * A copy replaces the current version in this process, which may have applied a record that other
+   * processes ignored.
    */
   | 'restored'
   /** The record does not follow the current version. */
@@ -48,8 +40,7 @@ export type FoldResult =
 export const nextVersionOf = (known: Pick<KnownVersion, 'version'> | undefined): number => (known?.version ?? 0) + 1
 
 /**
- * Decides by the rule at the top of this file what a record changes. `known` is the current version
- * of the object; `undefined` if none was read before.
+ * Decides by the rule at the top of this file. `known`: the current version of the object, if any.
  */
 function foldRecord(known: KnownVersion | undefined, record: ObjectRecord): FoldResult {
   if (known === undefined) return 'applied'
@@ -84,8 +75,8 @@ export class ObjectLog {
         this.ignore(record)
         return result
     }
-    // Only a copy makes further copies unnecessary; a later change does not. A process that starts
-    // after compaction may apply the ignored record, and then ignore the later change.
+    // A later change does not replace the copy: after compaction, a new process may apply the
+    // ignored record, and then ignore the change.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }

@@ -4,9 +4,10 @@ import { type EpochMs, epochMs } from '../time.ts'
 import { type ObjectChange, type ObjectDocument, type ObjectKind, objectKinds } from './config-objects.ts'
 
 /*
- * The records of the config topic. The key is `destination/<id>`, `source/<id>` or
- * `failures/<destination id>`. The value is JSON with the version of its format and the document,
- * whose secrets are sealed (encrypted). A deletion has no value. The other fields are headers.
+ * The records of the config topic:
+ * - key: `destination/<id>`, `source/<id>` or `failures/<destination id>`
+ * - value: JSON with the document, whose secrets are sealed (encrypted); none for a deletion
+ * - headers: the other fields
  */
 
 /** The number of the format of the values. A process excludes an object with an unknown format. */
@@ -43,21 +44,20 @@ export interface ObjectRecord extends RecordName {
   /** The JSON text of the value; `undefined` for a deletion. */
   readonly value: string | undefined
   /**
-   * The offset of the record in the topic; for a copy, the offset of the record that it repeats.
-   * Absent until the record is read.
+   * The offset of the record or, for a copy, of the repeated record. Absent until the record is
+   * read.
    */
   readonly offset?: number | undefined
   /**
-   * For each write key of a source, in the order of the document: the offset of the record with
-   * which the source got the key. `null` or absent: this record. If two sources have the same write
-   * key, the source that got the key first keeps it.
+   * For each write key of a source, in document order: the offset of the record that added the key.
+   * `null` or absent: this record.
    */
   readonly keyOffsets?: readonly (number | null)[] | undefined
 }
 
 /**
- * `unknown`: the key names neither an object nor the failures of a destination. `damaged`: a header
- * is missing or not valid, or the action does not fit the value.
+ * `unknown`: the key is not valid. `damaged`: a header is not valid, or the action does not fit the
+ * value.
  */
 export type DecodedRecord =
   | { readonly kind: 'record'; readonly record: ObjectRecord }

@@ -16,9 +16,8 @@ export interface AllObjects {
 }
 
 /**
- * Returns the problems of a valid object that other objects cause: an unknown source, or a write
- * key that another source has. Sources and write keys of the current document `earlier` cause no
- * problem: otherwise an excluded object could not be changed.
+ * Returns the problems of an object that other objects cause. Sources and write keys that the
+ * object already had (`earlier`) cause none, so that an object with problems can still be changed.
  */
 export function brokenReferences(
   object: ParsedObject,
@@ -51,9 +50,8 @@ function unknownSources(
 }
 
 /**
- * Returns a problem for each source in `named` that is excluded because another source has one of
- * its write keys. The write that created this source may soon be undone (see
- * `undo-conflicting-change.ts`).
+ * Returns a problem for each named source that is excluded because another source has the same
+ * write key. The creation of the excluded source may soon be undone (`undo-conflicting-change.ts`).
  */
 function excludedSources(
   named: readonly (readonly [number, string])[],
@@ -96,16 +94,13 @@ export interface References {
   readonly isDeletion: boolean
   /** The sources that the change adds to a destination. */
   readonly sources: readonly unknown[]
-  /**
-   * The write keys that the change adds to a source, or all write keys of a source that the change
-   * deletes.
-   */
+  /** Write keys that the change adds to a source, or all write keys of a source that it deletes. */
   readonly writeKeys: readonly unknown[]
 }
 
 /**
- * Returns the parts of a change that can conflict with other changes. `before` is `undefined` for a
- * creation, and `after` for a deletion.
+ * The parts of a change that can conflict with other changes. A creation has no `before`, a
+ * deletion no `after`.
  */
 export function referencesOf(
   name: ObjectName,
@@ -124,9 +119,8 @@ export function referencesOf(
 }
 
 /**
- * Whether two changes of different objects are perhaps not possible together, for example if one
- * deletes a source that the other adds to a destination. The caller must then plan the second one
- * again.
+ * Whether two changes of different objects may exclude each other. The caller must then plan the
+ * second change again.
  */
 export const mayConflict = (a: References, b: References): boolean =>
   isDeletionOfNamed(a, b) || isDeletionOfNamed(b, a) || a.writeKeys.some(key => b.writeKeys.includes(key))

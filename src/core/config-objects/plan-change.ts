@@ -42,8 +42,8 @@ interface PlannedWrite {
   readonly record: ObjectRecord & ObjectName
   readonly references: References
   /**
-   * Returns the problems that other objects cause. The caller calls it again after the write,
-   * because another writer may have changed the other objects.
+   * Returns the problems of references between the written object and all other objects. Called
+   * again after the write, because another process may have changed other objects.
    */
   readonly problemsIn: (all: AllObjects) => readonly SettingsProblem[]
 }
@@ -61,8 +61,8 @@ export type ChangePlan =
 const maxValueBytes = 128 * 1024
 
 /**
- * Whether another process may have written a change that this process has not read yet. The caller
- * then reads the topic to its end and plans again. False for the `unchanged` plan of a dry run.
+ * Whether another process may have written an unread change: the caller then reads the topic to its
+ * end and plans again.
  */
 export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeRequest, 'dryRun'>): boolean {
   if (plan.kind === 'unchanged') return !dryRun
@@ -80,7 +80,7 @@ export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan
   if (!isExpected(expected, version)) return { kind: 'conflict', version }
   const next = request.next(current?.document)
   if (next === undefined) return current === undefined ? { kind: 'not_found' } : planDeletion(request, base)
-  // `planDocument` would refuse the document because of the problems of the object.
+  // Without this line, `planDocument` would refuse the unchanged document because of its problems.
   if (current !== undefined && current.problems.length > 0 && next === current.document) return { kind: 'unchanged' }
   return planDocument(request, next, base)
 }
@@ -141,9 +141,8 @@ function planDocument(request: ChangeRequest, given: ObjectDocument, base: Chang
 }
 
 /**
- * Returns the new record value of a destination that has problems, if the change affects only
- * `enabled` and `paused`; otherwise `undefined`. The encrypted secrets are copied, because the
- * encryption key of some of them may be lost.
+ * The new value of a destination with problems, if only `enabled` and `paused` change. Copies the
+ * encrypted secrets, because their encryption key may be lost.
  */
 function switchedValue(document: ObjectDocument, { current, known }: ChangeBase): string | undefined {
   const fields = changedFields(current?.document, document)
@@ -179,8 +178,8 @@ function planWrite(
 }
 
 /**
- * Returns a problem for each new write key that not every client can send. A key that the source
- * already has causes none, because the source could not be changed otherwise.
+ * Returns a problem for each new write key that not every client can send. Existing keys cause
+ * none, so that other fields can be changed.
  */
 function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}): readonly SettingsProblem[] {
   const before = writeKeysIn(earlier)
@@ -200,8 +199,8 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
 }
 
 /**
- * Returns the problems of a new or changed policy that exceeds the limits of `delivery`. An
- * unchanged policy causes none, even if `delivery` was changed later.
+ * The problems of a policy beyond the limits of `delivery`. An unchanged policy causes none, even
+ * if `delivery` changed.
  */
 function policyProblems(
   document: ObjectDocument,
@@ -213,7 +212,7 @@ function policyProblems(
   return policiesWithinLimits(config, new Map()).map(problem => ({ ...problem, path: problem.path.slice(2) }))
 }
 
-/** A write key that the source already has keeps its offset, and a new one gets `null`. */
+/** Returns for each write key the offset of the record that added the key; `null` for a new key. */
 const keyOffsetsOf = (document: ObjectDocument, current: ReadObject | undefined): ObjectRecord['keyOffsets'] =>
   writeKeysIn(document).map(key => {
     const index = current === undefined ? -1 : writeKeysIn(current.document).indexOf(key)

@@ -11,8 +11,8 @@ import { type ParsedObject, validateObject } from './validate-object.ts'
 /** An object of the config topic, as far as this process can read it. */
 export interface ReadObject extends ObjectName {
   /**
-   * The source or destination that is added to the settings. When `problems` is not empty, it is a
-   * placeholder: a destination whose messages wait, or a source without write keys.
+   * If `problems` is not empty, a placeholder: a destination whose messages wait, or a source
+   * without write keys.
    */
   readonly parsed: ParsedObject
   readonly problems: readonly SettingsProblem[]
@@ -21,8 +21,7 @@ export interface ReadObject extends ObjectName {
   /** Whether a secret was encrypted with another key than the first encryption key. */
   readonly hasOldSeal: boolean
   /**
-   * For each write key of a source, in the order of the document: the offset of the record of the
-   * config topic by which the source got the key.
+   * For each write key of a source, in document order: the offset of the record that added the key.
    */
   readonly keyOffsets: readonly (number | undefined)[]
 }

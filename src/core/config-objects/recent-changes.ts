@@ -6,9 +6,8 @@ import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 const max = 1_000
 
 /**
- * Returns the change that a record makes. `undefined` for a record that changes nothing, for
- * example only the encryption. A rotation of the encryption key writes one for each object, which
- * must not displace the changes of operators.
+ * Returns the change that a record makes; `undefined` if no field changes. So the records of an
+ * encryption key rotation do not displace operators' changes from the list.
  */
 function changeIn(record: ObjectRecord): ObjectChange | undefined {
   if (!isObjectRecord(record)) return changeOfFailures(record)
@@ -19,12 +18,9 @@ function changeIn(record: ObjectRecord): ObjectChange | undefined {
 
 /** The last 1,000 changes of configuration objects. */
 export class RecentChanges {
-  /**
-   * In the order of the topic. Up to twice `max` changes are stored, so that `add` copies the array
-   * only seldom.
-   */
+  /** In topic order. Holds up to twice `max` changes, so that `add` rarely copies the array. */
   #changes: ObjectChange[] = []
-  /** The latest time of a dropped change. */
+  /** The latest time of the changes that were removed from `#changes`. */
   #lastDroppedAt: number | undefined
 
   add(record: ObjectRecord): void {

@@ -2,10 +2,8 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { EncryptionKey } from '../encryption-key.ts'
 
 /*
- * The encryption of secrets on the config topic: AES-256-GCM with a random nonce of 96 bits. The
- * cipher also authenticates the location of the secret, so a seal that is moved to another object
- * or path cannot be decrypted. The random nonce permits 2^32 seals under one key (NIST SP 800-38D,
- * section 8.3).
+ * A seal (a secret, encrypted with AES-256-GCM) cannot be decrypted at another location. With
+ * random nonces, one key permits 2^32 seals (NIST SP 800-38D, 8.3).
  */
 
 /** Where a secret is: the kind and id of the object, and the formatted path in its document. */
@@ -50,7 +48,8 @@ export function open(value: unknown, keys: readonly EncryptionKey[], location: S
   const sealed = sealedText(value)
   const [, keyId = '', encoded = ''] = (sealed === undefined ? undefined : pattern.exec(sealed)) ?? []
   const bytes = Buffer.from(encoded, 'base64url')
-  // base64url decoding ignores surplus bits at the end, so several texts could decode to one seal.
+  // base64url decoding ignores surplus bits at the end. Of the texts for the same bytes, only one
+  // is accepted.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== encoded) return { kind: 'damaged' }
   const key = keys.find(({ id }) => id === keyId)
   if (key === undefined) return { kind: 'key_missing', keyId }

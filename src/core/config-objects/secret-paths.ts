@@ -2,10 +2,7 @@ import { formatPath, type Path } from '../settings/settings-problem.ts'
 import { textSettings } from '../settings/settings-that-name-files.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
-/**
- * A place in a document that has a secret. `*` in its path means every index or key. If the value
- * is a list, each entry is a secret.
- */
+/** A place that has a secret. `*` means every index or key. In a list, each entry is a secret. */
 interface SecretPlace {
   readonly path: readonly string[]
   /** `text`: responses mask the whole value. `url`: responses show its scheme and host. */
@@ -13,8 +10,8 @@ interface SecretPlace {
 }
 
 /**
- * Each secret is sealed on the config topic and masked in responses. A URL is a secret because its
- * path or query may contain a credential.
+ * The places whose values are encrypted on the config topic and masked in responses. They include
+ * URLs, because a URL may contain a credential.
  */
 const secretPlaces: Readonly<Record<ObjectKind, readonly SecretPlace[]>> = {
   source: secretsUnder('sources.*.'),

@@ -4,8 +4,8 @@ import type { ObjectName, ObjectRecord } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 
 /**
- * The author of a record that undoes a change. Names of operator keys, the authors of other
- * changes, cannot begin with `hookline.`.
+ * The author of a record that undoes a change. Names of operator keys cannot begin with
+ * `hookline.`.
  */
 export const byUndo = 'hookline.undo'
 
@@ -19,9 +19,7 @@ export interface Before {
 }
 
 /**
- * Returns the record that undoes a change which another writer's change with a lower offset has
- * made impossible. It gives the object its previous content, or deletes it if it did not exist
- * before.
+ * Returns the record that undoes `change`, which another writer's earlier change has made invalid.
  */
 export function undoOf(
   change: ObjectRecord & ObjectName,

@@ -10,17 +10,9 @@ export interface Unmasked {
 }
 
 /**
- * Replaces each masked value of the document `next` by the secret that the document `current` has
- * in the same field.
- *
- * In a list, a mask with a fingerprint means the secret with this fingerprint. A mask without a
- * fingerprint means the secret at the same position. If the list has become shorter, a mask that
- * can mean several secrets is a problem: the wrong choice would keep the secret that the operator
- * wants to remove.
- *
- * A webhook keeps secrets only for the same scheme and host. Otherwise an operator could read a
- * secret header by changing the URL to a host of their own. For the same reason, a client secret is
- * kept only if the token URL and the webhooks have no new host.
+ * Replaces each mask in `next` by the secret in the same field of `current`. A mask that fits
+ * several secrets is refused. A new host gets no stored secret, because the owner of this host
+ * could read the secret.
  */
 export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDocument = {}): Unmasked {
   const problems: SettingsProblem[] = []
@@ -28,7 +20,8 @@ export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDo
   const hostsKept = (): boolean => (isHostKept ??= hasSameHosts(next, current))
   const document = withSecrets(kind, next, secret => {
     const mask = maskIn(secret)
-    // Only the first `maxProblems` problems are shown, and a document can have 100,000 masks.
+    // Later masks are not checked: only the first `maxProblems` problems are shown, and a document
+    // can have 100,000 masks.
     if (mask === undefined || problems.length === maxProblems) return secret.value
     const stored = storedSecret(secret, mask, { next, current, hostsKept })
     if (stored.kind === 'found') return stored.value
@@ -99,8 +92,8 @@ function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
 }
 
 /**
- * Returns the stored values that a mask at this path of `next` can mean. The caller must still
- * compare the mask with each value (`canStandFor`).
+ * The stored values that a mask at `path` can mean. The caller must compare each with the mask
+ * (`canStandFor`).
  */
 function candidatesFor(path: Path, mask: Mask, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const [list, index] = path
@@ -128,13 +121,14 @@ function countAt(document: ObjectDocument, path: Path): number {
 }
 
 /**
- * Returns the stored webhooks whose secrets the webhook of `next` at `position` can keep. They must
- * have the same scheme and host. The first rule that applies decides:
- * 1. Only the stored webhook with the same id.
- * 2. The stored webhooks with the same URL or, for a masked URL with a fingerprint, with this
- *    fingerprint.
- * 3. If the list has not become shorter: only the stored webhook at the same position.
- * 4. The stored webhooks with the same masked URL or, if the new URL is not masked, all.
+ * Returns the stored webhooks whose secrets the new webhook (at `position` of `next`) can keep. All
+ * have the scheme and host of the new webhook. The first rule with a true condition decides:
+ * 1. A stored webhook has the same id: this webhook.
+ * 2. The new URL is a mask with a fingerprint: the webhooks whose URL has this fingerprint.
+ * 3. A stored webhook has the same URL as the new webhook: the webhooks with this URL.
+ * 4. The list has not become shorter: the webhook at the same position.
+ * 5. The new URL is a mask without a fingerprint: the webhooks whose URL fits this mask.
+ * 6. Otherwise: all.
  */
 function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const stored = listAt(current, ['webhooks'])
@@ -143,8 +137,7 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
   const hasHost = (webhook: unknown): boolean => isSameHost(url, valueAt(webhook, ['url']))
   const withId = stored.filter(webhook => id !== undefined && valueAt(webhook, ['id']) === id)
   if (withId.length > 0) return withId.filter(hasHost)
-  // The operator may have added an id to a stored webhook without one. But a stored webhook with
-  // another id is a different webhook.
+  // `own` may be a stored webhook without an id: the operator may have added the id.
   const canBe = (webhook: unknown): boolean =>
     hasHost(webhook) && (id === undefined || valueAt(webhook, ['id']) === undefined)
   const mask = maskIn({ holds: 'url', value: url })
@@ -158,8 +151,8 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
 }
 
 /**
- * Whether a masked client secret may be kept: the token URL and the webhooks of `next` have no
- * scheme or host that `current` does not have.
+ * Whether a masked client secret may be kept: `tokenUrl` must keep its scheme and host, and each
+ * webhook URL of `next` must have a scheme and host that a URL of `current` has.
  */
 function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
   const tokenUrl: Path = ['auth', 'oauth2', 'tokenUrl']

@@ -16,15 +16,14 @@ export type ParsedObject =
 export type Validated =
   | { readonly kind: 'valid'; readonly object: ParsedObject }
   /**
-   * Paths are relative to the document. Keys that Hookline does not know are masked in them,
-   * because they may contain a secret.
+   * Paths are relative to the document. Unknown keys in a path are masked, because a key may
+   * contain a secret.
    */
   | { readonly kind: 'invalid'; readonly problems: readonly SettingsProblem[] }
 
 /**
- * Checks one document, with its secrets in plain text, by the schema and the rules of the
- * configuration file. Rules about other objects, and the limits of `delivery` for a policy, are not
- * checked (see `planChange`).
+ * Checks one document, whose secrets must be in plain text. Does not check the rules about other
+ * objects and the limits that `delivery` sets for `policy`: `planChange` checks these.
  */
 export function validateObject(
   kind: ObjectKind,
@@ -44,10 +43,7 @@ export function validateObject(
 const parsedObject = (valid: Source | Destination): ParsedObject =>
   'webhooks' in valid ? { kind: 'destination', destination: withSecretTexts(valid) } : { kind: 'source', source: valid }
 
-/**
- * Checks the document as the only entry of a configuration. This is slower than `validSource` and
- * `validDestination`, but finds all problems.
- */
+/** Slower than `validSource` and `validDestination`, but finds all problems. */
 function validateInConfiguration(
   kind: ObjectKind,
   id: string,
@@ -100,8 +96,8 @@ function configurationAround(kind: ObjectKind, document: object, context: EntryC
 const fileAdvice = / or "?\w+File\b"?|\b\w+File, |, \w+File$|\.? Alternatively, set `\w+File`/g
 
 /**
- * Makes the paths of a problem relative to the document, and removes advice about files, which only
- * the configuration file can name.
+ * Makes the paths relative to the document, and removes advice about files, which the document
+ * cannot name.
  */
 function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProblem {
   const at = { ...rest, path: maskUnknownKeys(path.slice(2)) }

@@ -54,7 +54,7 @@ export interface DeletionStatus {
 
 /** Computes the status of one deletion from the records of the deletions topic. */
 export class DeletionTally {
-  /** By source, destination and user. */
+  /** The result of each delete message, by source, destination and user. */
   readonly #results = new Map<string, ReportedResult>()
   readonly #record: DeletionRecord
   readonly #places: ReadonlySet<string>
@@ -69,8 +69,8 @@ export class DeletionTally {
   }
 
   /**
-   * Adds a result, in the order of the topic: a later result replaces an earlier one, for example
-   * after a replay.
+   * Adds a result. Must be called in the order of the topic: a later result replaces an earlier
+   * one.
    */
   note({ request, source, destination, userId, result }: DeletionOutcome): void {
     if (request !== this.#record.id || !this.#places.has(placeOf(source, destination))) return
@@ -130,15 +130,11 @@ export function encodeDeletion({ createdAt, users, isSuppressed, sources }: Dele
   return JSON.stringify({ createdAt, users, suppressed: isSuppressed, sources, parts }) as JsonText
 }
 
-/**
- * Maximum number of ids of sources and destinations in one record of a deletion, for records of
- * less than 500 KB. An id has at most 63 characters.
- */
+/** Maximum ids of sources and destinations in one record, which then has less than 500 KB. */
 const maxIdsPerRecord = 5_000
 
 /**
- * The records of a deletion, each with a part of its sources and destinations. Their keys are
- * `["<id>"]`, `["<id>","2"]`, `["<id>","3"]` and so on.
+ * The records of a deletion, with the keys `["<id>"]`, `["<id>","2"]`, `["<id>","3"]` and so on.
  */
 export function encodeDeletionParts(
   record: DeletionRecord,

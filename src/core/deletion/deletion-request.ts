@@ -11,8 +11,7 @@ import type { Suppression } from './suppressions.ts'
 const ours = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 /**
- * Creates a deletion id: a UUIDv7 (RFC 9562), which contains the time of the request. Its random
- * bits are derived from `unique`, any new id.
+ * Creates a UUIDv7 (RFC 9562) from the time of the request and `unique`, which can be any new id.
  */
 export function newDeletionId(now: EpochMs, unique: string): string {
   const time = now.toString(16).padStart(12, '0')
@@ -42,7 +41,7 @@ export interface DeletionRequest {
   readonly userIds: readonly string[]
   /** `undefined` selects every source. */
   readonly sources: readonly string[] | undefined
-  /** Whether later events of these users are stopped too. */
+  /** Whether Hookline stops events of these users that arrive after the request. */
   readonly suppress: boolean
 }
 
@@ -55,16 +54,16 @@ export type DeletionRequestResult =
 export const maxUsers = 5_000
 
 /**
- * Maximum number of pairs of a user and a named source in one request. Each pair adds a
- * suppression, which every process keeps in memory for weeks.
+ * Maximum pairs of a user and a named source: every process keeps a suppression for each in memory
+ * for weeks.
  */
 export const maxUserSourcePairs = 50_000
 
 const fields = ['userIds', 'sources', 'suppress']
 
 /**
- * Parses a request that `parseJson` returned. An unknown key is rejected: if it is a misspelled
- * `sources`, the users would be deleted for every source.
+ * Parses a deletion request. `input` is from `parseJson`. An unknown key is rejected, because with
+ * a misspelled `sources`, users would be deleted for every source.
  */
 export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sources'>): DeletionRequestResult {
   if (!isObject(input)) return invalid('The body must be a JSON object: send { "userIds": […] }.')
@@ -99,7 +98,10 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
 }
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
-/** A number that is not a safe integer may have lost digits, and could identify another user. */
+/**
+ * Returns an id as text. Returns `undefined` for a number that is not a safe integer: it may have
+ * lost digits, and could identify another user.
+ */
 const exactId = (value: unknown): string | undefined =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
 const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
@@ -111,9 +113,8 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
 }
 
 /**
- * Returns the text with which a deletion must be refused while the id or the sources of a
- * destination are not known. Otherwise the deletion would end without a delete message for this
- * destination.
+ * Returns why deletions must be refused: a deletion would end without a delete message for a
+ * destination whose settings are unknown.
  */
 export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)
@@ -147,8 +148,8 @@ export function deletionOf(
 }
 
 /**
- * The suppressions that each user of the request gets: one for all sources, or one for each named
- * source and one for the membership updates, whose source is `audiencesSource`.
+ * The suppressions of each user: one for all sources, or one per named source and one for
+ * membership updates (`audiencesSource`).
  */
 export function suppressionsOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Suppression[] {
   const scopes = sources === undefined ? [undefined] : [...sources, audiencesSource]
@@ -162,8 +163,8 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 const maxDestinationsPerMessage = 1_000
 
 /**
- * The delete messages of a deletion: for each user and source, one for each 1,000 destinations.
- * Messages that are written a second time have the same ids.
+ * One message per user, source and 1,000 destinations. Messages that are written a second time have
+ * the same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,

@@ -4,7 +4,7 @@ import type { JsonText } from '../message/json-text.ts'
 import type { MessageType } from '../message/message.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 
-/** The record that a user was deleted. It stops events of this user. */
+/** States that a user was deleted, and stops events of this user. */
 export interface Suppression {
   /** The source whose events the suppression stops; `undefined` for every source. */
   readonly source: string | undefined
@@ -21,8 +21,8 @@ export interface Suppression {
 export type UserSuppressions = readonly Suppression[]
 
 /**
- * Whether a suppression has expired. After `lasts`, no event received before the deletion can be
- * delivered, not even by a replay.
+ * Whether a suppression has expired. After the time `lasts`, no event from before the deletion can
+ * be delivered, not even by a replay.
  */
 const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: DurationMs): boolean =>
   !isSuppressed && now > deletedAt + lasts
@@ -41,8 +41,8 @@ export function unexpiredSuppressions(
 }
 
 /**
- * Returns a user's suppressions after one more deletion. A new suppression keeps `isSuppressed` of
- * an earlier one.
+ * A user's suppressions after one more deletion. A new suppression keeps `isSuppressed` of an
+ * earlier one for the same source.
  */
 export function mergeSuppressions(earlier: UserSuppressions = [], added: readonly Suppression[]): UserSuppressions {
   const bySource = new Map(earlier.map(each => [each.source, each]))
@@ -90,9 +90,8 @@ export function stoppedBy(
 }
 
 /**
- * Whether a delete message belongs to a deletion that Hookline has accepted. A deletion writes the
- * suppression first, so a delete message without a suppression that covers its receive time is
- * forged.
+ * Whether a delete message is genuine: a deletion writes its suppression first, so a message
+ * without one is forged.
  */
 export function isConfirmedDelete(
   suppressions: UserSuppressions,
@@ -104,8 +103,8 @@ export function isConfirmedDelete(
 interface Held {
   readonly suppressions: UserSuppressions
   /**
-   * The offset of the user's last record in the suppressions topic, for the headers of the next one
-   * (see `madeOf` in `apply`).
+   * The offset of the user's last record, for the headers of the next one (see `madeOf` in
+   * `apply`).
    */
   readonly offset: number
   readonly partition: number
@@ -118,8 +117,8 @@ interface Held {
 export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
   /**
-   * Users whose last record in the suppressions topic may lack a suppression of an earlier record,
-   * because two processes wrote concurrently.
+   * Users whose last record may lack a suppression of an earlier record, because two processes
+   * wrote concurrently.
    */
   readonly #incomplete = new Set<string>()
   readonly #lasts: DurationMs
@@ -130,11 +129,9 @@ export class SuppressionIndex {
   }
 
   /**
-   * Applies a record of the suppressions topic at `offset` of `partition`. `madeOf` is the offset
-   * of the user's last record that the writer knew: -1 for none, `undefined` if the headers lack
-   * it. If `madeOf` is known but not the last offset in this index, two processes wrote
-   * concurrently. The suppressions of both records are then valid, until a process writes one
-   * record with all of them.
+   * Applies a user's record, whose writer knew the user's records up to the offset `madeOf`. If a
+   * later record exists, two processes wrote concurrently: the suppressions of both records are
+   * then valid.
    */
   apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number, partition = 0): void {
     const held = this.#byUser.get(userId)
@@ -179,10 +176,7 @@ export class SuppressionIndex {
     return unexpiredSuppressions(suppressions, now, this.#lasts)
   }
 
-  /**
-   * Returns the users for whom the caller must write a new record: a suppression has expired, or
-   * the last record may lack a suppression of an earlier record.
-   */
+  /** Users who need a new record: a suppression has expired, or the last record may lack one. */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete
     for (const [userId, { suppressions }] of this.#byUser)

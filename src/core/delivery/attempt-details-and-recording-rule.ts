@@ -5,7 +5,7 @@ import { type AttemptRecord, decodeAttempt, type EndedAttempt } from './attempt-
 import type { DeliveryState, Origin } from './delivery-state.ts'
 import type { DropReason } from './outcomes-reasons-and-classification.ts'
 
-/** The fields of a record of the attempts topic that the log line of the attempt does not have. */
+/** The fields that a record of the attempts topic has in addition to the fields of the log line. */
 export interface AttemptDetails {
   /**
    * `result` if the delivery ended without an attempt, for example because its retry window was
@@ -32,8 +32,8 @@ export type RecordedAttempt = AttemptRecord & Partial<AttemptDetails>
 type Ended = Pick<EndedAttempt, 'carried' | 'attempt' | 'decision'>
 
 /**
- * Whether an attempt is recorded in the attempts topic. `failures` records each failed attempt, and
- * a success after a failure or a replay. An attempt that sent no request is not a failure.
+ * Whether an attempt is recorded. The mode `failures` records a success only after a failure or a
+ * replay, and another attempt only if it sent a request or ended in a dead letter.
  */
 export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision }: Ended): boolean {
   if (mode !== 'failures') return mode === 'all'
@@ -42,10 +42,9 @@ export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision 
 }
 
 /**
- * Whether a delivery that is dead-lettered or dropped without an attempt gets a record in the
- * attempts topic. The timeline of a message cannot infer a drop because of a deletion, but infers
- * other drops from the configuration. So a disabled destination, which drops every event, does not
- * cause a record for each event.
+ * Whether the end of a delivery without an attempt is recorded. A drop is recorded only after a
+ * failure, a replay or a deletion: otherwise, a disabled destination would cause a record for each
+ * event.
  */
 export function isResultRecorded(mode: RecordedAttempts, { carried, decision }: Pick<Ended, 'carried' | 'decision'>) {
   if (mode === 'off') return false
@@ -75,8 +74,8 @@ function dueAtOf(decision: EndedAttempt['decision'], endedAt: EpochMs): string |
 }
 
 /**
- * Parses a value of the attempts topic with its details. `undefined` when it is not an attempt in
- * this version's format. Malformed details are left out.
+ * Returns `undefined` when the value is not an attempt in this version's format. Malformed details
+ * are left out.
  */
 export function decodeRecordedAttempt(text: string): RecordedAttempt | undefined {
   const record: RecordedAttempt | undefined = decodeAttempt(text)

@@ -12,8 +12,8 @@ import type { Outcome } from './outcomes-reasons-and-classification.ts'
 export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lettered'] as const
 
 /**
- * The fields of an attempt in the log and the attempts topic. They contain no URL, no user and no
- * content of the message.
+ * Facts about an attempt. They are written to the log and the attempts topic, so they contain no
+ * URL, user or content of the message.
  */
 export interface AttemptFacts {
   readonly decision: Decision['kind']
@@ -47,7 +47,7 @@ export interface EndedAttempt {
 }
 
 /**
- * Collects the facts of an ended attempt. Every field is set, possibly to `undefined`, because V8
+ * Returns the facts about an attempt. Every field is set, possibly to `undefined`, because V8
  * handles objects of one shape faster.
  */
 export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
@@ -87,8 +87,8 @@ export function encodeAttempt(facts: AttemptFacts, at: EpochMs): string {
 const types: ReadonlySet<unknown> = new Set(messageTypes)
 
 /**
- * Parses a value of the attempts topic; `undefined` when it is not an attempt in this version's
- * format. Fields that this version does not know are kept.
+ * Returns `undefined` when the value is not an attempt in this version's format. Unknown fields are
+ * kept.
  */
 export function decodeAttempt(text: string): AttemptRecord | undefined {
   const value = objectIn(text)

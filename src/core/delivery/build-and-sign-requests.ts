@@ -10,20 +10,20 @@ const blockBytes = 64
 const digestBytes = 20
 
 /**
- * Buffers for the inner and the outer hash of an HMAC, shared by all `HmacSha1` objects to avoid an
- * allocation for each request.
+ * Buffers for the inner and outer hash, shared by all `HmacSha1` objects to avoid an allocation for
+ * each request.
  */
 let hashed = Buffer.alloc(4_096)
 const outer = Buffer.alloc(blockBytes + digestBytes)
 
 /**
  * HMAC-SHA1 (RFC 2104) of many messages with one key. Node's own `createHmac` takes three times as
- * long, because it allocates a stream for each message.
+ * long.
  */
 export class HmacSha1 {
   /**
-   * The key, padded for the inner hash and for the outer hash. With a thousand keys, two Buffers
-   * for each would cost more cache misses.
+   * The two padded forms of the key, in one Buffer: with many keys, two Buffers would cost more
+   * cache misses.
    */
   readonly #keys: Buffer
 
@@ -77,15 +77,15 @@ export function requestsOf(
 }
 
 /**
- * Makes the requests for a destination's attempts. The constructor prepares what is the same for
- * all attempts, so a reload of the configuration needs a new `RequestBuilder`.
+ * Makes the requests for a destination's attempts. A reload of the configuration needs a new
+ * `RequestBuilder`.
  */
 export class RequestBuilder {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
-  /** By the text of the key in the configuration. */
+  /** The parsed keys, by their text in the configuration. */
   readonly #signingKeys: ReadonlyMap<string, KeyObject>
-  /** The Standard Webhooks headers need a secret or a private key. */
+  /** Whether requests get the Standard Webhooks headers, which need a secret or a private key. */
   readonly #standardWebhooks: boolean
   readonly #tlsIdentity: WebhookCall['tlsIdentity']
   /** Computes X-Signature; `undefined` when the destination has no secret. */
@@ -94,8 +94,8 @@ export class RequestBuilder {
   readonly #next: { readonly at: EpochMs; readonly builder: RequestBuilder } | undefined
 
   /**
-   * @param before the `RequestBuilder` of the previous configuration, whose parsed keys are reused:
-   *   Node takes about 50 µs to parse one
+   * @param before the previous `RequestBuilder`, whose parsed keys are reused: parsing a key takes
+   *   about 50 µs
    */
   constructor(destination: SigningDestination, payload: PayloadSettings, before?: RequestBuilder) {
     const { secrets, secretRotatesAt: at, signingKeys = [], policy, tlsIdentity } = destination
@@ -143,8 +143,8 @@ export class RequestBuilder {
   }
 
   /**
-   * The headers of Standard Webhooks (https://www.standardwebhooks.com), with one signature for
-   * each secret and private key, so that a receiver can switch to another one at any time.
+   * Returns the headers of Standard Webhooks (https://www.standardwebhooks.com), with one signature
+   * for each secret and private key. A receiver may check any of them.
    */
   #standardWebhooksOf({ body, messageId, at }: Attempted): Headers {
     const timestamp = String(Math.floor(at / 1_000))
@@ -180,13 +180,16 @@ function standardKey(secret: Secret): Buffer {
   return base64 === undefined ? Buffer.from(secret.reveal()) : Buffer.from(base64, 'base64')
 }
 
-/** A configured header replaces Hookline's header of the same name. */
+/**
+ * Returns the headers that do not change between attempts. A configured header replaces Hookline's
+ * header of the same name.
+ */
 export function fixedHeaders({ headers }: Pick<Webhook, 'headers'>, { userAgent }: PayloadSettings): Headers {
   const ours = {
     'User-Agent': `${userAgent}/1.0`,
     'Content-Type': 'application/json',
-    // The HTTP client would add its own values otherwise. Hookline does not use the response body,
-    // so decompressing it would waste CPU.
+    // Without these two headers, the HTTP client adds its own values. `identity` saves the CPU time
+    // to decompress responses.
     Accept: '*/*',
     'Accept-Encoding': 'identity',
   }

@@ -17,7 +17,7 @@ export interface DeadLetterFilter {
   readonly since?: EpochMs | undefined
   /** Selects what was dead-lettered before this time. */
   readonly until?: EpochMs | undefined
-  /** Without `destination`, selects the dead letters of the message at all destinations. */
+  /** Selects the dead letters of one message, at all destinations unless `destination` is set. */
   readonly messageId?: string | undefined
 }
 

@@ -14,9 +14,8 @@ import {
 import type { DeadLetterReason } from './outcomes-reasons-and-classification.ts'
 
 /**
- * Makes the record for the dead-letter topic. `known` is missing or incomplete for an event that
- * never became a delivery. `code` is the rejection code of an invalid message, for the header
- * `outcomes`.
+ * Creates the record of a dead letter. `known` is missing or incomplete for an event that never
+ * became a delivery. `code` goes into the header `outcomes`.
  */
 export function deadLetterRecord(
   record: LogRecord,
@@ -38,10 +37,7 @@ export function deadLetterRecord(
 
 const keptBytes = 64 * 1024
 
-/**
- * Makes a shorter record for a dead letter that is too large for the topic. It cannot be replayed,
- * because a part of the event is missing.
- */
+/** A shorter record for a dead letter that is too large for the topic. It cannot be replayed. */
 export function truncatedDeadLetter(
   record: LogRecord,
   known: Partial<DeliveryState> | undefined,
@@ -65,8 +61,8 @@ export function truncatedDeadLetter(
 }
 
 /**
- * Shortens texts in a delivery state, which only another program can have written, to fit into a
- * truncated dead letter.
+ * Shortens texts for a truncated dead letter. Only another program can have written texts of this
+ * length.
  */
 function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
   if (known === undefined) return undefined
@@ -91,7 +87,10 @@ function deadLetterState(
   return { outcomes: code ?? '', origin: { topic, partition, offset, timestamp }, round: 0, ...known, reason }
 }
 
-/** The timestamp keeps the key unique when the events topic is deleted and created again. */
+/**
+ * Returns the key of a dead letter. The timestamp keeps the key unique after the events topic is
+ * deleted and created again.
+ */
 function deadLetterKey({ destination = '-', origin, round }: DeadLetterState): Buffer {
   const { topic, partition, offset, timestamp } = origin
   return Buffer.from(`${destination}/${topic}/${partition}/${offset}/${timestamp}/${round}`)

@@ -24,17 +24,14 @@ export interface CallOutcome {
   readonly status?: number | undefined
 }
 
-/**
- * One attempt of a delivery. It ends when the first of its requests is delivered, or when all its
- * requests have ended.
- */
+/** An attempt ends when one of its requests is delivered, or when all of them have ended. */
 export interface Attempt {
   /** The number of the attempt, from 1 on. */
   readonly number: number
   readonly at: EpochMs
   /**
-   * One entry for each request that had ended when the attempt ended, in the order of the webhooks
-   * in the configuration.
+   * The requests that had ended when the attempt ended, in the order of the webhooks in the
+   * configuration.
    */
   readonly calls: readonly CallOutcome[]
   /**
@@ -61,9 +58,8 @@ export const isWithoutPermit = ({ calls, isHeldUpByOthers, isHeldUpByWebhook = f
   (isHeldUpByOthers || isHeldUpByWebhook) && !calls.some(({ outcome }) => outcome === 'delivered')
 
 /**
- * Whether the only retryable outcomes of a failed attempt are 429. The endpoint works, so the
- * circuit breaker does not count the attempt. The destination is slowed down instead
- * (`slow-down-after-429.ts`).
+ * Whether the only retryable outcomes are 429: the endpoint works, and the destination is slowed
+ * down (`slow-down-after-429.ts`).
  */
 export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
   if (calls.some(({ outcome }) => outcome === 'delivered')) return false
@@ -97,10 +93,8 @@ export type Decision =
 export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
 /**
- * Decides after an attempt whether the delivery is delivered, retried, deferred or dead-lettered.
- *
- * @param webhooks all webhooks of the destination. If all of them rejected the delivery, the
- *   outcome of the first one is the dead-letter reason.
+ * @param webhooks all webhooks of the destination: if all of them rejected the delivery, the
+ *   outcome of the first one is the dead-letter reason
  */
 export function decide(
   attempt: Attempt,
@@ -116,8 +110,8 @@ export function decide(
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
-  // The attempt is not counted, because permits were missing. After the retry window, it is handled
-  // like any failed attempt, so that the delivery is not deferred forever.
+  // An attempt without permits is not counted. After the retry window it is counted, because the
+  // delivery must end.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
@@ -146,13 +140,9 @@ export function decide(
 }
 
 /**
- * Decides whether a delivery is attempted now, waits in memory, is deferred or is dead-lettered.
- * The dispatcher must call it before every attempt.
- *
- * @param hasRoom whether the partition of the record has room for records that are not due yet. If
- *   not, a delivery that is due in more than a second is deferred, so that it does not delay unread
- *   records. Its attempt may then be nearly 10 s late. A delivery whose retry window would end
- *   during this wait waits in memory.
+ * Decides whether a delivery is attempted now. Must be called before every attempt.
+ * @param hasRoom whether the partition has room for records that are not due; without room, they
+ *   are deferred
  */
 export function decideBeforeAttempt(
   given: DeliveryState,
@@ -165,9 +155,8 @@ export function decideBeforeAttempt(
   if (isWindowOver(carried, now)) {
     return paused || carried.attempt > 0 ? deadLetter(carried, 'retry_window_over') : { kind: 'attempt' }
   }
-  // A delivery that was never attempted is due immediately. Its `notBefore` can be a little later
-  // than now if a clock was set back. If the delivery waited, later events of the same user would
-  // overtake it.
+  // A delivery that was never attempted is due immediately, even if a clock was set back: later
+  // events of the user must not overtake it.
   const ahead = carried.attempt === 0 && carried.outcomes === '' ? 0 : carried.notBefore - now
   if (ahead > maxWaitInMemory) return defer(carried, 'not_before', policy, now)
   if (paused) return defer(carried, 'paused', policy, now)
@@ -178,14 +167,8 @@ export function decideBeforeAttempt(
 }
 
 /**
- * Defers a delivery without an attempt. After the end of the retry window, the delivery is
- * dead-lettered instead if it was attempted before, or if its destination is paused. Otherwise it
- * still gets one attempt.
- *
- * Usually each deferral makes the next one use a longer tier (the wait of a retry topic). With
- * `climbs: false`, for a wait that ends soon or that the destination did not cause, the deferral is
- * not counted, and has the tier of a first deferral. `minWait` is the minimum wait in the retry
- * topic, unless the retry window ends earlier.
+ * Defers a delivery without an attempt. After the retry window, an attempted or paused delivery is
+ * dead-lettered instead. With `climbs: false`, the next deferral does not become longer.
  */
 export function defer(
   given: DeliveryState,
@@ -209,8 +192,8 @@ export function defer(
 }
 
 /**
- * Defers a delivery without an attempt, because all webhooks that have not rejected it are at their
- * limit `policy.maxConcurrency`, and do not respond. After the retry window, it is dead-lettered.
+ * Defers a delivery, because all webhooks that have not rejected it are at `policy.maxConcurrency`
+ * and do not respond. After the retry window, dead-letters the delivery.
  */
 export function deferUnresponsive(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   return isWindowOver(carried, now)
@@ -219,8 +202,8 @@ export function deferUnresponsive(carried: DeliveryState, policy: RetryPolicy, n
 }
 
 /**
- * Decides about a delivery from a retry topic whose destination is not configured. It is deferred
- * once before it is dead-lettered, because another process may have a newer configuration.
+ * Defers the delivery once before it is dead-lettered, because another process may already know the
+ * destination.
  */
 export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const carried = endPausedTime(given, now)
@@ -235,8 +218,8 @@ export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: Epo
 }
 
 /**
- * Defers an event whose source or named destination is not configured: a newer configuration may
- * have it. `undefined` after `maxUnrouted` deferrals.
+ * Defers an event whose source or named destination is not configured, because a newer
+ * configuration may have the source and the destination. `undefined` after `maxUnrouted` deferrals.
  */
 export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
   if (carried.deferrals >= maxUnrouted) return undefined
@@ -245,16 +228,16 @@ export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: Epoch
 }
 
 /**
- * Whether the retry window ended before the first attempt of the delivery. The delivery then gets
- * one attempt, even while the circuit breaker is open.
+ * Whether the retry window ended before the first attempt, which is then made even if the circuit
+ * breaker is open.
  */
 export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
   return carried.attempt === 0 && now >= endPausedTime(carried, now).deadline
 }
 
 /**
- * Returns the webhooks that have not rejected this delivery. After a reload of the configuration,
- * the list can be empty.
+ * The webhooks that have not rejected this delivery; possibly none after a reload of the
+ * configuration.
  */
 export function webhooksToCall<Each extends Webhook>(
   webhooks: readonly Each[],
@@ -265,10 +248,9 @@ export function webhooksToCall<Each extends Webhook>(
 }
 
 /**
- * Returns the state of a delivery with room for the outcomes of its next attempt, without
- * rejections of webhooks that the destination no longer has. The caller must call it before each
- * attempt. Otherwise `remember` could remove the rejection of a present webhook, and Hookline would
- * call it again.
+ * Forgets rejections by removed webhooks to make room for new outcomes. Must be called before each
+ * attempt: otherwise `remember` could remove the rejection by a current webhook, and Hookline would
+ * call this webhook again.
  */
 export function forgetRemovedWebhooks(carried: DeliveryState, webhooks: readonly Webhook[]): DeliveryState {
   if (carried.refusedWebhooks.length + webhooks.length <= maxRemembered) return carried
@@ -289,8 +271,8 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 }
 
 /**
- * Maximum number of outcomes in a delivery's headers. Above it, the first ones are removed. Reloads
- * of the configuration can replace webhooks, which adds outcomes.
+ * Maximum number of outcomes in a delivery's headers. New webhooks add outcomes; above the maximum,
+ * the first outcomes are removed.
  */
 const maxRemembered = 10
 
@@ -315,9 +297,8 @@ const toStateFields = (all: readonly RememberedOutcome[]): Pick<DeliveryState, '
 })
 
 /**
- * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers. Rejections
- * in the list keep their positions. The new outcomes replace the other entries from left to right.
- * The remaining new outcomes are appended.
+ * Merges an attempt's outcomes into the list: rejections keep their positions, new outcomes replace
+ * the other entries in order, and the rest is appended.
  */
 function remember(
   carried: DeliveryState,
@@ -339,8 +320,8 @@ const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>
   refusedWebhooks.length === 0 && !outcomes.includes(',')
 
 /**
- * Returns the rejection of the first webhook in `webhooks` that rejected the delivery. If a reload
- * of the configuration has removed these webhooks, returns the first rejection in the headers.
+ * The rejection by the first webhook of `webhooks` that rejected the delivery; otherwise the first
+ * rejection in the headers.
  */
 function firstRefusal(carried: DeliveryState, webhooks: readonly Pick<Webhook, 'urlHash'>[]): DeadLetterReason {
   const remembered = rememberedIn(carried)

@@ -7,7 +7,7 @@ import type { RetryPolicy } from './retry-tier.ts'
 const { turnValidMs, maxTurnMs, duePart, windowPart } = flowLimits.share
 
 /**
- * The cases in which a limit of the destination defers a delivery. In all other cases, it waits in
+ * Why a limit of the destination defers a delivery. In all other cases, the delivery waits in
  * memory.
  */
 export type LimitReason =
@@ -18,18 +18,14 @@ export type LimitReason =
 
 /**
  * Defers a delivery without an attempt because of a limit of its destination.
- * - `defer_pause`: the delivery is due after `forMs`, or at the end of its retry window if that is
- *   earlier. The window of a delivery that was never attempted has no effect.
- * - `defer_to_others`: the delivery waits in a retry topic, and a process with a part of the limit
- *   may read it afterwards. The wait is a quarter of the time since the first of the successive
- *   deferrals with the reason `lane_full`, from 10 s to five minutes. The first waits are short, so
- *   that the delivery soon reaches a process with a part. If the delivery was attempted before, the
- *   wait is also at most 1/32 of the rest of the retry window, but not less than 10 s.
+ * - `defer_pause`: for `forMs`; after a first attempt, at most until the retry window ends.
+ * - `defer_to_others`: in a retry topic, where a process with a part of the limit may read it. The
+ *   first waits are short, so that the delivery soon reaches a process with a part.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') {
-    // After a deferral for another reason, this time begins now, so that an earlier pause or outage
-    // does not lengthen the wait.
+    // After a deferral for another reason, time counts from now: an earlier pause or outage must
+    // not lengthen the wait.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
     const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))
@@ -39,12 +35,8 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
 }
 
 /**
- * Moves a delivery that waits for a limit of its destination from memory to a retry topic. The
- * *turn* of the delivery is the time at which the limit is expected to let it start: `forMs` from
- * now. Of the retry topics whose wait ends before the turn, the one with the longest wait is used.
- *
- * If `forMs` is 0, the turn has just passed, and stays in the state of the delivery. After a
- * minute, `msToTurn` no longer returns it, and the caller calculates a new one.
+ * Moves a delivery to a retry topic. Its *turn* is when the limit lets it start: in `forMs` or, if
+ * this is 0, at `notBefore`.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const notBefore = forMs === 0 ? carried.notBefore : dueOf(carried, forMs, now)
@@ -54,8 +46,8 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 }
 
 /**
- * Returns the time at which a delivery is due that the limit of its destination lets start in
- * `forMs` milliseconds. It is rounded up for the retry record, because `forMs` may have a fraction.
+ * When a delivery is due if its limit lets it start in `forMs`. Rounded up for the retry record,
+ * because `forMs` may have a fraction.
  */
 function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {
   const due = Math.ceil(now + forMs)
@@ -63,8 +55,8 @@ function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, n
 }
 
 /**
- * Milliseconds until the turn of a delivery (see `deferUntilTurn`); 0 if the turn passed less than
- * a minute ago. `undefined` when the delivery has no turn, or when it passed earlier.
+ * Milliseconds until the turn of a delivery (see `deferUntilTurn`); 0 in the minute after it, then
+ * `undefined`, as without a turn.
  */
 export function msToTurn({ reason, notBefore }: DeliveryState, now: EpochMs): DurationMs | undefined {
   const isDeferredByLimit = reason === 'lane_full' || reason === 'not_before'

@@ -12,18 +12,14 @@ export interface Origin extends TopicPartition {
   readonly timestamp: EpochMs
 }
 
-/**
- * The state of a delivery. In a retry topic or the dead-letter topic, it is in the headers of the
- * record.
- */
+/** The state of a delivery. The headers of retry records and dead letters contain the state. */
 export interface DeliveryState {
   readonly destination: string
   /** The number of attempts made so far. */
   readonly attempt: number
   /**
-   * Number of deferrals that count: each of them makes the tier (the wait of a retry topic) of the
-   * next deferral longer. A deferral does not count when its cause ends soon, when the destination
-   * did not cause it, or when its cause is `not_before` (see `defer`).
+   * Number of deferrals that count (see `defer`). Each of them makes the wait of the next deferral
+   * longer.
    */
   readonly deferrals: number
   /** When the dispatcher first admitted the event. */
@@ -31,8 +27,8 @@ export interface DeliveryState {
   /** The end of the retry window. */
   readonly deadline: EpochMs
   /**
-   * Since when the delivery waits because its destination is paused. Set only during this wait, and
-   * only if the retry window excludes paused time.
+   * Since when the delivery waits for a paused destination; set only if the retry window excludes
+   * paused time.
    */
   readonly pausedAt?: EpochMs | undefined
   /** The paused time so far, in ms, by which the deadline was moved. */
@@ -45,20 +41,20 @@ export interface DeliveryState {
    */
   readonly reason: string
   /**
-   * The last outcome of each webhook that was called, separated by commas. The order can differ
-   * from the configuration. But the nth rejection belongs to the nth hash in `refusedWebhooks`.
+   * The last outcome of each called webhook, separated by commas. The nth rejection belongs to the
+   * nth hash in `refusedWebhooks`.
    */
   readonly outcomes: string
   /** The `urlHash` of each webhook that rejected this delivery. */
   readonly refusedWebhooks: readonly string[]
   /**
-   * The position of the event's record in the events topic, not of its copy in a retry topic. For a
-   * replayed event, it is the record that the replay wrote.
+   * The position of the event's record in the events topic; for a replayed event, of the record
+   * that the replay wrote.
    */
   readonly origin: Origin
   /**
-   * The number of replays of the delivery. It is already 1 for the first deliveries of a replayed
-   * event, and for a resend.
+   * The number of replays of the delivery. It begins at 0, but at 1 for a replayed event and for a
+   * resend.
    */
   readonly round: number
   readonly messageId: string
@@ -117,23 +113,23 @@ const textsOf = (carried: Partial<DeliveryState>) => ({
 })
 const rareHeaders = { firstTrace: 'first-traceparent', pausedAt: 'paused-at', pausedFor: 'paused-for' } as const
 /**
- * Header of a dead letter whose event had a null value. The dead letter has an empty value instead,
- * because Kafka treats a null value as a tombstone.
+ * The header of a dead letter for a record with a null value. The dead letter has an empty value
+ * instead, because Kafka treats a null value as a tombstone.
  */
 export const nullValueHeader = 'null-value'
 /**
- * Header with the event's own key, because a dead letter has another key. Latin-1 maps each byte to
- * one character and keeps ASCII keys readable.
+ * The header with the event's own key, because the dead letter has another key. Latin-1 maps each
+ * byte of the key to one character.
  */
 export const originKeyHeader = 'origin-key'
 /**
- * Header of a truncated dead letter: the full length, in bytes, of the value (with `first-offset`,
- * of a compressed batch).
+ * The full length of a truncated value in bytes; with the header `first-offset`, that of the
+ * compressed batch.
  */
 export const originalLengthHeader = 'original-length'
 /**
- * Header of a dead letter that is a whole batch of records: the offset of the first record of the
- * batch. The header `origin-offset` then has the offset of the last record.
+ * For a dead letter of a whole batch: the offset of its first record. `origin-offset` has that of
+ * the last.
  */
 export const firstOffsetHeader = 'first-offset'
 const ownHeaders = new Set([
@@ -155,8 +151,8 @@ export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
 }
 
 /**
- * Whether a delivery waits because its destination is paused. A delivery that was dead-lettered
- * because its retry record was too large may have `pausedAt` too.
+ * Whether a delivery waits for a paused destination. A delivery that was dead-lettered, because its
+ * retry record was too large, may have `pausedAt` too.
  */
 const isWaitingForPause = ({ pausedAt, reason }: Partial<DeliveryState>): boolean =>
   pausedAt !== undefined && reason === 'paused'
@@ -177,14 +173,14 @@ const integerIn = (text: string | undefined): number =>
 const notBeforeIn = (text: string | undefined): EpochMs => epochMs(integerIn(text?.replace(/\.\d{1,9}$/, '')))
 
 /**
- * Maximum length of a text in a header, in characters. Longer texts are from other programs, and
- * would not fit into a truncated dead letter.
+ * Maximum characters of a text in a header. Longer texts would not fit into a truncated dead
+ * letter.
  */
 export const longestText = 1_000
 
 /**
- * Parses the state in the headers of a record. `undefined` when a header is malformed or a required
- * one is missing. `reason`, `outcomes`, `refused-webhooks` and the rare headers are optional.
+ * Reads a state from headers. Returns `undefined` when a header is malformed or a required one is
+ * missing. `reason`, `outcomes`, `refused-webhooks` and `rareHeaders` are optional.
  */
 export function parseDeliveryState(headers: RecordHeaders): DeliveryState | undefined {
   const carried: DeliveryState = {
@@ -221,7 +217,7 @@ export function parseDeliveryState(headers: RecordHeaders): DeliveryState | unde
   return isValid ? carried : undefined
 }
 
-/** Earlier versions of Hookline copy `paused-at` into records that wait for another reason. */
+/** Reads `paused-at` only for the reason `paused`: earlier versions copied it to other records. */
 function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 'pausedFor'> {
   const at = headers['reason'] === 'paused' ? integerIn(headers[rareHeaders.pausedAt]) : Number.NaN
   const total = integerIn(headers[rareHeaders.pausedFor])
@@ -232,8 +228,8 @@ function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 
 }
 
 /**
- * Makes the copy of an event's record for a retry topic. It may be in another partition than the
- * key determines, because records that are deferred together go to one partition, in one request.
+ * Makes a retry record: the key and value of `record`, and the state of the delivery in the
+ * headers.
  */
 export function retryRecord(record: LogRecord, carried: DeliveryState): OutgoingRecord {
   return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }

@@ -1,10 +1,8 @@
 import type { LogRecord } from '../ports.ts'
 
 /**
- * Header with the ids of the destinations whose delivery of an event has ended, separated by
- * commas. It prevents repeated deliveries of an event that is read again after a crash while its
- * source is unknown. The copy of the event in a retry topic or the dead-letter topic has the
- * header.
+ * Header of the copy of an event: the ids of destinations that must not get the copy, because their
+ * delivery has already ended.
  */
 const doneForHeader = 'done-for'
 

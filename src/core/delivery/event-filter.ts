@@ -6,10 +6,7 @@ import type { Destination, DestinationFilter } from '../settings/settings.ts'
 import { type FieldPath, type FilterFields, parseFieldPath } from './filter-field-values.ts'
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'
 
-/*
- * The filter of a destination: which events of its sources the destination gets. A delivery that
- * waits in a retry topic is not filtered again.
- */
+/* The filter of a destination. A delivery that waits in a retry topic is not filtered again. */
 
 /**
  * The rule of a filter that stops an event, as the path of the rule within the setting `filter`.
@@ -31,16 +28,13 @@ interface CompiledFilter {
   readonly where: readonly { readonly path: FieldPath; readonly condition: Condition }[]
 }
 
-/**
- * Whether no filter applies to the event. Otherwise a filter could stop a delete message, or an
- * audience change that replaces a user's old value.
- */
+/** No filter may stop a delete message, or an audience change that replaces a user's old value. */
 export const isNeverFiltered = ({ sourceId, message }: Event): boolean =>
   message.type === 'delete' || isOwnSource(sourceId)
 
 /**
- * The first rule of the destination's filter that stops a message; `undefined` when it passes.
- * `where` is checked last, because only its conditions parse JSON.
+ * The first rule that stops a message, if any. `where` is checked last, because only its conditions
+ * parse JSON.
  */
 export function filteredBy(destination: Destination, fields: FilterFields): FilterRule | undefined {
   const { filter } = destination
@@ -78,9 +72,9 @@ const compile = ({ types, events, where = [], sample }: DestinationFilter): Comp
 })
 
 /**
- * Whether a user is in the sample of a destination. Because of the hash, all processes and versions
- * of Hookline decide alike, and a larger percentage only adds users. The Kafka partition comes from
- * another hash, so a sample has users of all partitions.
+ * Whether a destination's sample contains a user, the same in every process and version of
+ * Hookline. The hash differs from that of Kafka's partitioner, so that a sample covers all
+ * partitions.
  */
 function isInSample(destinationId: string, userKey: string, percent: number): boolean {
   const digest = hash('sha256', `${destinationId}\n${userKey}`, 'buffer')

@@ -7,8 +7,8 @@ import { pathFields, pathParts } from '../settings/destination-filter.ts'
 type Part = (typeof pathParts)[number]
 
 /**
- * The parsed path of a filter condition: a field of the message, or a part of the message (for
- * example `properties`) with the names of the nested members that lead to the value.
+ * The parsed path of a filter condition. `names` are the nested members that lead to the value
+ * within a part.
  */
 export type FieldPath =
   | { readonly kind: 'field'; readonly field: (typeof pathFields)[number] }
@@ -25,15 +25,14 @@ export function parseFieldPath(path: string): FieldPath {
 }
 
 /**
- * Maximum number of characters of an event name that are compared with patterns. With a name of 32
- * KiB, 100 patterns would take 25 ms instead of 1 ms.
+ * Maximum number of characters of an event name that are compared with patterns, to limit the CPU
+ * time.
  */
 const maxComparedName = 1_000
 
 /**
- * The values of one message, as filters see them: those of its request body, but an alias has the
- * names `userId` and `previousId`, and `anonymousId` is never omitted. A part of the message is
- * parsed once for all destinations, when a filter first needs it.
+ * The fields of a message that filters can test: those of the webhook request, with two
+ * differences. An alias has `userId` and `previousId`, and `anonymousId` is never omitted.
  */
 export class FilterFields {
   readonly #message: Message
@@ -97,8 +96,8 @@ export class FilterFields {
   }
 
   /**
-   * Returns the name of a page for the path `properties.name`, and the category of a page or screen
-   * for `properties.category`. The request body has them in `properties`.
+   * Returns the name of a page, or the category of a page or screen. The body of a webhook request
+   * has these values in `properties`.
    */
   #foldedInto(part: Part, names: readonly string[]): string | undefined {
     const { type, name, category } = this.#message

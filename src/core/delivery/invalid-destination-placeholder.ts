@@ -6,7 +6,7 @@ import { placeholderOf } from './route.ts'
 
 /**
  * Returns the placeholder (see `placeholderOf`) of a destination whose `entry` in the configuration
- * has a problem. `sources` are the sources that the destination may use.
+ * has a problem.
  */
 export function placeholderOfEntry(id: string, sources: readonly string[], entry: unknown): Destination {
   const { data } = lifecycle.safeParse(valueAt(entry, ['lifecycle']))

@@ -4,14 +4,9 @@ import type { LogRecord } from '../ports.ts'
 const defaultMaxKeys = 500_000
 
 /**
- * Finds the live records of the dead-letter topic. A record is live when it is the last one with
- * its key in its partition, and not a tombstone, which marks the dead letter as replayed. Offsets
- * are compared only within a partition, so a tombstone must be in the partition of its dead letter.
- *
- * To limit the memory, the records are divided into parts, and only one part at a time is in
- * memory. A part is full when it has `maxKeys` live records. In each partition, a later part has
- * only later records. The caller reads the whole topic again for each part, because a later record
- * decides whether a record of the part is live.
+ * Finds the live dead letters: the last record of each key in a partition, except tombstones. Only
+ * a part of at most `maxKeys` live records is in memory. The caller reads the whole topic again for
+ * each part.
  */
 export class LiveDeadLetters {
   readonly #maxKeys: number
@@ -25,17 +20,14 @@ export class LiveDeadLetters {
   #ends: Offsets | undefined
   /** For each partition, the offset after the last record that was passed to `note`. */
   readonly #noted: Record<number, number> = {}
-  /**
-   * Whether `note` got a further live record when the current part already had `maxKeys` live
-   * records. That record and all records after it belong to later parts.
-   */
+  /** Whether `note` got a live record that belongs to the next part. */
   #isFull = false
   /** Estimated number of live records of later parts (see `left`). It can be negative. */
   #laterCount = 0
 
   /**
-   * @param ends for each partition, the first offset that belongs to no part. Default: the end of
-   *   the records that are passed to `note` before the first call of `nextPart`.
+   * @param ends for each partition, the first offset that belongs to no part; by default, the end
+   *   of the first reading
    */
   constructor(ends?: readonly number[], maxKeys = defaultMaxKeys) {
     this.#ends = ends
@@ -64,8 +56,7 @@ export class LiveDeadLetters {
   }
 
   /**
-   * Whether a record is live and belongs to this part. The caller must first pass all records of
-   * the topic to `note`.
+   * Whether a record is live and in this part. The caller must first pass all records to `note`.
    */
   has(record: LogRecord): boolean {
     const id = idOf(record)
@@ -78,17 +69,15 @@ export class LiveDeadLetters {
   }
 
   /**
-   * The number of live records of this part and all later ones. If later parts exist, it is an
-   * estimate: each tombstone whose key is not in this part is assumed to replace a record of a
-   * later part.
+   * The number of live records of this part and all later ones; an estimate if later parts exist.
    */
   get left(): number {
     return this.size + Math.max(this.#isFull ? 1 : 0, this.#laterCount)
   }
 
   /**
-   * Begins the next part, for which the caller calls `note` with all records again. Returns false
-   * when no further part exists.
+   * Returns false if this was the last part. Otherwise the caller must pass all records to `note`
+   * again.
    */
   nextPart(): boolean {
     if (!this.#isFull) return false
@@ -105,8 +94,8 @@ export class LiveDeadLetters {
 type Offsets = Readonly<Record<number, number>>
 
 /**
- * Latin-1 maps each byte to one character, so different keys stay different. `undefined` for a
- * record without a key, which no tombstone can remove.
+ * The key and the partition of a record as one text. Latin-1 maps each byte to one character, so
+ * different keys stay different.
  */
 const idOf = ({ partition, key }: LogRecord): string | undefined =>
   key?.toString('latin1').concat('/', String(partition))

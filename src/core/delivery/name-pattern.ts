@@ -19,8 +19,7 @@ export function parsePattern(pattern: string): NamePattern {
 }
 
 /**
- * Whether a pattern matches a whole name, in linear time: the first match of each text leaves the
- * longest rest. A regular expression could backtrack, which is a risk because senders choose the
+ * Takes linear time. A regular expression could backtrack for very long, and senders choose the
  * names.
  */
 export function matches({ first, middle, last }: NamePattern, name: string): boolean {

@@ -71,9 +71,8 @@ export const deferralCauses = [
 export type DeferralCause = (typeof deferralCauses)[number]
 
 /**
- * Error codes for a certificate that is not trusted: Node's names for the errors of OpenSSL's
- * verification (`UNSPECIFIED` for errors without a name), and the codes of Node's own check of the
- * host name.
+ * Error codes of OpenSSL (`UNSPECIFIED`: an error without a name) and Node for a certificate that
+ * is not trusted.
  */
 const untrustedCodes = new Set([
   'CERT_CHAIN_TOO_LONG',
@@ -128,8 +127,8 @@ const resetCodes = new Set([
  */
 const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATUS_CODE$)/
 /**
- * Error codes of TLS after the handshake. With TLS 1.3, a server that requires a client certificate
- * reports a missing one only then.
+ * Error codes of TLS after the handshake. Only then does a TLS 1.3 server report a missing client
+ * certificate.
  */
 const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
 
@@ -181,8 +180,8 @@ const retryable: ReadonlySet<string> = new Set(retryableOutcomes)
 const refused: ReadonlySet<string> = new Set(refusedOutcomes)
 
 /**
- * `auth` and `proxy` do not depend on the endpoint: Hookline had no valid access token, or the
- * proxy failed.
+ * Whether an outcome depends on the endpoint. `auth` and `proxy` do not: Hookline had no valid
+ * access token, or the proxy failed.
  */
 export const isOfEndpoint = (outcome: Outcome): boolean => outcome !== 'auth' && outcome !== 'proxy'
 

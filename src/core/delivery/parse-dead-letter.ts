@@ -34,15 +34,15 @@ export interface DeadLetter {
   /** The full length of the value in bytes, if the dead letter keeps only its first 64 KiB. */
   readonly originalLength: number | undefined
   /**
-   * Set if the dead letter is a batch of records that could not be read: the offset of its first
-   * record. `origin` then has the offset of the last record.
+   * Only for a batch of unreadable records: the offset of its first record. `origin` has the last
+   * offset.
    */
   readonly firstOffset: number | undefined
 }
 
 /**
- * Parses a record of the dead-letter topic. A field is `undefined`, empty or 0 when its header is
- * missing or malformed, so that operators also see dead letters that another program wrote.
+ * Parses a dead letter. Malformed headers are no error, because another program may have written
+ * the record.
  */
 export function parseDeadLetter(record: LogRecord): DeadLetter {
   const { headers } = record

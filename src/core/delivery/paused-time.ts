@@ -4,13 +4,9 @@ import type { DeliveryState } from './delivery-state.ts'
 import type { RetryPolicy } from './retry-tier.ts'
 
 /*
- * The paused time of a delivery: the time for which it waited because its destination was paused.
- * With `lifecycle.pauseKeepsWindow`, the retry window excludes this time.
- *
- * While its destination is paused, a delivery is deferred again and again. Each deferral writes a
- * retry record with `pausedAt`, the begin of the paused time: now or, if later, when the delivery
- * is due. The process that reads the record moves the deadline by the time since `pausedAt`, and
- * adds this time to `pausedFor`.
+ * With `lifecycle.pauseKeepsWindow`, the retry window excludes the time for which a delivery waits
+ * because its destination is paused. A deferral writes `pausedAt` into the retry record. The
+ * process that reads the record moves the deadline by the time since `pausedAt`.
  */
 
 const { maxPausedTime, pausedPart } = flowLimits.deferral
@@ -22,20 +18,18 @@ export function beginPausedTime(
   now: EpochMs,
 ): DeliveryState {
   if (pauseKeepsWindow !== true || pausedTimeLeft(carried) === 0) return carried
-  // A delivery in memory can become due up to 10 s from now. Until then, it does not wait because
-  // of the pause.
+  // A delivery in memory may be due later than `now`. Its paused time begins when it is due.
   return { ...carried, pausedAt: epochMs(Math.max(now, carried.notBefore)) }
 }
 
 /**
- * Returns the state of a delivery whose retry record is read again. The paused time includes the
- * time between a resume of the destination and the read of the record.
+ * Ends the paused time, and moves the deadline by it. The paused time ends when the record is read,
+ * and not when the destination is resumed.
  */
 export function endPausedTime(carried: DeliveryState, now: EpochMs): DeliveryState {
   if (carried.pausedAt === undefined) return carried
   const { pausedAt, ...rest } = carried
-  // The difference can be negative: `pausedAt` may be in the future, and the clocks of two
-  // processes differ by some milliseconds.
+  // The difference can be negative, because the clocks of two processes differ.
   const passed = Math.max(0, Math.min(now - pausedAt, pausedTimeLeft(carried)))
   return {
     ...rest,
@@ -52,8 +46,8 @@ export const latestDeadline = (carried: DeliveryState): EpochMs =>
   carried.pausedAt === undefined ? carried.deadline : epochMs(carried.deadline + pausedTimeLeft(carried))
 
 /**
- * The minimum wait, in the next retry topic, of a delivery whose destination stays paused. It grows
- * with the paused time, so that a pause of two days writes few retry records.
+ * The minimum wait in the next retry topic. It grows with the paused time, so that a long pause
+ * writes few records.
  */
 export const minPausedWait = ({ pausedAt, pausedFor = durationMs(0) }: DeliveryState): DurationMs =>
   durationMs(pausedAt === undefined ? 0 : pausedFor * pausedPart)

@@ -5,7 +5,7 @@ import type { PayloadSettings } from '../settings/settings.ts'
 
 type Shape = Pick<PayloadSettings, 'anonymousId'>
 
-/** The request body of a message: compact canonical JSON with the keys in the documented order. */
+/** The request body of a message: compact JSON with the keys in the documented order. */
 export function bodyOf(message: Message, shape: Shape): JsonText {
   return text(message, shape) as JsonText
 }
@@ -53,7 +53,7 @@ const timestamp = (message: Message): string => `,"timestamp":"${toIsoTimestamp(
 
 const context = (message: Message): string => (message.context === undefined ? '' : `,"context":${message.context}`)
 
-/** The body has no separate keys for the name of a page, and the category of a page or screen. */
+/** Adds `name` and `category` to the properties, because the body has no keys for them. */
 const properties = (message: Message, name?: string, category?: string): string =>
   `,"properties":${fold(fold(message.properties ?? '{}', 'name', name), 'category', category)}`
 
@@ -62,13 +62,11 @@ const screenProperties = (message: Message): string =>
     ? ''
     : properties(message, undefined, message.category)
 
-/**
- * Appends a key to the JSON text of an object, unless the object already has this key with a value
- * that is not null.
- */
+/** Appends a key to an object's JSON text, unless the object has the key with a non-null value. */
 function fold(object: string, name: 'name' | 'category', value: string | undefined): string {
   if (value === undefined) return object
-  // Canonical JSON text writes a key in only one way. But perhaps only a nested object has the key.
+  // Without a match, `object` does not have the key, because canonical JSON text writes a key in
+  // only one way. A match can also be the key of a nested object.
   if (!object.includes(`"${name}":`)) return append(object, name, value)
   const { [name]: own, ...others } = JSON.parse(object) as Record<string, unknown>
   return own === undefined || own === null ? append(JSON.stringify(others), name, value) : object

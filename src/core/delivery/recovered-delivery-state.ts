@@ -2,9 +2,8 @@ import type { LogRecord } from '../ports.ts'
 import { type DeliveryState, parseDeliveryState } from './delivery-state.ts'
 
 /**
- * Reads the state of a delivery from a retry record with a malformed header, so that its dead
- * letter can be replayed. `undefined` when the destination, the message id or the origin is
- * malformed.
+ * Reads the state of a delivery from a retry record with malformed headers; `undefined` without a
+ * valid destination, message id or origin.
  */
 export function recoveredState({ headers, timestamp }: LogRecord): DeliveryState | undefined {
   const at = String(Math.max(0, timestamp))

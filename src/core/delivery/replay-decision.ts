@@ -21,11 +21,17 @@ export const decidedRefusals = [
   'truncated',
   'unreadable',
 ] as const
-/** Why a dead letter is not replayed. `too_large`: the topic for the copy refused the copy. */
+/**
+ * Why a dead letter is not replayed. `too_large`: the record to write is larger than its topic
+ * allows.
+ */
 export const replayRefusals = [...decidedRefusals, 'too_large'] as const
 export type ReplayRefusal = (typeof replayRefusals)[number]
 
-/** The audience input with which Hookline sends a user's current value to a destination again. */
+/**
+ * The record that makes an audience (a synced list of users) send a user's current value to a
+ * destination again.
+ */
 interface ResendInput {
   readonly kind: 'resend'
   readonly audience: string
@@ -36,18 +42,18 @@ interface ResendInput {
 /** What a replay does with a dead letter. */
 export type ReplayTarget =
   /**
-   * Restarts the delivery with a new retry window. `copy` is written to the retry topic with the
-   * shortest wait, and is delivered only to the destination of the dead letter.
+   * Starts the delivery again, only to the destination of the dead letter and with a new retry
+   * window.
    */
   | { readonly kind: 'delivery'; readonly topic: string; readonly copy: OutgoingRecord }
   /**
-   * Writes the unchanged event, which was dead-lettered before it became a delivery, to the events
-   * topic again.
+   * Writes the unchanged event to the events topic again. The event was dead-lettered before it
+   * became a delivery.
    */
   | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
   /**
-   * Makes the audience (a synced list of users) send its current value for the user again, because
-   * the value in the dead letter may be outdated.
+   * Makes the audience send its current value for the user, because the dead letter may be
+   * outdated.
    */
   | { readonly kind: 'resend'; readonly input: ResendInput }
   | { readonly kind: 'refused'; readonly reason: (typeof decidedRefusals)[number] }
@@ -57,8 +63,7 @@ export interface ReplayContext {
   readonly routing: Routing
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
   /**
-   * Whether a delivery is replayed even if its source is no longer connected to its destination, or
-   * is not known because the event cannot be decoded.
+   * Whether to replay a delivery whose source is unknown or no longer connected to the destination.
    */
   readonly evenDisconnected?: boolean
 }
@@ -72,10 +77,7 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
   'record_too_large',
 ])
 
-/**
- * Decides how a dead letter is replayed. `event` is `undefined` when it cannot be decoded. The
- * replay is then refused, except with `evenDisconnected`.
- */
+/** Decides how a dead letter is replayed. `event` is `undefined` when it cannot be decoded. */
 export function replayTargetOf(
   record: LogRecord,
   deadLetter: DeadLetter,
@@ -93,10 +95,8 @@ export function replayTargetOf(
   const given = parseDeliveryState(record.headers)
   if (given !== undefined) {
     const { origin, destination, messageId } = given
-    // Since the event was dead-lettered, the id of its destination may have been given to another
-    // customer. So the source of the event must still be connected to the destination. If the
-    // source is not known, the dispatcher could later decode the copy and send it to the other
-    // customer.
+    // The destination id may now belong to another customer, so the event's source must still be
+    // connected to the destination.
     if (!evenDisconnected) {
       if (event === undefined) return { kind: 'refused', reason: 'unreadable' }
       const isKnown = routing.destinations.has(destination) && !mayHaveUnknownSources(destination, routing)
@@ -111,20 +111,18 @@ export function replayTargetOf(
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter
-  // Another program wrote a record without a valid destination to a retry topic. A replay of this
-  // record would be dead-lettered again.
+  // A replay of this record would be dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
-  // An event that was replayed before keeps its first `replay-of` header, from which its message id
-  // and time may be derived (see `firstOrigin`).
+  // A `replay-of` header of an earlier replay is kept, because the message id may be derived from
+  // it.
   const headers = { [replayOfHeader]: toReplayOf(origin), ...original.headers }
   return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
 }
 
 /**
- * Whether the suppression of a delete message may expire before the end of a delivery that is
- * replayed now. The dispatcher would dead-letter a delete message without a suppression as a forged
- * one.
+ * Whether the suppression of the deleted user may expire before the replayed delivery ends. Without
+ * the suppression, the dispatcher treats a delete message as forged.
  */
 const isDeletionExpired = (event: Event | undefined, now: EpochMs, window: DurationMs): boolean =>
   event?.message.type === 'delete' &&
@@ -158,9 +156,8 @@ const toReplayOf = ({ topic, partition, offset, timestamp }: Origin): string =>
   `${topic}/${partition}/${offset}/${timestamp}`
 
 /**
- * The position and timestamp of an event's original record, before any replay. If the producer
- * wrote no message id or time, Hookline derives them from this origin, so that all replayed copies
- * have the same ones.
+ * The position and timestamp of an event's original record, from which Hookline derives a missing
+ * message id or time.
  */
 export function firstOrigin(record: LogRecord): Origin {
   const header = record.headers[replayOfHeader]

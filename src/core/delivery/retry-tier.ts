@@ -21,8 +21,8 @@ export const retryPolicyOf = ({ schedule, window }: Pick<DeliverySettings, 'sche
 })
 
 /**
- * Returns the longest tier (wait of a retry topic) that is at most `wait`, or the shortest tier
- * when all are longer.
+ * Returns the longest tier (wait of a retry topic) that does not exceed `wait`, otherwise the
+ * shortest tier.
  */
 export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): DurationMs {
   const tier = tiers.findLast(candidate => candidate <= wait) ?? tiers[0]
@@ -31,10 +31,8 @@ export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): Duratio
 }
 
 /**
- * Returns the tier (wait of a retry topic) for a delivery that was deferred `deferrals` times
- * before. The tier grows with the deferrals, up to five minutes. It is at least the tier for
- * `minWait`. It is not longer than `remaining`, the rest of the retry window, unless all tiers are
- * longer, or the window is over (`remaining` is negative).
+ * Returns the tier (wait of a retry topic) after `deferrals` deferrals, between `minWait` and
+ * `remaining`, the rest of the retry window.
  */
 export function deferralTier(
   deferrals: number,

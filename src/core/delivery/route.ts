@@ -18,8 +18,7 @@ export interface Drop {
 /** The routes of a configuration. A reload of the configuration replaces the whole object. */
 export interface Routing {
   /**
-   * A new object for each routing, to see later whether the routing has changed. The routing itself
-   * needs much memory.
+   * A new object for each routing. Callers keep it, and not the large routing, to detect a change.
    */
   readonly version: object
   readonly sources: ReadonlyMap<string, Source>
@@ -27,8 +26,8 @@ export interface Routing {
   /** Every destination of each source, including disabled ones, in configuration order. */
   readonly bySource: ReadonlyMap<string, readonly Destination[]>
   /**
-   * Whether a file of `destinationsFrom` (files with further destinations) cannot be read. Messages
-   * for an unknown destination wait, because it may be in that file.
+   * Whether a file of `destinationsFrom` is unreadable. Messages for an unknown destination wait,
+   * because the file may contain it.
    */
   readonly isIncomplete?: boolean
 }
@@ -38,9 +37,7 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /**
-       * One drop for each destination that is connected to the event's source, but does not get the
-       * event, and for each disconnected one (`dropsOfDisconnected`). If the event has no
-       * destination at all, one drop with `no_destination`.
+       * One drop for each destination that does not get the event, or one with `no_destination`.
        */
       readonly drops: readonly Drop[]
     }
@@ -53,8 +50,8 @@ export type RetryRoute =
 
 export function createRouting(settings: Pick<Settings, 'sources' | 'destinations' | 'excluded'>): Routing {
   const bySource = new Map<string, Destination[]>(settings.sources.map(source => [source.id, []]))
-  // This function runs after many changes of configuration objects, so it makes no intermediate
-  // lists.
+  // No intermediate lists, because this function runs often: after changes of configuration
+  // objects.
   const destinations = new Map<string, Destination>()
   for (const destination of settings.destinations) {
     const { id, sources } = destination
@@ -71,8 +68,8 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
 }
 
 /**
- * Returns the routing with new versions of some of its destinations, which must have the same
- * sources as before. It is many times faster than `createRouting`.
+ * Replaces destinations, much faster than `createRouting`. The new versions must have the same
+ * sources as the old ones.
  */
 export function withChangedDestinations(routing: Routing, changed: ReadonlyMap<string, Destination>): Routing {
   const newVersion = (destination: Destination): Destination => changed.get(destination.id) ?? destination
@@ -91,8 +88,8 @@ export function withChangedDestinations(routing: Routing, changed: ReadonlyMap<s
 }
 
 /**
- * Returns a placeholder for a destination whose configuration cannot be read. It is paused, so
- * messages for the destination wait in retry topics.
+ * Returns a placeholder for a destination with an unreadable configuration. It is paused, so its
+ * messages wait in retry topics.
  */
 export const placeholderDestination = (id: string, sources: readonly string[] = []): Destination => ({
   id,
@@ -105,9 +102,8 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 })
 
 /**
- * Returns the placeholder of a destination that cannot be used. A disabled destination stays
- * disabled, so that no messages wait for it. The placeholder keeps the filter, because a message
- * that waits is not filtered again, and the lifecycle, because `pauseKeepsWindow` applies to
+ * Returns the placeholder of an unusable destination. It keeps the filter, because a message is
+ * filtered only once, before it waits. It keeps `lifecycle`, because `pauseKeepsWindow` applies to
  * waiting messages.
  */
 export const placeholderOf = ({
@@ -151,16 +147,13 @@ export function route(event: Event, routing: Routing): Route {
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // `destinationId` selects one destination, which must be connected to the event's source. Other
-  // keys connect Hookline's own sources. A destination in an unreadable file has unknown sources.
+  // The named destination must be connected to the source, except for Hookline's own sources and
+  // destinations in unreadable files.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
 
-/**
- * Routes a record from a retry topic to its destination, even when the event's source was removed
- * or disconnected. The filter is not applied again.
- */
+/** Routes a record from a retry topic, without checking its source or applying the filter again. */
 export function routeRetry(destinationId: string, routing: Routing): RetryRoute {
   const destination = destinationOf(destinationId, routing)
   if (destination === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
@@ -178,21 +171,21 @@ export function mayHaveUnknownSources(id: string, { destinations, isIncomplete }
 }
 
 /**
- * Whether a source is connected to a destination. Always true for Hookline's own sources, which
- * other configuration keys connect.
+ * Whether the destination is connected to the source. Always true for Hookline's own sources, which
+ * destinations do not list in `sources`.
  */
 export const isConnected = (sourceId: string, destinationId: string, routing: Routing): boolean =>
   isOwnSource(sourceId) || (routing.bySource.get(sourceId)?.some(({ id }) => id === destinationId) ?? false)
 
 const none: readonly never[] = []
 
-/** The ids of the destinations whose results are reported back, for example to a deletion. */
+/** The ids of the destinations whose result something waits for, for example a deletion request. */
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
 /**
- * Returns a drop for each destination that is no longer connected to the event's source, although a
- * deletion waits for its result.
+ * Returns a drop for each of the event's `reportedDestinations` that is no longer connected to the
+ * event's source.
  */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)
@@ -222,9 +215,8 @@ function select(connected: readonly Destination[], event: Event, gone: readonly 
 const getsAll = ({ enabled, filter }: Destination): boolean => enabled && filter === undefined
 
 /**
- * Returns why a destination does not get an event; `undefined` when it gets the event. `selected`:
- * the event's `integrations` allow the delivery. `fields` is `undefined` for an event to which
- * filters do not apply.
+ * Returns why a destination does not get an event. `selected`: the event's `integrations` allow it.
+ * Without `fields`, no filter applies.
  */
 function dropOf(destination: Destination, selected: boolean, fields: FilterFields | undefined): Drop | undefined {
   const { id, enabled } = destination

@@ -59,8 +59,8 @@ function judgeVersions({ address, unsupported }: ConnectionResult): readonly Jud
 }
 
 /**
- * The append time of a test record by the clock of the partition's leader, and this machine's time
- * before and after the request, all in milliseconds.
+ * Times in ms: `before` and `after` the request by this machine's clock, `appended` by the broker's
+ * clock.
  */
 export interface ClockReading {
   readonly before: number
@@ -70,8 +70,8 @@ export interface ClockReading {
 }
 
 /**
- * Differences between the clocks of this machine and the broker, in milliseconds. A small one is
- * only a warning, because Hookline uses the brokers' time once a broker has responded.
+ * A clock difference below `failBeyondMs` is only a warning, because Hookline uses the brokers'
+ * time once a broker has responded.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
@@ -84,7 +84,7 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
         'the clocks of this machine and of the broker cannot be compared, because message.timestamp.type of the dead-letter topic is not LogAppendTime, so its records do not have the time of the broker',
       remedy: 'set message.timestamp.type of the dead-letter topic to LogAppendTime',
     }
-  // The broker appended the record between the two readings of the local clock.
+  // Only an append time outside of the two local times shows a difference.
   const skewMs = appended < before ? appended - before : Math.max(0, appended - after)
   const size = Math.abs(skewMs)
   const detail =

@@ -20,8 +20,8 @@ export type Dialled =
 
 const dayMs = 86_400_000
 /**
- * A certificate that is valid for fewer than this number of days gets a warning. Automatic renewal
- * usually happens a month before the expiry, so it has probably failed.
+ * A certificate with fewer days until its expiry causes a warning. Automatic renewal usually
+ * happens a month before the expiry, so it has probably failed.
  */
 const warnWithinDays = 14
 

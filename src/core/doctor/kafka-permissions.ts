@@ -47,7 +47,7 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
     write: [events, audienceInput, suppressions, deletions],
     join: [],
   }
-  /** To show the status, the ledger, timelines, dead letters and audiences. */
+  /** The permissions to show the status, the ledger, timelines, dead letters and audiences. */
   const status: Pick<Needs, 'read' | 'join'> = {
     read: [...retries, ledger, events, deadLetter, memberships, ...(has.hasAttempts ? [attempts] : [])],
     join: [topics.dispatcherGroup, topics.retriesGroup, topics.audiencesGroup],

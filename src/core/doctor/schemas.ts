@@ -4,16 +4,17 @@ import type { Judgement } from './finding.ts'
 export interface SchemaSeen {
   readonly subject: string
   /**
-   * - `outdated`: the subject has only earlier schemas. The current one is compatible with them.
+   * - `outdated`: the registry has only earlier schemas, which are compatible with the current one.
    * - `incompatible`: the current schema is not compatible with the latest one in the registry.
-   * - `unprotected`: the schema is registered, but the compatibility level of the subject permits
-   *   incompatible schemas.
+   * - `unprotected`: the compatibility level of the subject permits incompatible schemas.
    */
   readonly state: 'registered' | 'absent' | 'outdated' | 'incompatible' | 'unprotected'
   readonly detail: string
 }
 
-/** One line for each schema with a problem, or one line without problems. */
+/**
+ * Returns one line for each schema with a problem; if all schemas are registered, a single line.
+ */
 export function judgeSchemas(schemas: readonly SchemaSeen[]): readonly Judgement[] {
   const unready = schemas.filter(({ state }) => state !== 'registered')
   if (unready.length === 0) return [{ level: 'ok', detail: `${countWithNoun(schemas.length, 'schema')} registered` }]

@@ -26,8 +26,8 @@ export interface TopicDrift {
 }
 
 /**
- * Compares the topics of a cluster with the specs of the services. A topic with a shorter retention
- * than the retry window (`window`) can delete records before they are delivered.
+ * Compares topics with their specs. `window` is the retry window: a topic's retention must not be
+ * shorter.
  */
 export function topicDrift(
   specs: readonly TopicSpec[],
@@ -70,9 +70,8 @@ const drift = (
 ): TopicDrift => ({ topic: name, kind, severity, detail })
 
 /**
- * Compares the number of partitions of a topic with the number that `spec.partitionsAs` requires:
- * that of the named topic or, if it is missing or is this topic, `topics.partitions`. Without
- * `partitionsAs`, any number is right.
+ * A topic must have as many partitions as the topic in `spec.partitionsAs` or, if that topic is
+ * missing, as `topics.partitions`.
  */
 function partitionDrift(
   spec: TopicSpec,
@@ -169,8 +168,8 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
 const copyOverheadBytes = 64 * 1024
 
 /**
- * Returns a note if the maximum record size of a retry topic or of the dead-letter topic is too
- * small for the largest event with Hookline's headers.
+ * Returns a note if the maximum record size is too small for the largest event with Hookline's
+ * headers.
  */
 function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
   const is = config['max.message.bytes']

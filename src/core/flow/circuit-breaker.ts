@@ -1,8 +1,8 @@
 import { flowLimits } from './limits.ts'
 
 /*
- * Attempts are counted in a window of one minute, with a counter for each of its twelve steps. This
- * takes less memory than a list of attempts for every destination.
+ * A circuit breaker counts attempts in `steps` steps of `stepMs`. This takes less memory than a
+ * list of attempts for every destination.
  */
 const { stepMs, steps, minDeliveries, openAtShare, openForMs } = flowLimits.circuitBreaker
 
@@ -11,31 +11,30 @@ interface EndedAttempt {
   readonly failed: boolean
   readonly wasProbe: boolean
   /**
-   * Whether the attempt shows that the endpoints work, or that they fail (see `isConclusive` in
-   * `attempt-conclusive-for-breaker.ts`). The circuit breaker ignores other attempts.
+   * Whether the attempt shows if the endpoints work (`attempt-conclusive-for-breaker.ts`). The
+   * circuit breaker ignores other attempts.
    */
   readonly isConclusive: boolean
 }
 
 /*
- * closed: Attempts are made and counted. When at least ten attempts ended in one minute and at
- *         least 70 % of them failed (see `failed`), the circuit breaker opens.
- * open:   No attempt is made for 30 s. Then one probe at a time is made. Other deliveries that
- *         become due during a probe are deferred for 10 s, because only one delivery can be the
- *         probe.
+ * closed: Attempts are counted. If at least ten attempts end in one minute, and 70 % of them fail,
+ *         the circuit breaker opens.
+ * open:   No attempt is made for 30 s, and then one probe at a time. Other due deliveries are
+ *         deferred.
  *         - If the probe does not fail, the circuit breaker closes and clears its counters. The
- *           same happens if an attempt that began before the opening ends without failing.
+ *           same happens if an attempt from before the opening ends without failing.
  *         - If the probe fails, the circuit breaker stays open for another 30 s.
  */
 
 /**
- * Stops the attempts at one destination while at least 70 % of them fail. An attempt with one
- * success and four failed webhooks is a success. Times are monotonic milliseconds.
+ * Stops the attempts at one destination while at least 70 % of them fail. Times are monotonic
+ * milliseconds.
  */
 export class CircuitBreaker {
   /**
-   * For each step, the attempts that did not fail and those that failed. With 1,000 destinations,
-   * two arrays for each circuit breaker would cost more cache misses.
+   * For each step, the number of attempts that did not fail, and the number that failed. One array
+   * saves cache misses.
    */
   readonly #counts = new Uint32Array(2 * steps)
   /** The number of the step in which the last counted attempt ended. */

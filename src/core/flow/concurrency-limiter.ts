@@ -13,15 +13,15 @@ export interface DestinationCalls {
   /** Number of requests in progress. */
   calls: number
   /**
-   * The number of calls of `callable` that found a permit. It determines which webhook the next
-   * call checks first, so that several webhooks take turns.
+   * The number of calls of `callable` that found a permit. It decides which webhook the next call
+   * checks first.
    */
   turns: number
 }
 
 /**
- * Two shares of one destination: of the limit of one webhook, and of the limit of the webhook's
- * host. Each request to the webhook needs a permit (a slot for a concurrent request) from both.
+ * A destination's shares of two limits. Each request to the webhook needs a permit (a slot) from
+ * both.
  */
 export interface PermitShares {
   readonly ofWebhook: FairShare
@@ -36,10 +36,7 @@ interface Callable<W> {
   readonly isHeldUpByOthers: boolean
 }
 
-/**
- * Limits the concurrent requests of the process, of each destination, to each webhook, and to each
- * host.
- */
+/** Limits the concurrent requests in total, and for each destination, webhook and host. */
 export class ConcurrencyLimiter {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
   /** The number of destinations with requests in progress in this process. */
@@ -72,8 +69,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Returns the shares from which a destination's requests to a webhook need permits. They are
-   * found by URL, because a reload of the configuration creates new `Webhook` objects.
+   * Returns the shares for a webhook. They are found by URL, because a reload of the configuration
+   * creates new `Webhook` objects.
    */
   permitsOf(webhook: Pick<Webhook, 'url'>, destination: string): PermitShares {
     const url = revealed(webhook.url)
@@ -99,9 +96,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Returns the webhooks of one attempt for which enough permits are free together: two webhooks of
-   * one host need two permits of the host. Successive calls begin with different webhooks, so that
-   * no webhook is always left out. The function holds no permit.
+   * Returns webhooks to which requests can start together. For example, requests to two webhooks of
+   * one host need two permits of the host. Takes no permit.
    */
   callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     const count = webhooks.length
@@ -162,7 +158,7 @@ class SharedLimit {
   slowCalls = 0
   readonly callTimes = new CallTimes()
   /**
-   * By destination id. Entries are never removed: destinations come only from the configuration.
+   * By destination id. Entries are never removed, because the configuration limits their number.
    */
   readonly #shares = new Map<string, FairShare>()
 
@@ -179,8 +175,7 @@ class SharedLimit {
   }
 
   /**
-   * Whether at least as many destinations use this limit as it has permits. Slow destinations may
-   * then have to leave the last permit to quick ones (see `FairShare`).
+   * Whether slow destinations may have to leave the last permit to quick ones (see `FairShare`).
    */
   get mayBeCrowded(): boolean {
     return this.#shares.size > 1 && this.#shares.size >= this.limit
@@ -197,17 +192,15 @@ class SharedLimit {
 }
 
 /**
- * One destination's share of a limit (the maximum concurrent requests to one webhook or host) that
- * several destinations may use.
- * - The n destinations with requests in progress share n/(n + 1) of the limit equally, so that a
- *   share stays free for the next destination.
- * - While only one destination has requests in progress, it uses seven eighths of the limit. If the
- *   limit applies to no other destination, it uses the whole limit.
- * - While one destination still exceeds its share, each other destination may start requests only
- *   while it holds fewer permits than are free.
+ * One destination's share of a limit of concurrent requests to one webhook or host.
+ * - The n destinations with requests in progress share n/(n + 1) of the limit equally.
+ * - While only one of several destinations has requests in progress, it uses seven eighths of the
+ *   limit.
+ * - While one destination exceeds its share, others start requests only while they hold fewer
+ *   permits than are free.
  * - With at least as many destinations as permits (a crowded limit), each destination has one
- *   request at a time. Destinations whose requests take long (`CallTime.isSlow`) leave the last
- *   permit to quick ones.
+ *   request at a time.
+ * - Slow destinations (`CallTime.isSlow`) then leave the last permit to quick ones.
  */
 class FairShare {
   readonly #limit: SharedLimit
@@ -233,9 +226,8 @@ class FairShare {
   }
 
   /**
-   * Whether the rule for a crowded limit allows one more request of this destination. A slow
-   * destination must leave the last free permit to quick ones if slow destinations hold at least
-   * half of the permits, and a request of a quick destination has ended recently.
+   * False if this destination is slow and must leave the last free permit of a crowded limit to
+   * quick destinations, because slow ones hold at least half of the permits.
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
@@ -276,8 +268,8 @@ class FairShare {
   }
 
   /**
-   * Notes that a request has ended. Whether its destination is slow matters only at a crowded
-   * limit.
+   * Notes the duration of a request, but only at a limit that may be crowded: other limits do not
+   * use `isSlow`.
    */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return
@@ -286,7 +278,7 @@ class FairShare {
     if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
   }
 
-  /** How many of this destination's requests under this limit, in a row, got no response. */
+  /** The number of this destination's requests without a response since its last response. */
   get unanswered(): number {
     return this.#unanswered
   }

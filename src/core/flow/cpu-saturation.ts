@@ -3,8 +3,7 @@ import { flowLimits } from './limits.ts'
 const { saturatedShare, lateMs } = flowLimits.cpuSaturation
 
 /**
- * Finds out when the process last lacked CPU. A sample of the event loop shows this in two cases:
- * the event loop was busy for nearly the whole time since the previous sample, or the sample is
+ * Finds out when the process last lacked CPU: the event loop was nearly always busy, or a sample is
  * late. Times are monotonic milliseconds.
  */
 export class CpuSaturation {

@@ -6,16 +6,12 @@ interface Waiting<Item> {
 }
 
 /**
- * The deliveries of one destination that wait for an attempt, in order of arrival. The key of a
- * delivery is its user. The next delivery of a key becomes ready when the previous one has ended.
- * Retries, and all deliveries with `ordering: none`, have no key.
+ * Deliveries of one destination. The next delivery of a key (user) waits until the previous one has
+ * ended. Retries and `ordering: none` have no key.
  */
 export class DestinationQueue<Item> {
   #ready = new Fifo<Waiting<Item>>()
-  /**
-   * Keys with a delivery that is ready or in progress. The value is the queue of later deliveries
-   * of the key, if any.
-   */
+  /** Keys with a delivery that is ready or in progress, and the later deliveries of each key. */
   readonly #busy = new Map<string, Fifo<Item> | undefined>()
   #queued = 0
 
@@ -43,8 +39,7 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes and returns the next ready item. No other item of its key becomes ready until the
-   * caller calls `ended` with the key.
+   * Removes and returns the next ready item. Other items of its key wait until `ended` is called.
    */
   take(): Item | undefined {
     const next = this.#ready.shift()
@@ -58,10 +53,7 @@ export class DestinationQueue<Item> {
     this.#ready.unshift({ item, key })
   }
 
-  /**
-   * Notes that the item in progress with this key has ended or is deferred. The next item of the
-   * key becomes ready.
-   */
+  /** The item in progress with this key has ended or is deferred: the next item becomes ready. */
   ended(key?: string): void {
     if (key === undefined) return
     const next = this.#busy.get(key)?.shift()
@@ -69,10 +61,7 @@ export class DestinationQueue<Item> {
     else this.#ready.push({ item: next, key })
   }
 
-  /**
-   * The item that `take` returns next or, if no item is ready, the first waiting item of a key with
-   * an item in progress.
-   */
+  /** The next ready item or, if none is ready, the first item behind one in progress. */
   get oldest(): Item | undefined {
     const next = this.#ready.peek()
     if (next !== undefined) return next.item
@@ -81,9 +70,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes and returns the queued items for which `matches` is true, in order within each key.
-   * Stops after about `max` items, but never between the matching items of a key. An item that
-   * stays becomes ready when no earlier item of its key is queued or in progress.
+   * Removes and returns matching items, in order within each key. Stops after about `max` items,
+   * but never between two items of one key.
    */
   drainMatching(matches: (item: Item) => boolean, max: number): readonly Item[] {
     const out: Item[] = []

@@ -2,8 +2,8 @@ import type { PartitionShare } from './limit-share-by-partitions.ts'
 import { PacedBucket } from './paced-token-bucket.ts'
 
 /**
- * Limits the attempts per second that this process starts at one destination: its part of
- * `ratePerSecond`, which applies to the whole installation. Times are monotonic milliseconds.
+ * Limits this process's attempts to its part of `ratePerSecond`, the rate of the whole
+ * installation. Times are monotonic milliseconds.
  */
 export class DestinationRateLimit {
   readonly #bucket = new PacedBucket()

@@ -1,18 +1,17 @@
 /**
- * Finds out for spillover (moving deliveries from memory to a retry topic) whether a partition has,
- * from an offset on, a record that is not for a given destination. With 1,000 destinations, a map
- * with one offset for each would cost a cache miss per look-up.
+ * Finds out whether a partition has, from an offset on, a record for another destination. Keeps
+ * only two offsets, because a map of all destinations would cost cache misses.
  */
 export class LastOffsetOfOthers {
   #destination: string | undefined
-  /** The highest offset that was added, of a record for `#destination`. */
+  /** The highest offset of a record for `#destination`. */
   #offset = -1
   /** The highest offset of a record that is not for `#destination`. */
   #ofOthers = -1
 
   /**
-   * Notes that the record at an offset is for a destination. Offsets may come in any order, because
-   * a record that waits for its schema is routed after later records.
+   * Adds a record for `destination`. Offsets may come in any order, because a record that waits for
+   * its schema is routed after later records.
    */
   add(offset: number, destination: string): void {
     if (destination === this.#destination) {

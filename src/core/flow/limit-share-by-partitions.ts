@@ -10,19 +10,17 @@ interface OwnedPartition {
 }
 
 /*
- * The partitions of the events topic divide a limit that holds for the whole installation. Each
- * partition has one owner, so the parts of all processes never add up to more than the limit. When
- * a partition moves to another process, its part of a rate and its permits move at different times:
+ * The partitions of the events topic divide a limit of the whole installation. While a partition
+ * moves to another process, the parts of all processes must never exceed the limit:
  *
- * Rate: the previous owner keeps the rate of the partition after the revocation, until the next
- * join of the consumer group. All members get the result of this join at nearly the same time. The
- * previous owner then stops using the rate, and the next owner begins 250 ms later.
+ * Rate: the previous owner uses the rate until the next join of the consumer group. The next owner
+ * begins 250 ms after this join.
  *
- * Permits: the previous owner releases the permits when the revocation begins. Requests that it has
- * started may continue for the timeout of a request. The next owner waits for that time.
+ * Permits: the previous owner releases the permits when the revocation begins. The next owner waits
+ * for the timeout of a request, because started requests may continue.
  *
- * A process without partitions keeps no rate of earlier partitions, because other processes may own
- * them already.
+ * A process without partitions uses no rate, because other processes may already own its
+ * partitions.
  */
 
 /**
@@ -38,13 +36,13 @@ export class PartitionShare {
    */
   readonly #lent = new Set<number>()
   /**
-   * Number of partitions that add to the rate of this process: those in `#lent`, and owned ones
-   * that were assigned at least `handoverMs` ago.
+   * Number of partitions that add to the rate: partitions in `#lent`, and owned partitions that are
+   * not in `#fresh`.
    */
   #counted = 0
   /**
-   * Owned partitions that do not add to the rate yet, because they were assigned less than
-   * `handoverMs` ago, in order of assignment.
+   * Owned partitions, in order of assignment, that do not add to the rate before `handoverMs` have
+   * passed.
    */
   #fresh: number[] = []
   /** The result of `secondsUntil` for the time `#advancedTo`, in seconds. */
@@ -68,7 +66,7 @@ export class PartitionShare {
   }
 
   /**
-   * Notes that this process has joined the consumer group again, and has to give the partitions in
+   * Notes that this process has joined the consumer group again, and must give the partitions in
    * `leaving` to other processes.
    */
   joined(leaving: ReadonlySet<number>, now: number): void {
@@ -100,9 +98,8 @@ export class PartitionShare {
   }
 
   /**
-   * The integral of `rateAt` over time, in seconds: for example, a part of 0.5 adds 1 s in 2 s. The
-   * increase between two times, multiplied by a rate, is the number of attempts that this process
-   * may start between them.
+   * The integral of `rateAt` over time, in seconds. Its increase, multiplied by a rate, is the
+   * number of attempts that may start.
    */
   secondsUntil(now: number): number {
     this.#advance(now)
@@ -110,12 +107,8 @@ export class PartitionShare {
   }
 
   /**
-   * The number of permits that this process may use, of the `total` permits of the installation.
-   * Partition `p` of `n` has the permits `p`, `p + n`, and so on. `rotateBy` shifts them, so that
-   * not all destinations with few permits have them in the first partitions. The permits of a
-   * partition count from `settleMs` milliseconds after its assignment until this process has to
-   * give it to another process. `isPending` is true while permits do not count yet, or the number
-   * of partitions is unknown.
+   * The number of this process's permits, of `total`. `rotateBy` spreads the permits of
+   * destinations over the partitions. `isPending`: some permits do not count yet.
    */
   permitsAt(now: number, total: number, rotateBy: number, settleMs: number): { permits: number; isPending: boolean } {
     const count = this.#count

@@ -4,11 +4,10 @@ const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 
 /*
- * All constants of flow control: they decide which records and deliveries wait, for how long, and
- * in which order. They are not configurable. The configurable limits are applied in
- * concurrency-limiter.ts (`delivery.maxInFlight`, `perWebhook` and `perHost`) and decide.ts
- * (`schedule`). The constants for access tokens are in token-limits.ts. A record passes the groups
- * of the table from top to bottom.
+ * The constants of flow control: they decide which records and deliveries wait, and how long. They
+ * are not configurable. Configurable limits are applied in concurrency-limiter.ts
+ * (`delivery.maxInFlight`, `perWebhook` and `perHost`) and decide.ts (`schedule`). Constants for
+ * access tokens are in token-limits.ts. A record passes the groups of the table from top to bottom.
  *
  * | group          | decides                                  | used mainly in                       |
  * | -------------- | ---------------------------------------- | ------------------------------------ |
@@ -44,536 +43,502 @@ const mebibyte = 1024 * kibibyte
  * |                | and for a retry of the append            | append-until-stored.ts               |
  * | drain          | how long a stop waits                    | drain-before-stop.ts                 |
  *
- * The comment of each constant gives its unit, the reason, and the effect of doubling the value.
+ * Each comment says what the constant is and, if necessary, why it has this value. The sentence
+ * that begins with `If doubled:` says what happens with twice the value. A comment before several
+ * constants applies to all of them.
  */
 export const flowLimits = {
   fetch: {
     /**
-     * Milliseconds for which a broker may hold a fetch when it has no records. Doubling it halves
-     * the requests of an idle consumer, but the consumer then notices a rebalance later.
+     * How long a broker may hold a fetch while it has no records. If doubled: an idle consumer
+     * sends half as many fetches, but notices a rebalance later.
      */
     maxWait: durationMs(500),
     /**
-     * The value that replaces `maxWait` for the events topic while a partition is paused or
-     * revoked, or while the group rebalances. It is short because a partition that resumes during a
-     * fetch must wait for the next fetch. Doubling it lets this partition wait up to 100 ms longer.
+     * Replaces `maxWait` for the events topic during rebalances and while a partition is paused. A
+     * partition that resumes during a fetch must wait until this fetch ends. If doubled: a resumed
+     * partition waits up to 100 ms longer for its next fetch.
      */
     maxWaitWhilePaused: durationMs(100),
     /**
-     * Maximum bytes of one fetch by a member of a consumer group, except from the retry topics.
-     * Smaller fetches cost more CPU per delivery. Doubling both maximums blocks the event loop
-     * longer while a fetch is decoded, and makes a partition discard more fetched bytes when it is
-     * paused.
+     * Maximum bytes of a consumer group's fetch, from all topics except the retry topics. Smaller
+     * fetches cost more CPU time per delivery. If doubled: the event loop is blocked longer while a
+     * fetch is decoded.
      */
     usual: { perPartition: 1_024 * kibibyte, total: 8_192 * kibibyte },
     /**
-     * Maximum bytes of one fetch from the retry topics: about 200 records of each partition.
-     * Doubling both maximums lets new events wait longer while the process handles the records of
-     * one fetch.
+     * Maximum bytes of one fetch from the retry topics, about 200 records per partition. If
+     * doubled: new events wait longer while the process handles one fetch of retry records.
      */
     retries: { perPartition: 256 * kibibyte, total: 1_024 * kibibyte },
   },
   prefetch: {
     /**
-     * Number of records in progress for each concurrent request that `delivery.maxInFlight` allows:
-     * one record is being sent, and one is ready. Doubling it takes more memory without more
-     * throughput.
+     * Number of records in memory for each request that `delivery.maxInFlight` permits. While one
+     * record is being sent, the next one is ready. If doubled: the process needs more memory,
+     * without more throughput.
      */
     recordsPerCall: 2,
     /**
-     * Limits for all partitions of a process together. They bound the memory of the process: a
-     * record takes about 3 KB in addition to its bytes. The limit of records is `recordsPerCall`
-     * for each concurrent request. It is at least `minRecordsNormal`. While the process is stalled
-     * (see `stallThresholdMs`), it is at least `minRecordsStalled`. `dueSoon` limits the records
-     * that are not decoded yet. Doubling the limits takes twice the memory and causes less
-     * spillover (moving deliveries from memory to retry topics).
+     * Limits of all partitions of a process: records, their bytes, and undecoded records
+     * (`dueSoon`). The limit of records is `recordsPerCall` times `delivery.maxInFlight`, but at
+     * least the minimum. If doubled: records (about 3 KB each, plus their bytes) take twice the
+     * memory.
      */
     inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 },
     /**
-     * Maximum limits of one partition. `span` limits the offsets that are read again after a crash.
-     * Doubling `span` would exceed the 24,000 offsets that the bitmap in the metadata of an offset
-     * commit covers.
+     * Maximum of each limit of one partition. `span` is the maximum number of offsets that are read
+     * again after a crash. If doubled: `span` exceeds the 24,000 offsets that an offset commit's
+     * bitmap can cover.
      */
     maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 },
     /**
-     * Maximum deliveries in memory of a partition, for each record that its limit of records
-     * permits. With at most 32 destinations for each record, this limit has no effect. A delivery
-     * takes about 0.5 KB. So with 1,000 destinations, the deliveries of a process take about as
-     * much memory as its records. Doubling the value lets the deliveries take twice the memory.
+     * Maximum deliveries in memory of a partition, as a multiple of its record limit. The limit
+     * matters only if records have more than 32 destinations on average. If doubled: with 1,000
+     * destinations, the deliveries take twice as much memory as the records.
      */
     deliveriesPerRecord: 32,
     /**
-     * Minimum limits of one partition: `records` while the process is stalled, otherwise
-     * `recordsNormal`. They have an effect only in processes with very many partitions. Doubling
-     * them lets a process with 2,000 partitions take twice the memory.
+     * Minimum of each limit of one partition; `records` applies while the process is stalled. The
+     * minimums matter only in a process with very many partitions. If doubled: a process with 2,000
+     * partitions can need twice the memory.
      */
     minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 },
     /**
-     * A partition that was paused at its limits resumes when its records, deliveries, bytes and
-     * span have all fallen to this part of their limits. Doubling it (to 1) makes a partition pause
-     * and resume with each record.
+     * A partition pauses when it exceeds one of its limits (records, deliveries, bytes, span). The
+     * partition resumes when all four are at most this part of their limits. If doubled: a full
+     * partition pauses and resumes with each record.
      */
     resumeBelow: 0.5,
     /**
-     * Records of a partition that are not due may wait in memory while the partition's records,
-     * deliveries, bytes and span are all at most this part of their limits. The value is below
-     * `resumeBelow`, because a paused partition must be able to resume while these records wait.
-     * With a doubled value (0.5), these records alone could reach `resumeBelow`. A paused partition
-     * would then resume only when all its other records are done.
+     * Below this part of its limits, a partition keeps deliveries that are not due. The value is
+     * below `resumeBelow`: a paused partition must resume while these deliveries wait. If doubled:
+     * a paused partition may resume only after all its due records are done.
      */
     notDueBelow: 0.25,
     /**
-     * Milliseconds for which the oldest record may be in progress before the process counts as
-     * stalled. Until then, further records wait undecoded, because decoded records would outlive
-     * V8's young generation and cost a fifth more CPU (docs/decisions/0043-hot-path-rules.md).
-     * Doubling it lets the deliveries behind a slow destination wait 200 ms longer.
+     * A process is *stalled* when a record has been in progress for this time. A stalled process
+     * keeps more records, which costs a fifth more CPU (docs/decisions/0043-hot-path-rules.md). If
+     * doubled: records after those of a slow destination are read 200 ms later.
      */
     stallThresholdMs: 200,
   },
   notDue: {
     /**
-     * If the next fetched record of a partition of a retry topic is due within this time, in
-     * milliseconds, the fetched records of the partition stay in memory. Otherwise they are
-     * discarded, and fetched again later. Doubling it takes more memory and saves repeated fetches.
+     * Fetched retry records stay in memory if the first is due within this time. Otherwise, they
+     * are discarded and fetched again later. If doubled: retry records take more memory, but fewer
+     * are fetched twice.
      */
     dueSoonMs: 1_000,
     /**
-     * Maximum duration, in milliseconds, of the timer that waits for the next retry record to
-     * become due. When the timer ends before the record is due, the process reads the clock and
-     * starts another timer: timers do not count the time for which the machine was suspended.
-     * Doubling it makes a retry up to 60 s late after a suspension.
+     * Maximum duration of the timer that waits until a retry record is due. Timers do not count the
+     * time for which the machine was suspended. If doubled: after a suspension, a retry is up to 60
+     * s late.
      */
     maxTimerMs: 30_000,
   },
   admission: {
     /**
-     * Milliseconds between two requests for an unknown schema while the registry cannot be used.
-     * Doubling it lets the partition that waits for the schema resume up to one second later.
+     * Time between two requests to the registry for an unknown schema. If doubled: the partition
+     * that waits for the schema resumes up to one second later.
      */
     schemaRetryEvery: durationMs(1_000),
     /**
-     * Milliseconds for which a process repeats the look-up of a new schema id that the registry
-     * does not have. The partition waits for this time. A new schema can be missing for a short
-     * time, because a follower of the registry gets it later. Doubling the value lets a record
-     * with an unknown id stop a partition for 20 s.
+     * How long a partition waits for a new schema id that the registry lacks. A follower of the
+     * registry may get a new schema a little later. If doubled: a record with an unknown id stops
+     * its partition for 20 s.
      */
     newSchemaWait: durationMs(10_000),
     /**
-     * Minimum milliseconds between the beginnings of two waits for new schema ids
-     * (`newSchemaWait`). So invented ids can pause a partition for only 10 s per minute. Between
-     * two waits, records with a new schema that the registry does not have yet are dead-lettered.
-     * Doubling the value halves the time of the pauses, but dead-letters more of these records.
+     * Minimum time from the start of one `newSchemaWait` to the next. Invented ids can thus pause a
+     * partition for at most 10 s per minute. If doubled: more records whose new schema is still
+     * missing are dead-lettered.
      */
     newSchemaWaitEvery: durationMs(60_000),
     /**
-     * Milliseconds between two checks of the suppression list (the deletions of users) while a
-     * record waits for the list. Two kinds of records wait:
-     * - A delete message waits until the list has the deletion that created the message. If the
-     *   list is recent enough and does not have this deletion, the message is forged, and the wait
-     *   ends too. The user's next events wait behind the message.
-     * - An audience input that deletes a user waits until the list has the deletion of the user.
-     *   The next inputs of the partition wait behind this input.
-     *
-     * Doubling the value lets these records wait up to 100 ms longer.
+     * Time between two checks of the suppression list, which has the deletions of users. A record
+     * that deletes a user waits until the list includes all earlier deletions. If doubled: a record
+     * that deletes a user waits up to 100 ms longer.
      */
     deletionCheckEvery: durationMs(100),
     /**
-     * Maximum age, in milliseconds, of an audience input that waits until its audience is in the
-     * configuration of the process. The process ignores an older input. Processes load a new
-     * configuration up to one minute apart. Doubling it lets the partition wait two minutes longer
-     * after an audience was removed.
+     * Age at which an audience input is ignored if its audience is still unknown. Younger inputs
+     * wait: processes load a new configuration up to one minute apart. If doubled: after an
+     * audience was removed, its inputs stop partitions two minutes longer.
      */
     unknownAudience: durationMs(120_000),
     /**
-     * Milliseconds between two checks whether a waiting audience input may continue because its
-     * audience is now in the configuration. Doubling it lets the partition resume up to one second
-     * later.
+     * Time between two checks whether the audience of a waiting input is configured now. If
+     * doubled: the partition of the waiting input resumes up to one second later.
      */
     audienceCheckEvery: durationMs(1_000),
   },
   dispatch: {
     /**
-     * Maximum number of deliveries that are deferred, dropped or requeued in one tick of the event
-     * loop. These deliveries take a few ms. While a circuit breaker is open, doubling it lets HTTP
-     * responses wait twice as long for the event loop.
+     * Maximum number of deliveries that are deferred, dropped or requeued in one tick. 64
+     * deliveries take a few milliseconds. If doubled: during deferrals, HTTP responses wait twice
+     * as long for the event loop.
      */
     maxPerTick: 64,
     /**
-     * Maximum number of notifications that the dispatch loop gets in one call. Each ended request
-     * and each ended delivery is one notification, so a delivery to one webhook has two. Doubling
-     * it lets more objects outlive V8's young generation, which costs CPU.
+     * The dispatch loop handles at most this number of ended requests and deliveries together. If
+     * doubled: more objects outlive V8's young generation, which costs CPU time.
      */
     maxCoalesced: 128,
     /**
-     * When requests or deliveries end, destination queues that wait for a permit may try to start
-     * an attempt: one queue for each ended request or delivery, and this number of further queues.
-     * Doubling it lets these queues try sooner, but takes more CPU with 1,000 destinations.
+     * When requests end, this many waiting destination queues may try to start an attempt. In
+     * addition, one queue may try for each ended request. If doubled: waiting queues try sooner,
+     * but 1,000 destinations cost more CPU time.
      */
     minAsked: 16,
   },
+  /**
+   * A *permit* is a slot for one request in progress. A request needs permits of the process, the
+   * host and the webhook.
+   */
   concurrency: {
     /**
-     * Maximum requests in progress of one destination, as a part of the free permits of the
-     * process. With k destinations that do not respond, 4/(k+4) of all permits stay free for other
-     * destinations: 70 of 512 for 25 destinations. With a doubled value, 2/(k+2) stay free, which
-     * is 37 of 512.
+     * Maximum permits of one destination, as a part of the process's free permits. 25 destinations
+     * that do not respond leave 70 of 512 permits free. If doubled: 25 destinations that do not
+     * respond leave only 37 permits free.
      */
     perFreePermit: 1 / 4,
     /**
-     * The value that replaces `perFreePermit` while no other destination has requests in progress:
-     * the destination may hold seven times as many permits as are free, which is seven eighths of
-     * all permits. Doubling it lets the destination use 14 of 15 permits, so the next destination
-     * may have to wait for a permit.
+     * Replaces `perFreePermit` while no other destination has requests in progress. A single busy
+     * destination may hold seven eighths of all permits. If doubled: a second destination may have
+     * to wait until a permit is free.
      */
     perFreePermitWhenAlone: 7,
     /**
-     * A destination whose mean request time is at most this time, in milliseconds, is never slow,
-     * and an attempt of at most this time is quick (`AttemptSample`). Slow destinations leave the
-     * last free permit of a limit to quick destinations (`FairShare`). Doubling this time lets
-     * slower destinations take the last permit, and keeps their deliveries in memory longer while
-     * others hold the permits.
+     * A destination whose mean request time is at most this time is never slow. Slow destinations
+     * leave the last free permit of a limit to quick destinations. `AttemptSample` uses this time
+     * too. If doubled: destinations with slower requests may take the last permit.
      */
     neverSlowMs: 100,
     /**
-     * A destination is quick if its mean request time is at most this part of the typical request
-     * time (`CallTimes.typicalMs`); otherwise it is slow, unless `neverSlowMs` applies. Doubling it
-     * makes more destinations quick. Quick destinations may take the last free permit of a limit.
+     * A destination is slow if its mean request time exceeds this part of `CallTimes.typicalMs`. If
+     * doubled: more destinations count as quick and may take the last free permit.
      */
     quickPart: 1 / 8,
     /**
-     * Length of one window in which request times are measured, in milliseconds. Only the current
-     * and the previous window are used for the typical request time. Doubling it lets the typical
-     * time follow a change later.
+     * Length of the windows in which request times are measured. The current and the previous
+     * window determine the typical request time. If doubled: the typical request time follows a
+     * change later.
      */
     callTimeWindowMs: 60_000,
     /**
-     * Weight of the last request in a destination's mean request time. Doubling it makes a
-     * destination count as slow after fewer slow requests.
+     * Weight of the last request in a destination's mean request time. If doubled: a destination
+     * counts as slow after fewer slow requests.
      */
     lastCallWeight: 1 / 4,
     /**
-     * With `policy.maxConcurrency`, an attempt leaves out a webhook that is at its limit and does
-     * not respond. The webhook counts as unresponsive if its last requests got no response: at
-     * least this number of requests, and at least as many as are now in progress. Doubling the
-     * value lets a webhook that has one permit and never responds stop its destination for 15 s
-     * longer.
+     * Attempts skip a webhook at `policy.maxConcurrency` after this many requests without a
+     * response. The number is higher if more requests to the webhook are in progress. If doubled: a
+     * webhook that never responds can stop its destination 15 s longer.
      */
     minUnanswered: 3,
   },
   connecting: {
     /**
-     * Maximum requests of a process that open a connection at the same time. At 2 ms for a TLS
-     * handshake, 384 take 0.8 s of CPU time. Doubling the value doubles the time that each of them
-     * may take after a restart. With 256, an endpoint that closes each connection cost a fifth more
-     * CPU time than with 384.
+     * Maximum requests of a process that open a connection at the same time. With 256, endpoints
+     * that close each connection cost a fifth more CPU time. If doubled: after a restart, a request
+     * may wait 1.6 s for its TLS handshake.
      */
     max: 384,
     /**
-     * How long a request counts for `max`, in milliseconds, at most: an endpoint that does not
-     * respond must not delay requests to others. Doubling it lets three dead hosts, each with the
-     * 128 requests of `delivery.perHost`, delay new connections to other hosts for a second.
+     * After this time, a connecting request no longer counts for `max`. An endpoint that does not
+     * respond must not delay requests to other endpoints. If doubled: three dead hosts delay new
+     * connections to other hosts for a second.
      */
     countedMs: durationMs(500),
     /**
-     * The value that replaces `countedMs` while the process lacks CPU, because the process itself may
-     * then be the reason why requests are not connected yet. Doubling it lets three dead hosts
-     * delay new connections to other hosts for 4 s.
+     * Replaces `countedMs` while the process lacks CPU. Without CPU, the process itself may be why
+     * requests are not connected yet. If doubled: three dead hosts delay new connections to other
+     * hosts for 4 s.
      */
     countedMsWhenSaturated: durationMs(2_000),
   },
   circuitBreaker: {
     /**
-     * Length of one step in milliseconds, and number of steps in the window of one minute in which
-     * a circuit breaker counts attempts. Doubling either makes the circuit breaker open later, and
-     * lets older failures open it.
+     * A circuit breaker counts the attempts of the last 12 steps of 5 s. If doubled: the circuit
+     * breaker opens later, and older failures can open it.
      */
     stepMs: 5_000,
     steps: 12,
     /**
-     * Minimum number of attempts at a destination in one minute before its circuit breaker can
-     * open. Doubling it lets a destination with few events call a dead endpoint for longer.
+     * Minimum attempts in one minute before the circuit breaker of a destination can open. If
+     * doubled: a dead endpoint with few events gets requests for longer.
      */
     minDeliveries: 10,
     /**
-     * Part of the attempts of one minute that must have failed to open the circuit breaker.
-     * Doubling it (to 1.4) would keep the circuit breaker closed forever.
+     * The circuit breaker opens when this part of the last minute's attempts has failed. If
+     * doubled: the circuit breaker never opens.
      */
     openAtShare: 0.7,
     /**
-     * Milliseconds from the opening to the first probe, and from a failed probe to the next one.
-     * Doubling it lets deliveries wait up to 60 s after their endpoint has recovered.
+     * Time without attempts before a probe, which tests whether the endpoint has recovered. If
+     * doubled: deliveries wait up to 60 s after their endpoint has recovered.
      */
     openForMs: 30_000,
   },
+  /**
+   * `policy.ratePerSecond` and `policy.maxConcurrency` are divided among the partitions of the
+   * events topic. Each process uses the parts of the partitions that it owns.
+   */
   share: {
     /**
-     * Milliseconds from the assignment of a partition until the partition adds to the rate of its
-     * new owner. The previous owner may get the result of the same rebalance a little later, and
-     * uses the rate until then. Doubling it leaves the rate of moved partitions unused for another
-     * 250 ms.
+     * Time from the assignment of a partition until the owner uses the partition's rate. The
+     * previous owner may learn of the rebalance later, and still use the rate. If doubled: the rate
+     * of a moved partition stays unused for another 250 ms.
      */
     handoverMs: 250,
     /**
-     * Maximum size of a burst after a late timer or while the process is busy, as a time in
-     * milliseconds: a burst has at most the attempts that the rate allows in this time. At 50
-     * attempts per second, these are 5. Doubling it permits bursts that exceed the rate of one
-     * second by a fifth.
+     * A burst has at most the attempts that the rate permits in this time. A burst occurs after a
+     * late timer or while the process is busy. If doubled: attempts in one second can exceed the
+     * rate by a fifth.
      */
     burstMs: 100,
     /**
-     * Minimum size of a burst, in attempts. With 1, each late timer would lose a part of the rate.
-     * Five processes that share a rate of 50 make at most 60 attempts in a second, even if all
-     * their bursts are in the same second. Doubling it lets them make 70.
+     * Minimum size of a burst (see `burstMs`), in attempts. With 1, each late timer would lose a
+     * part of the rate. If doubled: five processes that share 50 attempts per second can make 70.
      */
     minBurst: 2,
     /**
-     * To calculate its part of each limit, a process reads the number of partitions of the events
-     * topic from Kafka. A failed read is repeated after this many milliseconds. With a doubled
-     * value, destinations with limits may wait a second longer after a broker failure.
+     * Time after which a failed read of the events topic's partition count is repeated. A process
+     * needs this count to calculate its part of a limit. If doubled: deliveries under a limit may
+     * wait a second longer after a broker failure.
      */
     countRetryMs: 1_000,
     /**
-     * Maximum milliseconds until the limits of a waiting destination queue are checked again, so
-     * that a changed configuration takes effect. Doubling it lets a raised rate take effect 5 s
-     * later.
+     * Maximum time until the limits of a waiting destination queue are checked again. The check
+     * applies a changed configuration. If doubled: a raised rate takes effect up to 5 s later.
      */
     maxTimerMs: 5_000,
     /**
-     * If a delivery is deferred to a retry topic, its *turn* is the time at which the limits of the
-     * destination are expected to let the delivery start. The maximum time from now to the turn is
-     * this value, in milliseconds. If the delivery cannot start then, it is deferred again, with
-     * one more retry record. Doubling the value halves these records of a long backlog, but waiting
-     * deliveries use a raised limit up to 5 minutes later.
+     * Maximum time until the turn of a delivery that waits in a retry topic. Its *turn* is when the
+     * limits are expected to permit the attempt. If doubled: deferred deliveries use a raised limit
+     * up to 5 minutes later.
      */
     maxTurnMs: 300_000,
     /**
-     * Milliseconds for which a turn (see `maxTurnMs`) stays valid after it has begun. A delivery
-     * may have to leave memory again in this time, for example because the limit was lowered. It
-     * then keeps its turn, and waits only in the shortest tier. But if the turns of other
-     * deliveries already fill the next `turnValidMs`, it gets a new turn after theirs. Doubling the
-     * value writes more retry records after a limit was lowered.
+     * How long a turn (see `maxTurnMs`) stays valid after it has begun. A delivery deferred again
+     * in this time usually waits only 10 s. If doubled: more retry records are written after a
+     * limit was lowered.
      */
     turnValidMs: 60_000,
     /**
-     * Minimum rate of a limit, in attempts per second, for which turns (see `maxTurnMs`) are
-     * calculated. At a lower rate, a delivery gets no turn: each further deferral uses a retry
-     * topic with a longer wait. With a doubled value, this also applies to rates from 0.05 to 0.1.
+     * Minimum rate of a limit, in attempts per second, at which deliveries get turns. At a lower
+     * rate, each further deferral of a delivery lasts longer. If doubled: deliveries with rates
+     * from 0.05 to 0.1 get no turns.
      */
     minPerSecond: 0.05,
     /**
-     * If this process has no part of the limit of a destination, a delivery to the destination
-     * waits in a retry topic. Afterwards, a process with a part may read it. The length of the wait
-     * is `duePart` of the time since the delivery first had to wait for this reason. The minimum is
-     * 10 s, the maximum `maxTurnMs`. Doubling `duePart` halves the retry records that a delivery
-     * needs until its waits have the maximum length. But if only one of 12 processes has a part,
-     * deliveries then wait for 19 minutes on average, instead of 8.
+     * A process without a part of a limit leaves a delivery to other processes. The delivery waits
+     * in a retry topic for this part of its wait so far. If doubled: deliveries can wait over twice
+     * as long for a process with a part.
      */
     duePart: 1 / 4,
     /**
-     * Maximum of the wait that `duePart` determines for a retry, as a part of the rest of the retry
-     * window. The minimum of 10 s, the wait of the shortest retry topic, still applies. After each
-     * wait, a process with a part of the limit may read the retry. Doubling the value halves the
-     * number of these chances before the retry window ends.
+     * Maximum `duePart` wait of a retry, as a part of the remaining retry window. Each wait is a
+     * chance that a process with a part reads the retry. If doubled: a retry has half as many of
+     * these chances before its window ends.
      */
     windowPart: 1 / 32,
   },
+  /** After a 429, the *pace* limits the attempts per second to a destination. */
   slowDown: {
     /**
-     * Time constant, in milliseconds, of the moving mean of delivered attempts per second. At a low
-     * pace, the time constant is longer: the time that `meanOverAttempts` attempts take at this
-     * pace. Doubling both lets the pace follow the endpoint later.
+     * Time constant of the moving mean of delivered attempts per second. If doubled: the pace
+     * follows the endpoint's limit later.
      */
     meanOverMs: 1_000,
+    /**
+     * At a low pace, the moving mean covers this number of attempts. If doubled: a low pace follows
+     * the endpoint's limit later.
+     */
     meanOverAttempts: 10,
     /**
-     * Minimum and maximum factor by which a 429 lowers the pace. Between these bounds, the pace
-     * falls to the mean of delivered attempts. Doubling `minFactor` gives 1, which is more than
-     * `maxFactor`. Each decrease would then be 5 %, however few attempts the endpoint accepts.
+     * Minimum and maximum factor by which a 429 lowers the pace. Between them, the new pace is the
+     * mean of delivered attempts per second. If doubled: with `minFactor` 1, each 429 lowers the
+     * pace by only 5 %.
      */
     minFactor: 0.5,
     maxFactor: 0.95,
     /**
-     * Minimum milliseconds between two decreases of the pace. When the requests of a second exceed
-     * the limit of an endpoint, every further request of this second gets a 429. These further
-     * 429 say nothing about the next second, so they must not lower the pace again. Doubling the
-     * value doubles the time until the pace has followed a lowered limit.
+     * Minimum time between two decreases of the pace. Further 429 within a second say nothing about
+     * the next second. If doubled: the pace takes twice as long to follow an endpoint's lowered
+     * limit.
      */
     lowerEveryMs: 1_000,
     /**
-     * Milliseconds for which a destination gets no attempts after a 429. Each further 429 doubles
-     * them, up to `max`. A delivered attempt resets them to `first`. Doubling `first` leaves more
-     * of the endpoint's limit unused.
+     * How long a destination gets no attempts after a 429. Each further 429 doubles the pause up to
+     * `max`; a delivered attempt resets it. If doubled: more of the endpoint's limit stays unused.
      */
     backOffMs: { first: 100, max: 1_000 },
     /**
-     * Milliseconds for which the pace stays constant after a 429 has lowered it. Only time in which
-     * deliveries wait because of the pace counts. Doubling it halves the number of 429 in the long
-     * run, but a raised limit of the endpoint is found 20 s later.
+     * How long the pace stays constant after a 429 has lowered it. Only time in which deliveries
+     * wait because of the pace counts. If doubled: half as many 429 arrive, but raised limits are
+     * found 20 s later.
      */
     holdMs: 20_000,
     /**
-     * `growthPerSecond` is the growth of the pace per second after `holdMs`, as a part of the pace:
-     * 0.15 is 15 %. The growth rises from 0 to this value within `growthRampMs`. Doubling
-     * `growthPerSecond` lets the pace exceed the limit by twice as much before the next 429.
-     * `growthPerAttempt` is the maximum growth at one delivered attempt, also as a part of the
-     * pace. It matters only at a low pace.
+     * Growth of the pace per second after `holdMs`, as a part of the pace. If doubled: the pace
+     * exceeds the limit by twice as much before the next 429.
      */
     growthPerSecond: 0.15,
+    /**
+     * The growth rises from 0 to `growthPerSecond` within this time. If doubled: the pace takes
+     * longer to reach an endpoint's raised limit.
+     */
     growthRampMs: 7_000,
+    /**
+     * Maximum growth at one delivered attempt, as a part of the pace. It has an effect only at a
+     * low pace. If doubled: one delivered attempt can raise the pace by half.
+     */
     growthPerAttempt: 0.25,
     /**
-     * The *accepted pace* is the last pace that had no 429 for `holdMs`. If a 429 arrives at a pace
-     * below `nearFactor` times the accepted pace, the limit of the endpoint is probably not much
-     * higher than the accepted pace. So if the usual lowered pace (see `minFactor`) is above the
-     * accepted pace, the new pace is the middle between these two. With a doubled factor, this also
-     * applies to an endpoint that has doubled its limit, so the pace takes longer to reach the new
-     * limit.
+     * Below this multiple of the accepted pace, a 429 lowers the pace more strongly. The *accepted
+     * pace* is the last pace without a 429 for `holdMs`. If doubled: a limit that an endpoint
+     * raises to twice its value is found later.
      */
     nearFactor: 1.5,
     /**
-     * `minPerSecond` is the minimum pace, in attempts per second. `minFirstPerSecond` is the
-     * minimum pace at the first 429. Doubling `minPerSecond` lets an endpoint that refuses
-     * everything get one attempt in 5 s from each process.
+     * Minimum pace, in attempts per second. If doubled: every 5 s, each process tries an endpoint
+     * that refuses everything.
      */
     minPerSecond: 0.1,
+    /**
+     * Minimum pace at the first 429, in attempts per second. If doubled: an endpoint gets at least
+     * two attempts per second after its first 429.
+     */
     minFirstPerSecond: 1,
     /**
-     * Maximum milliseconds for which a Retry-After pauses a destination. Doubling it lets an
-     * endpoint with a wrong header get nothing for ten minutes.
+     * Maximum time for which a Retry-After pauses a destination. If doubled: an endpoint with a
+     * wrong header gets no attempts for ten minutes.
      */
     maxPauseMs: 5 * 60_000,
     /**
-     * Milliseconds after the last 429 until the pace of a destination ends. It must exceed
-     * `maxPauseMs`, so that the pace still applies when a pause after a 429 ends. Doubling it keeps
-     * the destination in the metrics for 20 minutes.
+     * Time after the last 429 until the pace of a destination ends. The time must exceed
+     * `maxPauseMs`: the pace must still apply after a pause. If doubled: a slowed destination stays
+     * in the metrics for 20 minutes.
      */
     forgetAfterMs: 10 * 60_000,
   },
+  /** *Spillover* moves queued deliveries of a slow destination from memory to a retry topic. */
   spillover: {
     /**
-     * Milliseconds after which the oldest delivery in the queue of a destination shows that the
-     * destination is slow: its queued deliveries may then be moved to a retry topic. Doubling it
-     * lets other destinations wait one second longer.
+     * For spillover, a destination is slow if its oldest delivery has waited this long. If doubled:
+     * a partition paused by a slow destination resumes one second later.
      */
     slowAfterMs: 1_000,
     /**
-     * The value that replaces `slowAfterMs` while the process lacks CPU, and for a destination that
-     * waits for a permit of the process although its attempts are quick (`neverSlowMs`). In both
-     * cases, the queue waits for the process, so a long wait does not show that the destination is
-     * slow. Doubling it lets other destinations wait 10 s longer.
+     * Replaces `slowAfterMs` while the process lacks CPU, or a quick destination waits for permits.
+     * A long wait then comes from the process, not from the destination. If doubled: a partition
+     * can stay paused for 10 s longer.
      */
     slowAfterMsWhenSaturated: 10_000,
     /**
-     * Milliseconds between two checks whether a partition that is paused at its limits needs
-     * spillover or can resume. `stalled` applies while the process is stalled, otherwise `normal`.
-     * Doubling them lets the process notice a stall 20 ms later, and spill 250 ms later.
+     * Time between two checks of a partition that is paused at its limits. A check decides whether
+     * the partition resumes or needs spillover. If doubled: a stall is noticed 20 ms later, and
+     * spillover starts 250 ms later.
      */
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
     /**
-     * The part of a partition's records that spillover may move to a retry topic while the
-     * partition has only records for one slow destination, and other destinations are configured.
-     * The moved records return after 10 s. Until then, the other records stay in memory and use the
-     * free permits. Doubling the value leaves permits unused. Halving it lets records for other
-     * destinations, further back in the partition, wait twice as long.
+     * Part of a partition's records that spillover moves if all have the same destination. The
+     * records that stay use the free permits until the moved records return. If doubled: too few
+     * records stay in memory for the free permits.
      */
     ownPart: 1 / 4,
     /**
-     * A destination that waits for a permit of the process can be held up by other destinations
-     * only if it holds less than this part of the permits in use. With a larger part, the
-     * destination waits because of the permits that it holds itself. With a doubled value (1), a
-     * quick destination with a long backlog spills 9 s later.
+     * A destination that holds at least this part of the used permits delays itself. With fewer
+     * permits, the destination waits for other destinations, and `slowAfterMsWhenSaturated` may
+     * apply. If doubled: spillover for a quick destination with a long backlog begins 9 s later.
      */
     heldUpBelow: 1 / 2,
   },
   cpuSaturation: {
     /**
-     * Milliseconds between two samples of the event loop. Doubling it lets spillover notice CPU
-     * saturation later.
+     * Time between two samples of the event loop. If doubled: spillover notices CPU saturation
+     * later.
      */
     sampleEveryMs: 250,
     /**
-     * A sample shows CPU saturation if the event loop was busy for at least this part of the time
-     * since the previous sample, and so idle for at most a fiftieth. With a doubled value, only a
-     * late sample (`lateMs`) would show saturation.
+     * A sample with at least this part of busy time shows CPU saturation. If doubled: only a late
+     * sample (`lateMs`) shows CPU saturation.
      */
     saturatedShare: 0.98,
     /**
-     * Milliseconds since the previous sample after which a sample is late. A late sample also shows
-     * saturation. Doubling it leaves longer blocks of the event loop unnoticed.
+     * A sample this long after the previous one is late, and shows CPU saturation. If doubled:
+     * longer blocks of the event loop stay unnoticed.
      */
     lateMs: 500,
   },
+  /** A *deferred* delivery was moved to a retry topic without an attempt. */
   deferral: {
     /**
-     * Maximum milliseconds for which a delivery waits in memory for its `notBefore`. A delivery
-     * with a longer wait is deferred. Doubling it takes more memory and writes fewer retry records.
+     * Maximum time for which a delivery waits in memory until its `notBefore`. A delivery with a
+     * longer wait is deferred to a retry topic. If doubled: waiting deliveries take more memory,
+     * but fewer retry records are written.
      */
     maxWaitInMemory: durationMs(10_000),
     /**
-     * The value that replaces `maxWaitInMemory` while the partition of the record has no room for
-     * records that are not due (`prefetch.notDueBelow`). The clocks of processes and brokers may
-     * differ by 500 ms, so a record of a retry topic can be released up to 500 ms before it is due.
-     * The value must exceed this time, so that the record waits in memory and is not deferred
-     * again. Doubling it lets records wait twice as long in a partition without room, so the
-     * partition handles half as many of these records per second.
+     * Replaces `maxWaitInMemory` while the partition exceeds `prefetch.notDueBelow`. The value must
+     * exceed 500 ms, the maximum difference between process and broker clocks. If doubled: above
+     * `notDueBelow`, a partition handles half as many waiting records per second.
      */
     maxWaitWithoutRoom: durationMs(1_000),
     /**
-     * Milliseconds for which a delivery to an unknown destination is deferred. The destination may
-     * be new and unknown only to this process, because processes load a new configuration up to one
-     * minute apart. Doubling it dead-letters the deliveries of removed destinations later.
+     * How long a delivery to an unknown destination is deferred. Processes load a new configuration
+     * up to one minute apart. If doubled: deliveries of removed destinations are dead-lettered
+     * later.
      */
     unconfigured: durationMs(60_000),
     /**
-     * Maximum number of deferrals of an event whose source or destination is unknown, before it is
-     * dead-lettered. The three deferrals wait for 10 s, 30 s and one minute. Doubling it lets the
-     * event be dead-lettered 15 minutes later.
+     * Maximum deferrals of an event whose source or destination is unknown. The three deferrals
+     * last 10 s, 30 s and one minute. If doubled: the event is dead-lettered 15 minutes later.
      */
     maxUnrouted: 3,
     /**
-     * With `lifecycle.pauseKeepsWindow`: maximum paused time, in milliseconds, that the retry
-     * window of a delivery excludes. Doubling it keeps suppressions for two days longer
-     * (`maxDeliveryAge`), and more deliveries circulate through retry topics during a long pause.
+     * Maximum paused time by which `lifecycle.pauseKeepsWindow` extends the retry window. If
+     * doubled: suppressions of deleted users are kept two days longer (`maxDeliveryAge`).
      */
     maxPausedTime: durationMs(48 * 3_600_000),
     /**
-     * A delivery to a paused destination waits in a retry topic for at least this part of its
-     * paused time so far, but at most for the wait of the longest retry topic. Doubling the part
-     * halves the retry records that a long pause writes. But a delivery may then still wait for a
-     * quarter of its paused time after the pause, instead of an eighth.
+     * Minimum wait of a paused destination's delivery, as a part of its paused time. With longer
+     * waits, a long pause writes fewer retry records. If doubled: after the pause, a delivery may
+     * wait a quarter of its paused time.
      */
     pausedPart: 1 / 8,
   },
   append: {
     /**
-     * Milliseconds for which the producer collects the records of a batch. `patient` is for retry
-     * topics, because their records wait for 10 s or longer. Doubling both values saves requests,
-     * but the collector responds later.
+     * How long the producer collects records for a batch, as Kafka's `linger.ms`. `patient` is for
+     * retry topics, whose records wait at least 10 s anyway. If doubled: the producer sends fewer
+     * requests, but senders wait longer for HTTP responses.
      */
     linger: { usual: durationMs(5), patient: durationMs(20) },
     /**
-     * Milliseconds before a failed append is repeated. Each further wait is twice as long, up to
-     * `maxRetryMs`. Doubling both gives a broken broker less load, but appends recover later.
+     * Wait before a failed append is repeated. Each further wait is twice as long, up to
+     * `maxRetryMs`. If doubled: a broken broker gets less load, but appends recover later.
      */
     firstRetryMs: 500,
     maxRetryMs: 10_000,
   },
   drain: {
     /**
-     * Milliseconds for which a stop waits for deliveries in progress. This time is enough for a
-     * request, which takes at most 5 s, and for the append of its retry record. Doubling it may let
-     * a stop exceed its grace period.
+     * How long a stop waits for deliveries in progress. The time is enough for a request of 5 s and
+     * its retry record. If doubled: the stop of a process may exceed its grace period.
      */
     timeout: durationMs(8_000),
     /**
-     * Milliseconds for which a stop waits after `timeout`. At the end of `timeout`, the deliveries
-     * that are still in memory are deferred. The stop then waits, for at most this time, until
-     * Kafka has their retry records. Doubling it may let a stop exceed its grace period.
+     * How long a stop waits, after `timeout`, until Kafka has stored retry records. The stop writes
+     * these records for deliveries that are still in memory. If doubled: the stop of a process may
+     * exceed its grace period.
      */
     handOverTimeout: durationMs(2_000),
     /**
-     * Milliseconds between two checks whether the stop is complete. Doubling it lets a stop take up
-     * to 20 ms longer.
+     * Time between two checks whether the stop is complete. If doubled: a stop lasts up to 20 ms
+     * longer.
      */
     checkEvery: durationMs(20),
   },

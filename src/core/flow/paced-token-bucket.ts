@@ -3,9 +3,8 @@ import { flowLimits } from './limits.ts'
 const { burstMs, minBurst } = flowLimits.share
 
 /**
- * A token bucket that spreads attempts evenly over time. It holds at most the tokens that the rate
- * adds in 100 ms, or two tokens at a low rate. So a timer that is a few milliseconds late loses no
- * attempts, and after a time without attempts only a few start together.
+ * A token bucket that spreads attempts evenly over time. It keeps a few tokens, so that a late
+ * timer loses no attempts.
  */
 export class PacedBucket {
   #tokens = 0

@@ -22,17 +22,13 @@ export interface CallTime {
    */
   meanMs: number | undefined
   /**
-   * Whether the destination's requests take long compared with those of other destinations. Used
-   * only while the limit has at least as many destinations as permits (`FairShare`).
+   * Whether the destination's requests take long compared with those of all destinations. Used only
+   * if the limit has at least as many destinations as permits (`FairShare`).
    */
   isSlow: boolean
 }
 
-/**
- * Measures how long requests hold the permits of a shared limit. Each request is weighted with its
- * duration: one request of 5 s has the same weight as a thousand requests of 5 ms. Times are
- * monotonic milliseconds.
- */
+/** Measures how long requests hold the permits of a limit. Times are monotonic milliseconds. */
 export class CallTimes {
   #window = 0
   #now = noSums()
@@ -51,7 +47,10 @@ export class CallTimes {
     return this.#now.hasQuick || this.#before.hasQuick
   }
 
-  /** The mean duration of the requests in both windows, each weighted with its duration. */
+  /**
+   * The mean duration of the requests in the current and the previous window, each weighted with
+   * its duration.
+   */
   get typicalMs(): number {
     const held = this.#now.held + this.#before.held
     return held === 0 ? 0 : (this.#now.squares + this.#before.squares) / held

@@ -4,8 +4,8 @@ import { flowLimits } from './limits.ts'
 const { recordsPerCall, inProcess, maxInPartition, minInPartition } = flowLimits.prefetch
 
 /**
- * The size of a record, for the limit of the bytes in memory. Headers are included, because a
- * producer may write headers of any size.
+ * The size of a record in memory. Headers are included, because a producer may write headers of any
+ * size.
  */
 export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'value' | 'headers'>): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0)
@@ -14,30 +14,27 @@ export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'valu
 }
 
 /**
- * The limits for the records of one partition in memory. The partition is paused when it exceeds
- * `records`, `bytes` or `span`, or has more deliveries than `records` permits
- * (`deliveriesPerRecord`). It resumes when all four are at most half of their limits. After an
- * increase of the limits, it resumes when it has not reached any of them.
+ * A partition pauses when it exceeds `records`, `bytes` or `span`, or has too many deliveries
+ * (`deliveriesPerRecord`). It resumes when all four are at most half of their limits.
  */
 export interface PrefetchLimits {
   readonly records: number
   readonly bytes: number
   /**
-   * Maximum number of offsets between the lowest offset whose record is not done and the next
-   * offset to read: after a crash, these are read again. The bitmap in the metadata of the offset
-   * commit must cover them.
+   * Maximum number of offsets from the lowest unfinished record to the next one to read. The bitmap
+   * in an offset commit must cover them.
    */
   readonly span: number
   /**
-   * Maximum number of fetched records that stay in memory, not decoded, until the next one is due.
+   * Maximum fetched records in memory, not decoded, while the partition waits until a retry record
+   * is due.
    */
   readonly dueSoon: number
 }
 
 /**
- * Returns the limits of each partition in a process with `partitions` partitions and at most
- * `maxInFlight` concurrent requests. `stalled` applies while the process is stalled
- * (`stallThresholdMs`).
+ * Returns the limits of each of `partitions` partitions. `stalled` applies while the process is
+ * stalled (`stallThresholdMs`).
  */
 export function prefetchLimits(
   partitions: number,

@@ -1,20 +1,17 @@
 /**
- * A token bucket that stores a time instead of a number of tokens. Each spent amount moves this
- * time, `#paidUntil`, forward by the time that the rate needs for the amount.
- * - If `#paidUntil` is in the past, the difference to now is credit, at most the burst.
- * - If `#paidUntil` is in the future, the difference to now is debt. A caller may spend more than
- *   the credit, so a batch larger than the burst passes. The next callers then wait until the debt
- *   is paid.
+ * A token bucket that stores a time, `#paidUntil`, instead of a number of tokens.
+ * - If it is in the past, the difference to now is credit, at most the burst.
+ * - If it is in the future, the difference is debt: a caller has spent more than the credit. The
+ *   next callers wait until the debt is paid.
  *
- * The rate may change between two calls. Times are milliseconds of one monotonic clock.
+ * Times are monotonic milliseconds.
  */
 export class RateLimiter {
   readonly #burstMs: number
   #paidUntil: number
 
   /**
-   * @param burstMs the maximum credit in milliseconds: after a pause, callers can immediately spend
-   *   what the rate allows in this time
+   * @param burstMs the maximum credit: callers can spend what the rate allows in this time
    * @param since the time at which the credit begins to grow
    */
   constructor(burstMs: number, since: number) {

@@ -3,8 +3,7 @@ import { flowLimits } from './limits.ts'
 const { neverSlowMs } = flowLimits.concurrency
 
 /**
- * Measures how long attempts at one destination take, only one at a time to save memory. Times are
- * monotonic milliseconds.
+ * Measures the duration of one attempt at a time, to save memory. Times are monotonic milliseconds.
  */
 export class AttemptSample {
   #measured: object | undefined

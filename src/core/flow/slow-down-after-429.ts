@@ -20,25 +20,22 @@ const {
 } = flowLimits.slowDown
 
 /*
- * unlimited: Attempts start without a pace. The delivered attempts per second are measured. The
- *            first 429 leads to `slowed`, with the measured rate as the pace.
+ * unlimited: Attempts start without a pace. The first 429 leads to `slowed`, with the measured rate
+ *            of delivered attempts as the pace.
  * slowed:    Attempts start at the pace, evenly spread.
- *            - A 429 lowers the pace, at most once a second: to the measured rate of delivered
- *              attempts, but by at least 5 % and at most by half.
- *            - After a decrease, the pace is constant until it has made deliveries wait for 20 s in
- *              total. Then the pace grows, slowly at first, while it makes deliveries wait.
- *              Otherwise no attempt would test whether the endpoint accepts the pace.
+ *            - A 429 lowers the pace to the measured rate, at most once a second.
+ *            - Then the pace is constant until it has made deliveries wait for 20 s in total.
+ *            - Then the pace grows while it makes deliveries wait. Without waiting deliveries, no
+ *              attempt tests whether the endpoint accepts the pace.
  *            - After ten minutes without a 429: `unlimited`.
  *
  * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivered attempt
- * in between doubles the pause, up to 1 s. A Retry-After pauses the attempts until its time, for at
- * most five minutes.
+ * in between doubles the pause, up to 1 s.
  */
 
 /**
- * Adapts the rate of one destination to an endpoint that responds with 429. A limit of the
- * concurrency is not enough: with one request at a time, an endpoint that responds after 1 ms still
- * gets 1,000 requests per second. Times are monotonic milliseconds.
+ * Adapts the rate of one destination to an endpoint that responds with 429. Times are monotonic
+ * milliseconds.
  */
 export class SlowDown {
   readonly #mean = new DeliveredRate()
@@ -49,7 +46,7 @@ export class SlowDown {
   #begunAt = 0
   /** When the pace was last lowered, or set by the first 429. */
   #loweredAt = 0
-  /** When the last 429 arrived, except an ignored one (see `refused`). */
+  /** When the last 429 arrived. Ignored 429s do not count (see `refused`). */
   #refusedAt = Number.NEGATIVE_INFINITY
   /** The length of the pause after the next 429, in milliseconds. */
   #backOffMs: number = backOffMs.first
@@ -61,27 +58,30 @@ export class SlowDown {
    */
   #limitedMs = 0
   /**
-   * When deliveries began to wait because of the pace; `undefined` if none has waited since the
-   * last delivered attempt or the last decrease of the pace.
+   * When deliveries began to wait because of the pace. A delivered attempt or a lower pace clears
+   * this time.
    */
   #limitedSince: number | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
-  /** When an attempt was last delivered or, before the first one, when the first pause began. */
+  /**
+   * When an attempt was last delivered. Before the first delivered attempt: when the first pause
+   * began.
+   */
   #deliveredAt: number | undefined
   /**
-   * The part of the attempts at the destination that this process makes. A part of 0 does not
-   * replace an earlier one.
+   * The part of the destination's rate that this process may use (see `setPart`); 0 before the
+   * first call.
    */
   #part = 0
   /**
-   * The total length of all pauses in milliseconds, including the rest of the current one (see
+   * The total length of all pauses in milliseconds, including the rest of the current pause (see
    * `#active`).
    */
   #pausedMs = 0
 
   /**
-   * Whether the destination has a pace or a pause. After the end of both, the result stays true
-   * until `msToWait` is called.
+   * Whether the destination has a pace or a pause. Stays true after their end until `msToWait` is
+   * called.
    */
   get isActive(): boolean {
     return this.#pace !== undefined || this.#pausedUntil > Number.NEGATIVE_INFINITY
@@ -101,15 +101,12 @@ export class SlowDown {
     return this.#mean.at(this.#active(now))
   }
 
-  /** Milliseconds until the pause after a 429 or of a Retry-After ends. */
+  /** Milliseconds until the current pause ends. */
   msPaused(now: number): number {
     return Math.max(0, this.#pausedUntil - now)
   }
 
-  /**
-   * Whether the endpoint may work although it requests a pause: an attempt was delivered, or the
-   * first pause began, in the last five minutes.
-   */
+  /** Whether an attempt was delivered, or the first pause began, in the last five minutes. */
   mayWork(now: number): boolean {
     return this.#deliveredAt !== undefined && now - this.#deliveredAt < maxPauseMs
   }
@@ -136,15 +133,15 @@ export class SlowDown {
     this.#backOffMs = backOffMs.first
     const mean = this.#mean.add(this.#active(now))
     if (this.#pace === undefined) return
-    // In the first second after the first 429, attempts that started before it are still delivered.
-    // If the measured rate then exceeds the pace, the endpoint accepts this rate.
+    // In the first second after the first 429, attempts that started earlier still end. The pace
+    // rises to their measured rate, because it shows what the endpoint accepts.
     if (now - this.#begunAt >= lowerEveryMs) this.#grow(this.#pace, now)
     else if (mean > this.#pace) this.#setPace(mean, now)
   }
 
   /**
-   * Notes that an attempt that started at `startedAt` ended with a 429. If it started before the
-   * last 429 arrived, it does not show what the endpoint accepts now.
+   * Notes a 429. A 429 for an attempt that started before the last 429 arrived is ignored: it does
+   * not show what the endpoint accepts now.
    */
   refused(startedAt: number, now: number): void {
     if (startedAt < this.#refusedAt) return
@@ -164,9 +161,8 @@ export class SlowDown {
   }
 
   /**
-   * Notes which part of a rate this process may use, 0 to 1 (`PartitionShare.rateAt`). The pace
-   * changes in proportion. With a part of 0, the process makes attempts only for retry records,
-   * which still need a pace.
+   * Notes which part of the destination's rate this process may use. A part of 0 is ignored:
+   * attempts for retry records still need a pace.
    */
   setPart(part: number, now: number): void {
     if (part === this.#part || part === 0) return
@@ -224,13 +220,16 @@ export class SlowDown {
     this.#filledAt = now
   }
 
-  /** Returns the time that counts for the delivered rate: `now` without all pauses. */
+  /**
+   * Returns the time that counts for the delivered rate: `now` minus all pauses before `now`.
+   * `#pausedMs` also includes the rest of the current pause, so this rest is added again.
+   */
   #active(now: number): number {
     return now - this.#pausedMs + this.msPaused(now)
   }
 }
 
-/** The growth of the pace per second, as a part of the pace, after it has grown for `ms`. */
+/** Growth of the pace per second, as a fraction of the pace. `ms`: how long the pace has grown. */
 const slopeAfter = (ms: number): number => growthPerSecond * Math.min(1, ms / growthRampMs)
 
 /** The moving mean of delivered attempts per second. */
@@ -240,8 +239,8 @@ class DeliveredRate {
   #overMs: number = meanOverMs
 
   /**
-   * At a low pace, the time constant is longer, so that the mean includes enough attempts.
-   * `Infinity` means no pace.
+   * Sets the time over which the mean is computed. At a low `pace`, this time is longer, so that
+   * the mean includes enough attempts. `Infinity`: the attempts are unlimited.
    */
   overAttempts(pace: number): void {
     this.#overMs = Math.max(meanOverMs, (meanOverAttempts * 1_000) / pace)

@@ -3,19 +3,15 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
 /*
  * The rules by which every process computes the jobs from the jobs topic.
  *
- * Each change of a job has a version: that of the previous change plus 1. Kafka has no conditional
- * write, so two processes may write the same version. All processes read the records in the same
- * order, and each applies the first record of a version. So at most one process takes over a job,
- * and the previous owner stops when it reads the record of the takeover. The rules are:
- * - A record is applied if its version is the current version of the job plus 1, and the job has
- *   not ended.
- * - A record by which a process starts a job is applied only while no conflicting job runs.
- * - The first record of a job is applied if its version is 1. Until the process has read the topic
- *   to its end for the first time, any version is applied, because compaction may have removed
- *   earlier records.
+ * Kafka has no conditional write, so two processes may write the same version of a job. Every
+ * process applies only the first record of a version. So at most one process takes over a job.
+ * - A record is applied if its version is the current version plus 1, and the job has not ended.
+ * - A record that starts a job is applied only while no conflicting job runs.
+ * - The first record of a job is applied if its version is 1. Until a process has read the whole
+ *   topic, it applies any version: compaction may have removed earlier records.
  *
- * All other records are ignored. Compaction could keep an ignored record as the last one of its
- * key. So after an ignored record, a process writes a copy of the current version.
+ * Other records are ignored. Compaction could keep only the ignored record of a job. So a process
+ * writes a copy of the current version after it.
  */
 
 export type JobFold =
@@ -24,9 +20,8 @@ export type JobFold =
   /** The record repeats the current version: it is a copy, or a producer wrote the record twice. */
   | 'repeated'
   /**
-   * The record is a copy of a version that this process does not have. It replaces a record that
-   * the other processes ignored. This process had applied that record, for example because it
-   * started after compaction.
+   * A copy that replaces the current version: after compaction, this process had applied a record
+   * that other processes had ignored.
    */
   | 'restored'
   | 'ignored'
@@ -65,7 +60,8 @@ export class JobLog {
   }
 
   /**
-   * Notes that the last record of a job in the topic is ignored, so that a copy must be written.
+   * Notes that the job needs a copy of its current version: its last record in the topic is
+   * ignored, and compaction keeps only the last record.
    */
   ignore(key: string): void {
     if (this.get(key) !== undefined) this.#needCopy.add(key)
@@ -90,8 +86,8 @@ export class JobLog {
   }
 
   /**
-   * Returns the copies that the caller must write to the topic, because the last record of a job in
-   * the topic is ignored.
+   * Copies of the jobs whose last record in the topic is ignored. The caller must write them to the
+   * topic.
    */
   copies(): readonly Job[] {
     return [...this.#needCopy].flatMap(key => {

@@ -165,9 +165,8 @@ function problemsOf(issue: z.core.$ZodIssue, body: JsonObject): readonly ShownPr
 }
 
 /**
- * Returns the id of a job with an idempotency key. Every process computes the same id, so a
- * repeated request creates no second job. Earlier versions of Hookline, which know only replays,
- * compute the id without the kind.
+ * The id of a request's job: the same in every process and for a repeated request. The id of a
+ * replay must not change, because earlier versions of Hookline also compute it.
  */
 export const jobIdOf = (kind: JobKind, by: string, idempotencyKey: string): string =>
   hash('sha256', JSON.stringify([by, idempotencyKey, ...(kind === 'replay' ? [] : [kind])])).slice(0, 32)

@@ -15,21 +15,19 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  */
 export const checkpointEvery = durationMs(1_000)
 /**
- * Duration of the lease of a job's owner (the process that runs the job). Each record that the
- * owner writes for the job gives a lease, which begins when the owner sends the record. It is valid
- * only after the owner has read the record from the topic: if another process has written a record
- * first, the owner's record is ignored. Without a valid lease, the owner copies no events or dead
- * letters.
+ * Time from the sending of a job's record until its owner's lease ends. The lease is valid only
+ * after the owner has read the record, which is ignored if another process wrote first. Without a
+ * valid lease, the owner must copy no event or dead letter.
  */
 export const ownerLease = durationMs(5_000)
 /**
- * Time without a record of a job after which another process takes over the job. It is longer than
- * the lease.
+ * Time without a record until another process takes over a job: longer than the lease of the
+ * earlier owner.
  */
 export const takeOverAfter = durationMs(10_000)
 /**
- * Maximum number of jobs, and also of dry runs, that one process runs concurrently. A job with an
- * `error` (the last try to continue it failed) does not count until it makes progress.
+ * Maximum number of dry runs, and of other jobs, that one process runs. A job with an `error` does
+ * not count until it makes progress.
  */
 const maxRunning = 4
 /** Maximum number of jobs that one process runs, including dry runs and jobs with an `error`. */
@@ -40,7 +38,7 @@ export type NextRecord = (job: Job, writeId: string) => Job
 
 type Changed = JobWork & Partial<Pick<Job, 'state' | 'owner' | 'startedAt' | 'endedAt' | 'isCancelRequested'>>
 
-// Safe, because a caller changes only fields that a job of this kind (replay or resend) has.
+// The cast is safe: a caller changes only fields that a job of this kind (replay or resend) has.
 const next = (job: Job, writeId: string, changed: Changed): Job =>
   ({ ...job, version: job.version + 1, writeId, copy: 0, ...changed }) as Job
 
@@ -51,8 +49,8 @@ export const claimed =
     next(job, writeId, { state: 'running', owner, startedAt: job.startedAt ?? now })
 
 /**
- * The record that a process writes when it stops before its job has ended, so that another process
- * can run the job.
+ * The record of a process that stops before its job has ended, so that another process can run the
+ * job.
  */
 export const released =
   (changed: JobWork): NextRecord =>
@@ -74,8 +72,8 @@ export const ended =
     next(job, writeId, { error: undefined, ...changed, state, endedAt: now })
 
 /**
- * Returns the record that a request to cancel a job writes; `undefined` when the job has ended or
- * is already being cancelled. A running job ends only after its owner has read the record.
+ * Returns the record that cancels a job, if it can be cancelled. A running job ends only after its
+ * owner has read the record.
  */
 export function cancelOf(job: Job, now: EpochMs): NextRecord | undefined {
   if (hasEnded(job) || job.isCancelRequested === true) return undefined
@@ -91,8 +89,8 @@ export interface ClaimContext {
 }
 
 /**
- * Returns the job that this process should start or take over next, if it has room for one. Of
- * waiting jobs that conflict, the one that was created first starts first.
+ * Returns the job that this process should start or take over next. Of conflicting waiting jobs,
+ * the oldest starts first.
  */
 export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimContext): Job | undefined {
   if (own.size >= maxOwned) return undefined
@@ -109,12 +107,15 @@ export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimCo
   })
 }
 
-/** If the times are equal, the keys decide, so that every process has the same order. */
+/**
+ * Compares jobs by creation time. If the times are equal, the keys decide, so that every process
+ * has the same order.
+ */
 export const byCreation = (a: Job, b: Job): number => a.createdAt - b.createdAt || (jobKeyOf(a) < jobKeyOf(b) ? -1 : 1)
 
 /**
- * Whether a process still owns a job after it has read a record of the job. `cancelled`: it must
- * stop and write that the job has ended. `lost`: it must stop and write nothing.
+ * `cancelled`: the process must stop and write that the job has ended. `lost`: it must stop and
+ * write nothing.
  */
 export type Ownership = 'owned' | 'cancelled' | 'lost'
 

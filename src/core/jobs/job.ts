@@ -6,22 +6,21 @@ import { callTypes } from '../message/message.ts'
 import type { EpochMs } from '../time.ts'
 
 /*
- * A job is a replay or a resend that the operator API starts. It is the value of a record of the
- * jobs topic, with the key `<kind>/<id>`.
+ * A job is a replay or a resend, stored as a record of the jobs topic with the key `<kind>/<id>`.
  */
 
 export const jobKinds = ['replay', 'resend'] as const
 export type JobKind = (typeof jobKinds)[number]
 
 /**
- * `waiting`: the job waits for an earlier job with which it conflicts (see `conflicts`), or for a
- * process that starts it.
+ * `waiting`: the job waits for an earlier conflicting job (see `conflicts`), or for a process that
+ * starts it.
  */
 export const jobStates = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
 
 /** Maximum number of user ids of a resend. */
 export const maxJobUserIds = 1_000
-/** Maximum bytes of the user ids of a resend, which each record of the job contains. */
+/** Maximum bytes of the user ids of a resend. Each record of the job contains these ids. */
 export const maxJobUserIdBytes = 64 * 1024
 /**
  * Maximum number of rows in the `counts` of a replay. The rows with the highest counts are kept.
@@ -49,8 +48,8 @@ const countRow = z.object({
   refusal: z.string().optional(),
 })
 /**
- * One row of the `counts` of a replay: the number of selected dead letters with the same
- * destination, the same reason, and the same target topic or refusal.
+ * A row of a replay's `counts`: the number of dead letters with one destination, reason, and target
+ * topic or refusal.
  */
 export type CountRow = z.infer<typeof countRow>
 
@@ -63,8 +62,7 @@ const shared = z.object({
   /** Identifies the record, because two processes may write the same version. */
   writeId: z.string().min(1),
   /**
-   * 0 in a record that changes the job. A copy of the current version (`job-log.ts`) has the number
-   * of the previous copy plus 1.
+   * 0 in a record that changes the job. Each copy of a version (`job-log.ts`) has the next number.
    */
   copy: count,
   state: z.enum(jobStates),
@@ -94,8 +92,7 @@ const shared = z.object({
    */
   ends: z.array(count),
   /**
-   * Why the job failed or, in a job that has not ended, why the last try to continue it failed.
-   * Removed when the job makes progress again.
+   * Why the job, or the last try to continue it, failed. Removed when the job makes progress again.
    */
   error: z.string().optional(),
 })
@@ -108,13 +105,13 @@ const replayJob = shared.extend({
     /** Number of dead letters that the job has read so far, selected or not. */
     seen: count,
     /**
-     * Number of dead letters that existed when the job was created. A process that begins or
-     * continues the job adds those that it finds to those that the job has already replayed.
+     * Total number of dead letters: those already replayed when a process begins or continues the
+     * job, plus those that remain in the topic.
      */
     total: count.optional(),
     /**
-     * Number of replayed dead letters. Up to 256 are not counted each time a process is killed
-     * while it runs the job.
+     * Number of replayed dead letters. It can lack up to 256 for each time that a process was
+     * killed while it ran the job.
      */
     replayed: count,
     /** Only of a dry run: number of selected dead letters that can be replayed. */
@@ -141,8 +138,8 @@ const resendJob = shared.extend({
     tooLarge: count.optional(),
   }),
   /**
-   * The partitions in which Kafka's retention had removed records before the job could read them,
-   * perhaps of the time span of the resend.
+   * Partitions in which Kafka's retention removed records before the job read them. The resend may
+   * lack these records.
    */
   missing: z.array(z.object({ partition: count, firstOffset: count })).optional(),
 })
@@ -163,7 +160,7 @@ export type JobWork = Partial<
 >
 
 /**
- * The partition of all records of the jobs topic, because Kafka keeps an order only within a
+ * All records of the jobs topic are in this partition, because Kafka keeps an order only within a
  * partition.
  */
 export const jobsPartition = 0
@@ -184,8 +181,7 @@ export const destinationOf = (job: Job): string | undefined =>
 
 /**
  * Whether two jobs must not run concurrently. Two replays always conflict, because each keeps up to
- * 500,000 keys of dead letters in memory. Other jobs conflict if they have a destination in common,
- * and neither is a dry run.
+ * 500,000 keys in memory.
  */
 export function conflicts(a: Job, b: Job): boolean {
   if (a.kind === 'replay' && b.kind === 'replay') return true

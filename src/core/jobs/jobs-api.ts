@@ -9,8 +9,8 @@ export interface NewJob {
   /** The name of the operator key with which the job is requested. */
   readonly by: string
   /**
-   * The header `Idempotency-Key`. Requests with the same operator key, header and body create only
-   * one job of each kind. A different body is refused.
+   * The header `Idempotency-Key`. Requests with the same header and operator key create only one
+   * job of each kind. A repeated request with another body is refused.
    */
   readonly idempotencyKey?: string | undefined
 }

@@ -12,9 +12,8 @@ interface CountRow {
 }
 
 /**
- * Returns how many dead letters a replay would copy, and how many it would refuse, according to its
- * dry run. Earlier versions of Hookline did not store these numbers. The sums of `counts`, which
- * has at most 200 rows, can then be too low.
+ * Returns how many dead letters a replay would copy or refuse. Without `replayable`, as after a dry
+ * run of an earlier version of Hookline, the sums of `counts` are returned, which can be too low.
  */
 export function dryRunSums(
   { replayable, refused = 0 }: { readonly [key in keyof Sums]?: number | undefined },

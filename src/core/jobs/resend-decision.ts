@@ -34,7 +34,7 @@ export interface ResendContext {
   readonly topics: Pick<TopicNames, 'retry'>
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
   readonly destination: Destination
-  /** The routing with only this destination (see `routingOf`). */
+  /** The routing with only the destination of the job (see `routingOf`). */
   readonly routing: Routing
   /** Whether the user of an event was deleted or is suppressed. */
   readonly isStopped: (event: Event) => boolean
@@ -53,10 +53,9 @@ export const routingOf = (destination: Destination, { sources }: Routing): Routi
   createRouting({ sources: [...sources.values()], destinations: [destination] })
 
 /**
- * Whether a record is a copy that a replay wrote to the events topic, and the job has also read the
- * original in the same partition. The job then sends only the original.
+ * Whether the record is a replay's copy whose original the job has also read.
  *
- * @param readFrom for each partition, the offset from which the job has read every record
+ * @param readFrom for each partition, the offset from which the job has read
  */
 export function isCopyOfRead(record: LogRecord, readFrom: readonly number[]): boolean {
   const { topic, partition, offset } = firstOrigin(record)
@@ -65,8 +64,8 @@ export function isCopyOfRead(record: LogRecord, readFrom: readonly number[]): bo
 }
 
 /**
- * Decides whether an event is resent to a destination. The copy has the same message id and a new
- * retry window, and is written to the retry topic with the shortest wait.
+ * Decides whether an event is resent to a destination, as a copy with the same message id and a new
+ * retry window.
  */
 export function resendOf(
   record: LogRecord,
@@ -96,7 +95,7 @@ export function resendOf(
   return {
     kind: 'copy',
     topic: topics.retry(tierFor(durationMs(0), policy.tiers)),
-    // The metric `hookline_first_attempt_delay_seconds` includes only deliveries with `round` 0.
+    // `round: 1` excludes the copy from the metric `hookline_first_attempt_delay_seconds`.
     copy: retryRecord(record, { ...state, round: 1 }),
   }
 }
@@ -104,8 +103,8 @@ export function resendOf(
 const skip = (reason: ResendSkip): Resend => ({ kind: 'skip', reason })
 
 /**
- * Normalises an event that another program wrote; `undefined` when it is invalid. `messageId`, for
- * an event without one, must be the id that the dispatcher computes for the same record.
+ * Normalises an event that another program wrote. `messageId` must be the id that the dispatcher
+ * computes for the same record.
  */
 function normalised(event: Event, messageId: string): Event | undefined {
   const outcome = normaliseEvent(event, () => messageId)

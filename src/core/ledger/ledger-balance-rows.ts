@@ -2,10 +2,7 @@ import { toIsoTimestamp } from '../message/timestamp.ts'
 import { epochMs } from '../time.ts'
 import { emptyCell, hourMs, type LedgerCell, type LedgerCounts } from './ledger-counts.ts'
 
-/**
- * A row of the ledger: the counts of one destination for the events that were appended to Kafka in
- * one hour.
- */
+/** The counts of one destination for the events that were appended to Kafka in one hour. */
 export interface LedgerRow {
   /** The start of the hour; ISO 8601, UTC. */
   readonly hour: string
@@ -13,8 +10,8 @@ export interface LedgerRow {
   readonly admitted: number
   readonly replayed: number
   /**
-   * Deliveries that a crash has doubled: a process appended a copy to a retry topic, and was killed
-   * before the commit. The next owner of the partition then handled the same record again.
+   * Deliveries that a crash doubled: a process appended a copy to a retry topic, but was killed
+   * before the commit.
    */
   readonly repeated: number
   readonly delivered: number
@@ -23,8 +20,8 @@ export interface LedgerRow {
   /** Deliveries that wait in a retry topic. */
   readonly waiting: number
   /**
-   * Number of deliveries whose result is unknown: admitted + replayed + repeated - delivered -
-   * deadLettered - dropped - waiting. Absent when the counts of the hour are incomplete.
+   * Number of deliveries whose result is unknown. Absent when the counts of the hour are
+   * incomplete.
    */
   readonly difference?: number | undefined
 }
@@ -35,8 +32,8 @@ export interface LedgerParts {
   /** The sum of the counts in the commits of all partitions and in the ledger records. */
   readonly counts: LedgerCounts
   /**
-   * The records that wait in retry topics, because the commits do not mark them as done. `replayed`
-   * counts the records that a replay or resend wrote, `moved` all others.
+   * Unfinished records in retry topics. `replayed` counts those that a replay or resend wrote,
+   * `moved` all others.
    */
   readonly waiting: LedgerCounts
   /**
@@ -82,17 +79,9 @@ function rowOf(
 }
 
 /**
- * Calculates the counts of a row. `counted` has the counts of commits and ledger records,
- * `inTopics` the records that wait in retry topics.
- *
- * `repeated` is the number of retry records that no commit counts as `moved` and that no replay or
- * resend wrote. The difference is positive if a record was counted as `moved`, but neither waits in
- * a retry topic nor was read from one: it is lost.
- *
- * An event whose source or destination is unknown is counted for the destination `-`. If it is
- * routed later (`routed`), it is counted again, for its destinations. So `routed` is subtracted
- * from the counts in the row of `-`: first from `admitted`. The rest comes from copies of a replay
- * or a crash, so it is subtracted from `replayed`, and then from `repeated`.
+ * Computes the counts of a row. `repeated`: retry records that no commit counts as `moved`, and
+ * that no replay or resend wrote. Each event in `routed` was counted twice, so it is subtracted
+ * once. A positive `difference` shows lost records.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

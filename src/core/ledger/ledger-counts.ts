@@ -2,9 +2,8 @@ import type { EpochMs } from '../time.ts'
 import { type ByteReader, readVarint, writeText, writeVarint } from '../varint.ts'
 
 /**
- * The possible results of a record at one destination. With `moved`, the delivery continues with a
- * copy of the record in a retry topic. Do not change the order: commits store the position of a
- * result in this list (`core/progress/ledger-in-commit-metadata.ts`).
+ * The results of deliveries in the ledger. `moved`: the delivery continues with a copy in a retry
+ * topic. Do not change the order, because commits store positions in this list.
  */
 export const ledgerResults = ['delivered', 'dead_lettered', 'dropped', 'moved'] as const
 export type LedgerResult = (typeof ledgerResults)[number]
@@ -13,14 +12,13 @@ export type LedgerResult = (typeof ledgerResults)[number]
  * What the ledger counts for each destination and hour:
  * - `admitted`: deliveries of events that were read for the first time.
  * - The results of deliveries (`ledgerResults`).
- * - `taken`: deliveries that continue with a copy of the event: a record that was read from a retry
- *   topic, or an event that a replay has written to the events topic.
+ * - `taken`: deliveries of a copy, from a retry topic or a replay.
  * - `replayed`: the part of `taken` that comes from a replay or resend by an operator.
- * - `routed`: events whose source or destination was unknown at first. `admitted` counts them
- *   twice, for the destination `-` and for their destinations.
+ * - `routed`: events that `admitted` counts twice, because their source or destination was unknown
+ *   at first.
  *
  * Add a field only at the end: commits and ledger records store its position. One byte says which
- * fields follow, so a ninth field needs another format.
+ * fields have a count, so a ninth field needs another format.
  */
 export const ledgerFields = ['admitted', ...ledgerResults, 'taken', 'replayed', 'routed'] as const
 export type LedgerField = (typeof ledgerFields)[number]
@@ -50,8 +48,8 @@ const toCell = (counts: readonly number[]): LedgerCell =>
 const fieldBit = new Map(ledgerFields.map((field, bit) => [field, bit]))
 
 /**
- * Estimated bytes of the binary form of the counts: `idBytes` for each destination, plus the length
- * of its id, and `cellBytes` for each hour of a destination.
+ * Estimated bytes of the counts in binary form: `idBytes` and the length of the id for each
+ * destination, and `cellBytes` for each of its hours.
  */
 const idBytes = 3
 const cellBytes = 12
@@ -125,8 +123,8 @@ export class LedgerCounts {
   }
 
   /**
-   * Appends the counts in binary form: the number of destinations, then for each destination its id
-   * and its hours. One byte of each hour says which of the following fields have a count.
+   * Appends the counts in binary form. One byte of each hour says which of the following fields
+   * have a count.
    */
   write(bytes: number[]): void {
     writeVarint(bytes, this.#cells.size)

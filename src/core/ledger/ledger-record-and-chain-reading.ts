@@ -10,8 +10,8 @@ export interface LedgerRecord {
   /** The offset of the previous ledger record of this partition; `undefined` for the first one. */
   readonly previousOffset: number | undefined
   /**
-   * The newest hour, in hours since 1970, for which any earlier ledger record of the partition has
-   * counts; 0 for the first record.
+   * The newest hour in any earlier ledger record of the partition, in hours since 1970; 0 for the
+   * first record.
    */
   readonly hourBefore: number
   readonly counts: LedgerCounts
@@ -38,20 +38,17 @@ export interface ChainReading {
   /** The first hour that is needed, in hours since 1970. */
   readonly since: number
   /**
-   * Reads the ledger record of the partition at an offset. Resolves with `expired` if Kafka's
-   * retention has deleted the record, and with `undefined` if it cannot be read.
+   * Reads a ledger record. `expired`: Kafka's retention has deleted it. `undefined`: it cannot be
+   * read.
    */
   readonly recordAt: (offset: number) => Promise<LedgerRecord | 'expired' | undefined>
   readonly onCounts: (counts: LedgerCounts) => void
 }
 
 /**
- * Reads the ledger records of one partition. The last commit names the newest one, and each record
- * names the previous one. A record that is not in this chain is not counted: its writer was killed
- * before the commit, or did not own the partition.
- *
- * Resolves with false when a record of the chain cannot be read, except after its deletion by
- * Kafka's retention.
+ * Reads a partition's ledger records: each names the previous one. Records outside of this chain do
+ * not count, because no commit leads to them. Resolves with false if a record is unreadable, unless
+ * Kafka's retention has deleted it.
  */
 export async function readChain(
   tail: Omit<LedgerTail, 'counts'>,
@@ -64,8 +61,8 @@ export async function readChain(
     if (record === 'expired') return true
     if (record === undefined) return false
     onCounts(record.counts)
-    // In one topic, the previous ledger record has a lower offset. Otherwise it was in a deleted
-    // topic with the same name, and its counts are missing.
+    // A previous offset that is not lower belongs to a deleted topic with the same name, so counts
+    // are missing.
     if (record.hourBefore >= since && (record.previousOffset ?? -1) >= at) return false
     at = record.previousOffset
     newestHour = record.hourBefore

@@ -3,8 +3,8 @@ import type { LedgerRow, LedgerTotals } from './ledger-balance-rows.ts'
 const summed = ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered', 'dropped', 'waiting'] as const
 
 /**
- * Adds up rows of the ledger, and keeps at most `maxRows` of them: first the rows whose difference
- * is not 0, then the newest ones. The totals include all rows.
+ * Adds up rows, and keeps at most `maxRows`: first those whose difference is not 0, then the newest
+ * ones.
  */
 export class LedgerSummary {
   readonly #maxRows: number
@@ -26,10 +26,7 @@ export class LedgerSummary {
     if (this.#kept.length >= this.#maxRows * 2) this.#cut()
   }
 
-  /**
-   * The sums of all rows. `difference` is the sum of the absolute values. It is absent if any row
-   * lacks it.
-   */
+  /** `difference` is the sum of the absolute differences, and is absent if any row has none. */
   get totals(): LedgerTotals {
     return { ...this.#sums, ...(this.#difference !== undefined && { difference: this.#difference }) }
   }

@@ -2,8 +2,8 @@ import { LedgerCounts, type LedgerEntry } from './ledger-counts.ts'
 import { type PendingRecord, RecordChain } from './write-ledger-record-chain.ts'
 
 /**
- * The part of a partition's ledger in the metadata of an offset commit. With the ledger records, it
- * counts exactly the records that are done according to the commit.
+ * The part of a partition's ledger that is in the metadata of an offset commit. The tail and the
+ * ledger records together count exactly what the commit marks as done.
  */
 export interface LedgerTail {
   /** The first hour whose counts are complete, in hours since 1970. */
@@ -20,16 +20,14 @@ export interface LedgerTail {
 }
 
 /**
- * Maximum bytes of the counts in one ledger record, as estimated by `LedgerCounts.roughBytes`. The
- * ledger topic accepts records of 1 MiB, and large counts take up to three times the estimate.
+ * Maximum size of a ledger record in bytes, as `LedgerCounts.roughBytes` estimates it. The real
+ * size can be three times as large, and the ledger topic accepts at most 1 MiB.
  */
 const recordLimit = 256 * 1_024
 
 /**
- * The ledger of one partition while this process owns it. Each commit contains the counts that are
- * in no ledger record, and the offset of the newest ledger record. When the counts need too many
- * bytes in the commit, they move to a new ledger record, and the next commit names this record. A
- * ledger record that no commit names is not counted.
+ * The ledger of one partition while this process owns it. Counts that are too large for a commit
+ * move to a new ledger record, which the next commit names.
  *
  *   adding --start--> storing --stored--> adding (the next commit names the record)
  *                             --failed--> adding (the next commit still has all counts)
@@ -44,9 +42,8 @@ export class PartitionLedger {
   readonly #maxRecordBytes: number
 
   /**
-   * @param tail the ledger in the last commit, if any
-   * @param exactSince the first hour whose counts are complete if the ledger begins at this commit.
-   *   A later `tail.exactSince` comes from a wrong clock.
+   * @param exactSince the first complete hour of a new ledger. A later hour in `tail` comes from a
+   *   wrong clock.
    */
   constructor(tail: LedgerTail | undefined, exactSince: number, maxRecordBytes = recordLimit) {
     this.#maxRecordBytes = maxRecordBytes
@@ -73,8 +70,8 @@ export class PartitionLedger {
   }
 
   /**
-   * The caller must append the returned record to the ledger topic, and then call `stored` or
-   * `failed`.
+   * Begins to store counts. The caller must append the returned record to the ledger topic, and
+   * then call `stored` or `failed`.
    */
   start(): PendingRecord {
     const counts = this.#counts.copy(this.#maxRecordBytes)
@@ -97,8 +94,8 @@ export class PartitionLedger {
   }
 
   /**
-   * Notes that a ledger record could not be appended, so its counts remain in the commits. Returns
-   * false, and changes nothing, if `discard` was called after `start`.
+   * Notes that the append of a ledger record failed. Its counts stay in the commits. Returns false,
+   * and changes nothing, if `discard` was called after `start`.
    */
   failed(record: PendingRecord): boolean {
     if (this.#storing?.record !== record) return false
@@ -108,9 +105,8 @@ export class PartitionLedger {
   }
 
   /**
-   * Discards the counts that are in no ledger record, because they do not fit into the commit, and
-   * could not be stored in time. All hours before `exactSince`, and up to the newest hour of these
-   * counts, are then incomplete.
+   * Discards all counts for the next commit. The first complete hour is then at least `exactSince`,
+   * and later than all hours of the discarded counts.
    */
   discard(exactSince: number): void {
     this.#exactSince = Math.max(this.#exactSince, exactSince, this.#counts.newestHour + 1)

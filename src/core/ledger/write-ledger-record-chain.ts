@@ -5,8 +5,8 @@ export interface PendingRecord {
   /** The offset of the previous ledger record of the partition; `undefined` for the first one. */
   readonly previousOffset: number | undefined
   /**
-   * The newest hour, in hours since 1970, for which any earlier ledger record of the partition has
-   * counts; 0 for the first record.
+   * The newest hour in any earlier ledger record of the partition, in hours since 1970; 0 for the
+   * first record.
    */
   readonly hourBefore: number
   readonly value: Buffer
@@ -17,8 +17,8 @@ export interface PendingRecord {
 }
 
 /**
- * Number of ledger records of about the same size that become one: a new record absorbs (repeats
- * and replaces) the seven before it. A lower number causes more writes, a higher number more reads.
+ * Number of ledger records of similar size that become one. Lower numbers cause more writes, higher
+ * ones more reads.
  */
 const mergedRecords = 8
 /**
@@ -28,10 +28,9 @@ const mergedRecords = 8
 const maxRoughBytes = 512 * 1024
 
 /**
- * The ledger records of one partition. Each record names the one before it, and a commit names the
- * newest one. To save reads, a new record can absorb the newest records of this process: it
- * contains their counts, and names the record before them. The absorbed records stay in the topic,
- * because an earlier commit may still name them.
+ * The ledger records of a partition. Each one names the previous one, and a commit names the newest
+ * one. To save reads, a new record can absorb the newest ones: it contains their counts. The
+ * absorbed records stay, because an earlier commit may still name them.
  */
 export class RecordChain {
   #last: number | undefined
@@ -75,10 +74,7 @@ export class RecordChain {
     return { previousOffset, hourBefore, value: Buffer.from(bytes), newestHour, absorbed }
   }
 
-  /**
-   * Returns the index in `#recent` of the oldest record that the next record should absorb, or the
-   * length of `#recent`.
-   */
+  /** The index in `#recent` of the oldest record to absorb; the length of `#recent` for none. */
   #firstDue(counts: LedgerCounts): number {
     let first = this.#recent.length
     let newer = counts.roughBytes
@@ -97,8 +93,8 @@ export class RecordChain {
   }
 
   /**
-   * Notes that a record could not be appended. The next record absorbs none, because the broker may
-   * have refused this record for its size.
+   * Notes that the append of a record has failed. The next record absorbs none, because the broker
+   * may have refused the failed record for its size.
    */
   failed(): void {
     this.#recent = []

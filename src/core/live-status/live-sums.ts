@@ -12,14 +12,11 @@ import {
   periodOf,
 } from './status-record.ts'
 
-/**
- * Time in ms without a record after which a process counts as stale: it has ended, or cannot reach
- * Kafka. A process writes a record every 5 s.
- */
+/** A process without a record for this time is stale: it has ended, or cannot reach Kafka. */
 export const staleAfter = durationMs(30_000)
 const hour = durationMs(3_600_000)
 const day = durationMs(24 * hour)
-/** Maximum age of results that are kept. The sum of the last day consists of whole periods. */
+/** Maximum age of kept results: a day and one period, because sums consist of whole periods. */
 export const resultsAge = durationMs(day + periodMs)
 
 export interface LiveProcess extends ProcessFacts {
@@ -41,8 +38,8 @@ interface Results {
 }
 
 /**
- * The sums of the records that all processes wrote to the status topic. The results of a process
- * stay after it has ended. Its facts and activity count only until it is stale.
+ * The sums of the records in the status topic. Results of an ended process stay. Its facts and
+ * activity count only until it is stale.
  */
 export class LiveSums {
   readonly #processes = new Map<string, LiveProcess>()
@@ -50,10 +47,7 @@ export class LiveSums {
   /** By shard (a group of destinations, see `shardOf`), then by the key of the record. */
   readonly #results = new Map<number, Map<string, Results>>()
 
-  /**
-   * Applies a record of the status topic. `value` is `null` in a tombstone. The caller may reuse
-   * the buffer `value` afterwards.
-   */
+  /** `value` is `null` in a tombstone. The caller may reuse the buffer afterwards. */
   apply(keyText: string, value: Buffer | null, at: EpochMs): void {
     const key = decodeKey(keyText)
     switch (key?.kind) {
@@ -81,9 +75,9 @@ export class LiveSums {
   }
 
   /**
-   * Removes outdated records. Call it only when the topic was read to its end: before that, the
-   * newest record of a process may be unread. The facts and the activity of a stale process are
-   * kept for a day, because it may write again, and repeats unchanged activity only once an hour.
+   * Removes old processes and results. Call it only after the topic was read to its end. The
+   * activity of a stale process is kept for a day: if the process continues, it repeats unchanged
+   * activity only once an hour.
    */
   prune(now: EpochMs): void {
     for (const { instance, seenAt } of this.#processes.values())
@@ -119,7 +113,10 @@ export class LiveSums {
     return [...found].sort()
   }
 
-  /** Each sum may include up to 15 minutes more, because it consists of whole periods. */
+  /**
+   * The results of a destination. Each sum may include up to 15 minutes more than an hour or a day,
+   * because it consists of whole periods.
+   */
   resultsOf(destination: string, now: EpochMs): { readonly lastHour: SummedResults; readonly lastDay: SummedResults } {
     const records = [...(this.#results.get(shardOf(destination))?.values() ?? [])]
     const since = (age: DurationMs): SummedResults => {

@@ -15,15 +15,15 @@ export interface Counts {
 
 /** The results at all destinations since the start of the process. These numbers only increase. */
 export interface Totals {
-  /** Deliveries of events that were read for the first time, without retries. */
+  /** Deliveries of new events. Retries do not count. */
   admitted: number
   delivered: number
   failed: number
 }
 
 /**
- * Number of shards. A shard is a group of destinations, chosen by a hash of their ids, whose status
- * is in one record. One record for all destinations would be written again at each change.
+ * Number of shards. A shard is a group of destinations whose status is in one record, so that a
+ * change does not rewrite the status of all destinations.
  */
 export const shardCount = 64
 

@@ -4,17 +4,15 @@ import { type EpochMs, epochMs } from '../time.ts'
 import type { Counts } from './result-counts.ts'
 
 /*
- * The records of the status topic. Their values are JSON. A reader ignores fields that it does not
- * know, and handles a malformed field like a missing one. So processes of different versions can
- * read the records of each other. A record replaces the earlier record with the same key:
+ * The records of the status topic. A reader ignores unknown and malformed fields, so that processes
+ * of different versions can read all records. A record replaces the earlier one with its key:
  *
  *   process/<instance>                      facts about a process, every 5 s
  *   activity/<instance>/<shard>             destinations of the shard that are not at rest
  *   results/<instance>/<start>/<shard>      results of the shard's destinations in 15 minutes
  *
- * A shard is one of 64 groups of destinations (`shardOf`). A destination is at rest if its circuit
- * breaker is closed and it has no requests in progress, no deliveries in memory, no pace and no
- * pause.
+ * A shard is a group of destinations (`shardOf`). A destination is at rest if its circuit breaker
+ * is closed, and it has no request in progress, no delivery in memory, no pace and no pause.
  */
 
 export interface ProcessFacts {
@@ -91,8 +89,8 @@ export const encodeProcess = (facts: ProcessFacts & { readonly services: readonl
   JSON.stringify(facts)
 
 /**
- * `undefined` when the value is not a JSON object: any program with access to the topic can write
- * there.
+ * Decodes the facts about a process; `undefined` when the value is not a JSON object, for example
+ * because another program wrote it.
  */
 export function decodeProcess(value: Buffer): ProcessFacts | undefined {
   const given = objectIn(value.toString())
@@ -112,10 +110,7 @@ export function decodeProcess(value: Buffer): ProcessFacts | undefined {
   }
 }
 
-/**
- * Encodes the activity of a shard. Destinations at rest are left out, and so is each value that a
- * destination at rest has.
- */
+/** Encodes the activity of a shard, without the destinations and values that equal `atRest`. */
 export function encodeActivity(all: Iterable<readonly [destination: string, DestinationActivity]>): string {
   const shown = [...all].map(([id, { breaker, nextProbeAt, requestsInProgress, inMemory, pace, pausedUntil }]) => [
     id,
@@ -147,9 +142,8 @@ export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationAc
 }
 
 /**
- * Encodes the results of the destinations in a shard: for each with results, an array of four
- * numbers. The text is built without objects for `JSON.stringify`, because a shard can have
- * thousands of destinations.
+ * Encodes an array of four numbers for each destination with results. Builds the text without
+ * intermediate objects, because a shard can have thousands of destinations.
  */
 export function encodeResults(all: Iterable<readonly [destination: string, Counts]>): string {
   let text = ''
@@ -161,13 +155,13 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
 }
 
 /**
- * Adds the results of a destination in the record `value` to `sum`. Searches the text of the
- * record, because decoding all records of a day could block this process for a third of a second.
+ * Adds the results of a destination in `value` to `sum`. Searches the text, because decoding all
+ * records of a day could block this process for too long.
  */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
   const field = `${JSON.stringify(destination)}:[`
-  // The field must follow `{` or `,`. Otherwise it is the end of a longer id that contains a quote:
-  // the text `"a\"b":[` of the id `a"b` ends like the field of the id `b`.
+  // The field must follow `{` or `,`. Otherwise it may be the end of a longer id that contains a
+  // quote.
   const first = Buffer.from(`{${field}`)
   const found = value.subarray(0, first.length).equals(first) ? 0 : value.indexOf(`,${field}`)
   if (found === -1) return

@@ -1,8 +1,8 @@
 import type { Logger } from '../ports.ts'
 
 /**
- * Returns a function to call after each write of one kind, with its `error`, if any. It logs only
- * the first of several consecutive failures, as a warning with `text`.
+ * Returns a function to call after each write, with its `error`, if any. It logs only the first of
+ * consecutive failures.
  */
 export function createFirstFailureLog(logger: Pick<Logger, 'warn'>, text: string) {
   let isFailing = false

@@ -1,6 +1,6 @@
 /**
- * Names of the fields that log lines may contain. Fields that could hold data of senders and
- * customers have no name here, so that they cannot be logged by mistake.
+ * Names of the fields that log lines may contain. Never add a field that can hold data of senders
+ * or customers.
  */
 const names = [
   ...[
@@ -98,8 +98,8 @@ export type LogField = (typeof names)[number]
 export const redacted = '***'
 
 /**
- * Returns the fields of a log line in the form that may be logged. Values of unknown fields are
- * replaced, and URLs are reduced to their origin.
+ * Returns the fields for a log line: values of unknown fields are redacted, and URLs are reduced to
+ * their origin.
  */
 export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (Object.keys(facts).every(name => allowed.has(name) && isLoggable(facts[name]))) return facts
@@ -108,10 +108,7 @@ export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Rec
   return safe
 }
 
-/**
- * Whether a value can be logged unchanged: it contains no URL, or it has a `toJSON` method that
- * hides its content (for example a secret).
- */
+/** Whether a value contains no URL, or has a `toJSON` method, which hides its content. */
 function isLoggable(value: unknown): boolean {
   if (typeof value === 'string') return !hasUrl(value)
   return typeof value !== 'object' || value === null || 'toJSON' in value || Object.values(value).every(isLoggable)
@@ -125,8 +122,8 @@ function withOrigins(value: unknown): unknown {
 }
 
 /**
- * Matches a URL from its `://` to its end. A pattern that also matched the scheme would take
- * quadratic time on a text like `a+a+a+…`.
+ * Matches a URL from its `://` on. A pattern that also matched the scheme would take quadratic time
+ * on `a+a+a+…`.
  */
 const urls = /:\/\/(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/g
 

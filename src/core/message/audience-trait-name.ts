@@ -1,17 +1,12 @@
 /** Separators of words: all characters except letters, their combining marks, and digits. */
 const separators = /[^\p{L}\p{M}\p{N}]+/gu
 const anySeparator = /[^\p{L}\p{M}\p{N}]/u
-/**
- * Matches the end of a word in camelCase: before a capital letter that follows a small letter or a
- * digit (`last|Order`, `30|Days`), and before the last of several capital letters, if a small
- * letter follows (`VIP|Users`).
- */
+/** Matches the end of a word in camelCase: `last|Order`, `30|Days`, `VIP|Users`. */
 const camelBoundary = /(?<=[\p{Ll}\p{N}]\p{M}*)(?=\p{Lu})|(?<=\p{Lu}\p{M}*)(?=\p{Lu}\p{M}*\p{Ll})/gu
 
 /**
- * Returns the trait name of an audience: its name in snake_case. A name without separators is read
- * as camelCase: `last30Days` becomes `last30_days`. `undefined` when the name has no letter or
- * digit.
+ * Returns the trait name of an audience: its name in snake_case, or `undefined` when the name has
+ * no letter or digit.
  */
 export function propertyOf(name: string): string | undefined {
   const trimmed = name.normalize('NFC').trim()

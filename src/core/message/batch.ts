@@ -8,9 +8,8 @@ import { type Members, membersIn, splitJson } from './split-json.ts'
 /** Maximum number of messages of one batch that are accepted. Each further one is rejected. */
 export const maxMessages = 2_500
 /**
- * Maximum number of messages of one batch, including those above `maxMessages`. A larger batch is
- * refused as a whole, because a response that lists each rejected message could be larger than the
- * request.
+ * A batch with more messages than this is refused as a whole: a response that lists its rejected
+ * messages could be larger than the request.
  */
 export const maxElements = 4 * maxMessages
 /**
@@ -19,14 +18,14 @@ export const maxElements = 4 * maxMessages
  */
 const maxDefaultsBytes = maxMessageBytes
 /**
- * Maximum bytes that `context` and `integrations`, which are merged into each message, may add to a
- * batch. Otherwise, a body of 100 KB could become 80 MB of records.
+ * Maximum bytes that `context` and `integrations` may add to a batch. Each message gets them:
+ * without this limit, 100 KB could become 80 MB.
  */
 const maxMergedBytes = 8 * 1_048_576
 
 /**
- * The body of a request, split into its messages. They stay unparsed text, to save memory while the
- * request waits for CPU time or for Kafka.
+ * A request body, split into messages. They stay unparsed text, to save memory while the request
+ * waits.
  */
 export interface MessageBatch {
   readonly kind: 'batch'
@@ -43,9 +42,8 @@ export interface MessageBatch {
 interface Elements {
   readonly size: number
   /**
-   * Returns the element at an index as a parsed value, or a rejection if its text is too long or
-   * not JSON. If the body is one message, `readBatch` has already parsed it, and `read` may be
-   * called only once, in the same tick of the event loop.
+   * Returns the parsed element, or a rejection. A single message was already parsed by `readBatch`:
+   * read it once, in the same tick, so that the parsed value does not stay in memory.
    */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */
@@ -53,9 +51,8 @@ interface Elements {
 }
 
 /**
- * Reads the body of a request: a batch, a list of messages, or one message. The elements of a list
- * are not parsed here, so that a broken element does not affect the others. Refusal codes:
- * `invalid_json`, `invalid_body`, `payload_too_large`.
+ * Reads a batch object, an array of messages, or a single message. Listed messages are not parsed,
+ * so that a broken one does not affect the others.
  */
 export function readBatch(body: string, type: CallType | undefined): MessageBatch | Refusal {
   if (type !== undefined) return readSingle(body, type)
@@ -73,9 +70,8 @@ export function readBatch(body: string, type: CallType | undefined): MessageBatc
 }
 
 /**
- * Finds the top-level `writeKey` of a body, which may be truncated or broken, in one linear scan.
- * Of several members with this name, the last counts. `undefined` when it is not a complete,
- * non-empty string.
+ * Finds the top-level `writeKey` of a body, even if the body is truncated or broken. If it occurs
+ * several times, the last one counts.
  */
 export function writeKeyIn(body: string): string | undefined {
   const text = membersIn(body, ['writeKey']).get('writeKey')
@@ -105,7 +101,8 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
 }
 
 /**
- * Reads a body that is too long to be parsed, and that must be one message of the type in the path.
+ * Reads a body with one message that is too long to be parsed. `type` is from the path of the
+ * request.
  */
 function readLongSingle(body: string, type: CallType): MessageBatch | Refusal {
   const cut = splitJson(body, { members: [], maxElements: 0 })
@@ -130,8 +127,8 @@ const single = (type: CallType | undefined, elements: Elements): MessageBatch =>
 })
 
 /**
- * Judges a body in which `splitJson` has found no complete list or object: returns the refusal of a
- * body that is not JSON.
+ * Judges a body in which `splitJson` found no complete list or object. Returns a refusal if the
+ * body is not JSON, otherwise `undefined`.
  */
 function brokenBody(body: string): Refusal | undefined {
   if (body.length > maxTextLength && /^\s*[[{]/.test(body)) return refusal('invalid_json', unmatched)

@@ -14,8 +14,8 @@ export interface EventOrigin {
   /** For an audience: the version of the user's membership, which each change raises. */
   readonly version: number | undefined
   /**
-   * Only for a deletion: the destinations whose results the deletion request waits for, even if
-   * they no longer receive messages of the source.
+   * For a deletion: the destinations for which it waits, even if they no longer receive messages of
+   * the source.
    */
   readonly destinations?: readonly string[] | undefined
 }
@@ -38,8 +38,8 @@ export interface EventHead extends Pick<Event, 'sourceId' | 'receivedAt' | 'orig
 }
 
 /**
- * Keeps only the message fields that the dispatcher reports with the result of a membership update
- * or deletion. While thousands of deliveries wait, this saves memory.
+ * Keeps only the fields that the dispatcher reports for a membership update or deletion, to save
+ * memory while deliveries wait.
  */
 export function headOf({ sourceId, receivedAt, origin, message }: Event): EventHead {
   const { type, userId } = message
@@ -48,8 +48,8 @@ export function headOf({ sourceId, receivedAt, origin, message }: Event): EventH
 }
 
 /**
- * The user of a message, always set after `normalise`. It is the record key, so that messages of
- * one user stay in order.
+ * The user of a message, always set after `normalise`. It is the record key, so that one user's
+ * messages stay in order.
  */
 export const keyOf = (message: Message): string | undefined => message.userId ?? message.anonymousId
 
@@ -64,10 +64,8 @@ export interface NormalisedEvent {
 }
 
 /**
- * Normalises an event that another application wrote to the events topic (`canonical` is false). A
- * `delete` is rejected as `unknown_type`, because only deletion requests create delete messages.
- * `newId` must return the same id whenever the same record is read, so derive it from topic,
- * partition and offset.
+ * Normalises an event of another application. `newId` must return the same id each time this record
+ * is read: derive it from topic, partition and offset.
  */
 export function normaliseEvent(event: Event, newId: () => string): NormalisedEvent | Rejection {
   const { receivedAt } = event

@@ -6,9 +6,8 @@ import { type Message, messageTypes } from './message.ts'
 import { isTimestamp } from './timestamp.ts'
 
 /**
- * Maximum length of all texts of an event together, in UTF-16 units. A message has at most 32 KiB,
- * and its batch adds at most 32 KiB. The rest is for Hookline's own ids and the lists of
- * destinations.
+ * Maximum length of all texts of an event, in UTF-16 units: the message and its batch (at most 32
+ * KiB each), Hookline's ids and the lists of destinations.
  */
 const maxTextLength = 256 * 1024
 const maxDestinations = 10_000
@@ -18,10 +17,8 @@ const maxOriginIdLength = 1_000
 const knownTypes: ReadonlySet<string> = new Set(messageTypes)
 
 /**
- * Returns why an event with `canonical: true`, which every client with write access to the topic
- * can set, cannot be from Hookline. A full check would cost as much as the delivery, so only the
- * texts that later steps parse are parsed here. After this check, none of the later steps can
- * throw.
+ * Returns why an event with `canonical: true`, which every writer of the topic can set, cannot be
+ * from Hookline. Parses only the texts that later steps parse, so that these steps never throw.
  */
 export function forgedCanonicalFault(event: Event): string | undefined {
   const { message, receivedAt, sourceId } = event
@@ -38,8 +35,8 @@ export function forgedCanonicalFault(event: Event): string | undefined {
 }
 
 /**
- * Returns why the field `origin` is wrong or missing. Events of deletions and audiences must have
- * an origin; all other events must have none.
+ * Returns why `origin` is wrong or missing. Events of deletions and audiences must have one, all
+ * others must not.
  */
 function originFault({ sourceId, destinationId, origin, message }: Event): string | undefined {
   const { type, userId } = message
@@ -111,8 +108,8 @@ function isParsedLater(
 }
 
 /**
- * Whether a text is a JSON object that can be serialised again: a value that is nested too deeply
- * for `JSON.stringify` fails here.
+ * Whether a text is a JSON object that can be serialised again: `JSON.stringify` fails on values
+ * nested too deeply.
  */
 function isJsonObject(text: string): boolean {
   try {

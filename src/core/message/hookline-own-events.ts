@@ -54,8 +54,8 @@ export const canarySource = 'hookline.canary'
 export const operationsSource = 'hookline.operations'
 
 /**
- * Source id of destination facts, internal events about failures and recoveries of a destination,
- * from which notices are made. It is reserved.
+ * Source id of destination facts: internal events about failures and recoveries, from which notices
+ * are made. It is reserved.
  */
 export const factsSource = 'hookline.facts'
 

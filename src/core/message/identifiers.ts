@@ -12,15 +12,15 @@ export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.toWellFormed() : undefined
 
 /**
- * Returns an id as text; `undefined` when the value is not an id. `parseJson` has already converted
- * a number that a double cannot hold.
+ * Returns an id as text; `undefined` for other values. `parseJson` has already converted numbers
+ * that a double cannot hold.
  */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 
 /** Maximum bytes of a user id: as many as a whole message may have. */
 export const maxUserIdBytes = 32 * 1024
 
-/** Returns the error when a user id is too long, as a text that follows the name of the field. */
+/** Returns why a user id is too long, as a text to print after the name of the field. */
 export function tooLongUserId(userId: string): string | undefined {
   const bytes = Buffer.byteLength(userId)
   return bytes <= maxUserIdBytes ? undefined : `has ${bytes} bytes; the limit is ${maxUserIdBytes} bytes`
@@ -34,16 +34,15 @@ const headerSafe = /^[\x21-\x7e]+$/
 export const isMessageId = (text: string): boolean => text.length <= maxMessageIdLength && headerSafe.test(text)
 
 /**
- * Matches ids that only Hookline assigns. If a sender used one of these ids first, receivers would
- * drop Hookline's message as a duplicate.
+ * Ids that only Hookline assigns: if a sender used one first, receivers would drop Hookline's
+ * message as a duplicate.
  */
 const reserved = /^(?:(?:audience|delete|notice)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 
 const ownCanary = /^canary-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Returns the sender's message id. An id that is too long, unsafe in a header or reserved is
- * replaced by its hash.
+ * Returns the sender's message id, or its hash if it is too long, unsafe in a header, or reserved.
  */
 export function messageIdOf(value: unknown, newId: () => string): string {
   const id = idOf(value)
@@ -53,10 +52,8 @@ export function messageIdOf(value: unknown, newId: () => string): string {
 }
 
 /**
- * Converts the message id that an operator searches for to the id that the message has in Kafka:
- * the collector replaces some ids by a hash (`messageIdOf`). An id that only Hookline assigns
- * stays, so that operators find the messages of Hookline. An id with the prefix `canary-` but
- * without a UUID cannot be from Hookline.
+ * Converts an id that an operator searches for to the id in Kafka. Unlike `messageIdOf`, it does
+ * not change ids that only Hookline assigns.
  */
 export function storedMessageId(id: string): string {
   const isStored = isMessageId(id) && (!id.startsWith('canary-') || ownCanary.test(id))
@@ -86,7 +83,8 @@ const someone: Requirement = {
 }
 
 /**
- * Required identifiers in the order of their checks. Texts and order follow Segment's Go library.
+ * Required identifiers, in the order of their checks. Error messages and order follow Segment's Go
+ * library.
  */
 const requirements: Readonly<Record<CallType, readonly Requirement[]>> = {
   identify: [someone],
@@ -103,8 +101,8 @@ export function missingIdentifier(type: CallType, identifiers: Identifiers): Rej
 }
 
 /**
- * Whether a value can be the sync id of an audience or the version of a membership. The limit of
- * 2^52 leaves room for later versions: the Avro library rejects integers above 2^53.
+ * Whether a value can be a sync id or the version of a membership. 2^52 leaves room for later
+ * versions: the Avro library rejects integers above 2^53.
  */
 export const isIdOrVersion = (value: unknown): boolean =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 52

@@ -30,13 +30,13 @@ export interface Parsed {
   readonly kind: 'parsed'
   readonly value: unknown
   /**
-   * Two bytes, for quotation marks, for each numeric id that `parseJson` has converted to text: the
-   * compact JSON of `value` is this much longer.
+   * Bytes by which `value` is longer as JSON than the message: two quotation marks for each id
+   * converted to text.
    */
   readonly addedBytes?: number
 }
 
-/** The rejection `invalid_json` names the `field` that contained the text. */
+/** Parses a JSON text. The message of a rejection begins with `field`, the name of the text. */
 export function parseField(text: string, field: string): Parsed | Rejection {
   try {
     return { kind: 'parsed', value: JSON.parse(text) }
@@ -46,25 +46,25 @@ export function parseField(text: string, field: string): Parsed | Rejection {
 }
 
 /**
- * Returns the message of the parser's error without the text that V8 may quote, which must not
- * appear in log lines or responses.
+ * Returns the parser's error message without the text that V8 may quote, which must not appear in
+ * logs or responses.
  */
 const reasonOf = (error: SyntaxError): string =>
   error.message.replace(/(?:, )?(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/su, '') || 'unexpected text'
 
 /**
- * Parses one message. Numbers in its top-level ids (`userId`, `messageId`, …) become their digits
- * as written, even if a double cannot hold them.
+ * Parses one message. Numbers in its top-level ids become their digits as written, even if a double
+ * cannot hold them.
  */
 export function parseJson(text: string): Parsed | Rejection {
   const parsed = parseField(text, 'The message')
   if (parsed.kind === 'rejected' || !isObject(parsed.value)) return parsed
-  // Safe, because the parser has just created the value.
+  // The value may be changed below, because the parser has just created it.
   const value = parsed.value as Record<string, unknown>
   const numbers = idFields.filter(field => typeof value[field] === 'number')
   if (numbers.length === 0) return parsed
-  // `JSON.parse` rounds large numbers. A reviver could read the digits, but would be called for
-  // every value, and take a hundred times as long as the parser.
+  // `JSON.parse` rounds large numbers. A reviver could read their digits, but would be a hundred
+  // times slower.
   const written = membersIn(text, numbers)
   for (const field of numbers) value[field] = written.get(field)?.trim()
   return { kind: 'parsed', value, addedBytes: 2 * numbers.length }
@@ -72,7 +72,7 @@ export function parseJson(text: string): Parsed | Rejection {
 
 /**
  * Finds a top-level id in the text of a message, even if the text is broken or too long to be
- * parsed. `undefined` when the id is missing or cannot be read.
+ * parsed.
  */
 export function idIn(text: string, name: (typeof idFields)[number]): string | undefined {
   const member = membersIn(text, [name]).get(name)
@@ -92,11 +92,9 @@ export interface Canonical {
 export const maxNesting = 100
 
 /**
- * Serialises a parsed value to compact text that `JSON.stringify(JSON.parse(text))` reproduces
- * exactly, so that receivers can check the signature after they have parsed the body. `__proto__`
- * members are removed, and lone surrogates become U+FFFD. Rejection codes: `non_finite_number`,
- * `too_deep`. The message of a rejection begins with `field`, which must not be a text of the
- * sender.
+ * Serialises a value to compact JSON that `JSON.stringify(JSON.parse(text))` reproduces exactly. So
+ * receivers can check the signature after parsing. A rejection message begins with `field`, which
+ * must not be a sender's text.
  */
 export function canonicalJson(value: unknown, field = 'The value'): Canonical | Rejection {
   switch (inspect(value, 0)) {

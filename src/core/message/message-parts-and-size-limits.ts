@@ -3,15 +3,14 @@ import type { JsonText } from './json-text.ts'
 import { type CallType, type Rejection, rejection } from './message.ts'
 
 /**
- * Maximum size of a message in bytes of compact UTF-8 JSON. Members of its batch, the type in the
- * path and the quotation marks that Hookline adds to numeric ids do not count.
+ * Maximum size of a message as compact JSON. Members of its batch, the type in the path and
+ * quotation marks added to ids do not count.
  */
 export const maxMessageBytes = 32_768
 
 /**
- * Maximum length of the text of a message, in characters. A longer text is rejected without parsing
- * it. The limit is eight times `maxMessageBytes`, because compact JSON can be much shorter:
- * `\u0041` has six characters for one byte.
+ * A longer text is rejected without parsing. The factor is large, because compact JSON can be much
+ * shorter than the text: `\u0041` becomes one byte.
  */
 export const maxTextLength = 8 * maxMessageBytes
 
@@ -58,8 +57,7 @@ export interface Parts {
 
 /**
  * Returns the parts as canonical text. For each key, the message overrides its batch, and
- * `integrations` overrides `context.integrations`. `addedBytes` of `input` do not count for its
- * maximum size. Rejection codes: `too_deep`, `non_finite_number`, `message_too_large`.
+ * `integrations` overrides `context.integrations`.
  */
 export function partsOf(type: CallType, input: JsonObject, batch: BatchDefaults, addedBytes = 0): Parts | Rejection {
   const members = readMembers(input, addedBytes)
@@ -131,9 +129,8 @@ interface Members {
 function readMembers(input: JsonObject, addedBytes: number): Members | Rejection {
   const canonical = new Map<object, Canonical>()
   let droppedKeys = 0
-  // A cheap upper bound of the size. The exact size is computed only if the bound exceeds the
-  // limit. Each character of a key or string counts 6 bytes, because JSON may have to escape it.
-  // Each character of a text that is already JSON counts 3 bytes.
+  // A cheap upper bound of the size: a character takes at most 6 bytes, or 3 in a text that is
+  // already JSON.
   let maxBytes = 2
   for (const key in input) {
     const value = input[key]

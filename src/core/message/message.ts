@@ -15,9 +15,8 @@ export type CallType = (typeof callTypes)[number]
 export type MessageType = (typeof messageTypes)[number]
 
 /**
- * A message after `normalise`. Its free-form parts are canonical JSON text, so that a request body
- * is built by concatenation. Every field is present, possibly as `undefined`, because V8 handles
- * objects of one shape faster.
+ * A message after `normalise`. Its free-form parts are canonical JSON. Set every field, even to
+ * `undefined`: V8 handles objects of one shape faster.
  */
 export interface Message {
   readonly type: MessageType
@@ -36,7 +35,7 @@ export interface Message {
   readonly traits: JsonText | undefined
   readonly context: JsonText | undefined
   /**
-   * The merged `integrations` of the message, its batch and their contexts, which select
+   * The `integrations` of the message, its batch and their contexts, merged. They select the
    * destinations.
    */
   readonly integrations: JsonText | undefined

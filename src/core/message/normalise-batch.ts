@@ -8,8 +8,8 @@ import { type Normalised, normalise, type Reception } from './normalise.ts'
 import type { RejectedMessage } from './request-refusal.ts'
 
 /**
- * Maximum work of one call of `normaliseSome`, so that it blocks the event loop for only some
- * milliseconds. One unit is the time to parse one character of JSON text.
+ * Maximum work of one `normaliseSome` call, in parsed characters: the call may block the event loop
+ * only for milliseconds.
  */
 export const maxWorkPerCall = 2 * maxMessageBytes
 /** Work for one message besides parsing its text, for example to create the object. */
@@ -27,8 +27,7 @@ export interface NormalisedPart {
 }
 
 /**
- * Normalises messages of a batch from element `from` on, for some milliseconds of work. The caller
- * lets the event loop run before it continues at `next`
+ * Normalises messages from element `from` on. Let the event loop run before you continue at `next`
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  */
 export function normaliseSome(

@@ -24,9 +24,8 @@ export interface Normalised {
 }
 
 /**
- * Converts a message of any SDK to the form that is stored and delivered, or rejects it. `input`
- * must come from `parseJson`, because otherwise large numeric ids lose digits. `parseJson` also
- * returns `addedBytes`, which do not count for the maximum size.
+ * Converts a message of any SDK to the stored form, or rejects it. `input` must come from
+ * `parseJson`, because otherwise large numeric ids lose digits.
  */
 export function normalise(input: unknown, reception: Reception, addedBytes = 0): Normalised | Rejection {
   if (!isObject(input)) return rejection('not_an_object', 'A message must be a JSON object: send { "type": …, … }.')

@@ -15,8 +15,8 @@ export interface RejectedMessage {
 }
 
 /**
- * Upper bound of the memory for one rejected message and its JSON in the response, in bytes. A
- * character of the message id takes 2 bytes, and in JSON up to 6 as an escape sequence.
+ * Upper bound of the memory for a rejected message and its JSON. A character of `messageId` takes 2
+ * bytes, and up to 6 more in the JSON.
  */
 export const heldByRejected = ({ messageId = '', code, message }: RejectedMessage): number =>
   192 + 2 * (code.length + message.length) + 8 * messageId.length

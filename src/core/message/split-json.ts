@@ -1,4 +1,6 @@
-/** The parts of the text are not parsed, so they can be invalid JSON. */
+/**
+ * The result of `splitJson`. The elements and members are not parsed, so they can be invalid JSON.
+ */
 export type SplitResult =
   /** A list, or an object whose member named by `SplitOptions.list` is a list. */
   | {
@@ -31,14 +33,9 @@ export interface SplitOptions {
 }
 
 /**
- * Splits a JSON text into its top-level members or elements without parsing them. So a broken
- * element does not affect the others, and its length is checked before it is parsed. Valid JSON is
- * split exactly as a parser would split it. Time and memory are linear in the length of the text.
- *
- * In broken JSON, a closing bracket can be of another kind than the innermost open bracket. It then
- * closes the innermost open bracket of its own kind, and all that were opened later. Example: in
- * `{"a":[1}`, the `}` closes the `[` too. An element whose bracket is never closed extends to the
- * end of the list.
+ * Splits a JSON text into its top-level members or elements in linear time, without parsing them.
+ * In broken JSON, a closing bracket also closes each bracket opened after its partner: the `}` in
+ * `{"a":[1}` closes the `[` too.
  */
 export function splitJson(text: string, options: SplitOptions): SplitResult {
   return new Cutter(text, options).cut()
@@ -117,7 +114,8 @@ class Cutter {
   }
 
   /**
-   * Keeps one element more than the maximum, so that the caller notices a list that is too long.
+   * Finds the elements of a list. Keeps one element more than the maximum, so that the caller
+   * notices a list that is too long.
    */
   #cutList(): SplitResult | undefined {
     const elements: number[] = []
@@ -140,9 +138,8 @@ class Cutter {
   }
 
   /**
-   * Reads a member name. Returns `undefined` when an escape sequence in it is invalid. Returns
-   * `null` for a name that was not requested, because copies of all names would take much memory. A
-   * name with escape sequences is always returned, because only its decoded copy can be compared.
+   * Reads a member name. `undefined` when an escape sequence is invalid. `null` for a name that was
+   * not requested, because copies would take much memory.
    */
   #name(): string | null | undefined {
     const from = this.#at
@@ -187,8 +184,8 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // Without an open bracket of this kind, a closing bracket of the list or object around the
-        // element ends the element too. Any other closing bracket is ignored.
+        // Without an open partner, the bracket closes the list or object around the element, or is
+        // ignored.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1

@@ -4,8 +4,8 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /**
- * One cycle of the Gregorian calendar, 400 years. `Date.UTC` reads the years 0 to 99 as 1900 to
- * 1999, so it is called with 400 years more, and `ms` is subtracted from its result.
+ * One cycle of the Gregorian calendar (400 years, 146,097 days). It is added to each year, because
+ * `Date.UTC` reads the years 0 to 99 as 1900 to 1999.
  */
 const cycle = { years: 400, ms: 146_097 * dayMs }
 const earliest = Date.UTC(1 + cycle.years, 0, 1) - cycle.ms
@@ -14,8 +14,8 @@ const latest = Date.UTC(10_000, 0, 1) - 1
 const minMilliseconds = 1e11
 
 /**
- * Parses the time of a message: ISO 8601, or a number of milliseconds (from 10^11 on) or seconds.
- * `undefined` for anything else, for example 24:00, :60 and years outside 0001 to 9999.
+ * Parses ISO 8601, or a number of milliseconds (from 10^11 on) or seconds. Not valid: 24:00, :60
+ * and years outside 0001 to 9999.
  */
 export function parseTimestamp(value: unknown): EpochMs | undefined {
   if (typeof value === 'string') return parseUsual(value) ?? parseIso(value)
@@ -106,14 +106,14 @@ function timeOfDay(hour: number, minute: number, second: number, millisecond: nu
  */
 const toleratedSkewMs = minuteMs
 /**
- * Maximum age, in ms, of a live message when it was sent. An older message is historical data, and
- * its timestamp is kept.
+ * Maximum age, in ms, of a live message when it was sent. An older message is historical data,
+ * which keeps its timestamp.
  */
 const liveWithinMs = hourMs
 
 /**
- * Corrects the timestamp of a live message (at most 1 h old when it was sent) if its sender's clock
- * is off by more than 60 s.
+ * Corrects the timestamp of a live message if the sender's clock is wrong by more than
+ * `toleratedSkewMs`.
  */
 export function correctSkew(times: {
   readonly timestamp: EpochMs
@@ -134,7 +134,7 @@ export function toIsoTimestamp(ms: EpochMs): string {
     lastMinute = { from, text: new Date(from).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:'.length) }
     return toIsoTimestamp(ms)
   }
-  // The sum always has six digits, with leading zeros.
+  // The sum has six digits, so the last five digits keep their leading zeros.
   const digits = String(100_000 + inMinute)
   return `${lastMinute.text}${digits.slice(1, 3)}.${digits.slice(3)}Z`
 }
@@ -143,8 +143,8 @@ export function toIsoTimestamp(ms: EpochMs): string {
 let lastMinute = { from: Number.NaN, text: '' }
 
 /**
- * Formats a time as ISO 8601 in UTC. Another producer may have written the time, so a number that
- * no date can have is returned as text.
+ * Formats a time as ISO 8601 in UTC. Returns a number that is not a valid time as text: another
+ * producer may have written the number.
  */
 export function isoOf(time: EpochMs): string {
   const date = new Date(time)

@@ -9,7 +9,7 @@ import { counter, gauge, histogram, openLabels, tracedHistogram } from './metric
 
 /**
  * Bucket bounds for the delays of first attempts, retries and canary messages, in seconds. The
- * upper ones distinguish backlogs of minutes and hours.
+ * highest bounds distinguish backlogs of minutes and hours.
  */
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 14_400]
 /**

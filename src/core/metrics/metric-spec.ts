@@ -4,8 +4,8 @@
 export type Use = 'alert' | 'dashboard' | 'debug'
 
 /**
- * A label whose values come from the configuration or the environment. `values` says in words which
- * and how many there can be. A label never contains a URL, a user or message content.
+ * A label whose values come from the configuration or environment, as described in `values`. It
+ * never contains a URL, a user or message content.
  */
 export interface OpenLabel {
   readonly values: string
@@ -17,8 +17,8 @@ export interface OpenLabel {
 }
 
 /**
- * Labels by name, in the order of the exposition. A label with a list has only the values of the
- * list.
+ * Labels in the order in which `/metrics` shows them. A list contains all possible values of its
+ * label.
  */
 export type LabelSet = Readonly<Record<string, readonly string[] | OpenLabel>>
 
@@ -64,7 +64,7 @@ export const histogram = <const Labels extends LabelSet = NoLabels>(
 ) => declared('histogram', name, help, facts, facts.buckets)
 /**
  * A histogram with exemplars: each bucket shows the last observation of a sampled trace. It has no
- * labels, to limit the number of exemplars.
+ * labels, to limit the exemplars.
  */
 export const tracedHistogram = (
   name: string,
@@ -92,20 +92,16 @@ export const openLabels = {
 
 /** Limits of the time series that one process exposes. Each series costs memory in Prometheus. */
 export const seriesBudget = {
-  /**
-   * Target for all series of a process. The process enforces only the two limits below, for series
-   * with a label that has `folds`. The number of all other series is bounded by the label values in
-   * the code and the size of the cluster.
-   */
+  /** Target for all series of a process. The process enforces only the two limits below. */
   inProcess: 10_000,
   /**
-   * Maximum number of series with a label that has `folds`. Above it, counters count new label
-   * values under `_other`, and gauges do not show them.
+   * Maximum number of series with a `folds` label. Above it, counters use `_other` for new values,
+   * and gauges omit them.
    */
   folding: 8_000,
   /**
-   * Above this number of series with a label that has `folds`, `_other` replaces the value of the
-   * most detailed label, `webhook`, so that there is room for further destinations.
+   * Above this number of series with a `folds` label, `_other` replaces new values of `webhook`, to
+   * leave room for further destinations.
    */
   detailed: 6_000,
 } as const

@@ -7,7 +7,7 @@ const space = { values: 'names of the V8 heap spaces', folds: false } as const
 const type = { values: 'resource types of Node', folds: false } as const
 
 /**
- * Metrics of Node and the process that prom-client provides, declared here for
+ * Metrics that prom-client provides about Node and the process. They are declared here for
  * `schemas/metrics.yaml`.
  */
 export const runtimeMetrics = [

@@ -3,9 +3,8 @@ import ipaddr from 'ipaddr.js'
 const { IPv4, IPv6 } = ipaddr
 
 /**
- * Returns the network of a client: an IPv4 address, or the first 64 bits of an IPv6 address,
- * because one client may own a whole /64 block. Limits per client count a network as one client.
- * `undefined` when `text` is not an IP address.
+ * Returns the network that counts as one client: an IPv4 address, or an IPv6 /64 block, which one
+ * client may own.
  */
 export function clientNetworkOf(text: string): string | undefined {
   if (IPv4.isValidFourPartDecimal(text)) return text

@@ -9,16 +9,10 @@ export type Admission<Connection> =
   | { readonly kind: 'refused'; readonly maximumOf: 'address' | 'server' }
 
 /**
- * Limits the open connections of a server, in total and for each client address. A connection is
- * idle while the server waits for the client, also during an incomplete request.
- *
- * When the server is at its maximum, a new connection replaces an idle one of the address with the
- * most connections (the new connection counts too). So a client with many connections cannot keep
- * out other clients. Of several addresses with the most, the one that has had this number and an
- * idle connection for the longest time loses its longest idle connection.
- *
- * Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
- * one connection each would close the connections of every address with two.
+ * Limits the open connections of a server, and of each client address. When the server is full, a
+ * new connection replaces an idle one of the address with the most connections. Addresses with at
+ * most `few` connections count as equal, so that thousands of clients with one connection cannot
+ * displace a client with two.
  */
 export class ConnectionLimiter<Connection> {
   readonly #max: number
@@ -30,16 +24,12 @@ export class ConnectionLimiter<Connection> {
   /** All idle connections, the longest idle first. */
   readonly #idle = new LinkedList<Idle<Connection>>()
   /**
-   * The index in `#byConnections` from which `#longestIdle` searches downwards. All lists above are
-   * empty.
+   * The index in `#byConnections` from which `#longestIdle` searches downwards. All lists with a
+   * higher index are empty.
    */
   #highest = 0
   readonly #few: number
 
-  /**
-   * @param maxPerAddress has an effect only below `max`
-   * @param few addresses with at most this number of connections count as equal
-   */
   constructor(max: number, maxPerAddress: number, few = 4) {
     this.#max = max
     this.#few = few
@@ -143,7 +133,7 @@ class Client<Connection> implements LinkedListItem<Client<Connection>> {
   after: Client<Connection> | undefined = undefined
   readonly address: string
   connections = 0
-  /** The idle connections, the longest idle first. */
+  /** The idle connections of this client, the longest idle first. */
   readonly idle = new LinkedList<Tracked<Connection>>()
 
   constructor(address: string) {

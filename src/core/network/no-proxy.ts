@@ -18,9 +18,9 @@ export function refuseNoProxyEntry(text: string): string | undefined {
 }
 
 /**
- * Returns a function that decides whether Hookline connects to a host without the proxy. An address
- * block (CIDR) matches only hosts that are IP addresses, because names are not resolved here.
- * @throws RangeError that names the first entry that is not allowed
+ * Returns a function that tests whether a host matches an entry. An address block matches only
+ * hosts that are IP addresses, because names are not resolved here.
+ * @throws RangeError that names the first invalid entry
  */
 export function createNoProxy(texts: readonly string[]): (host: string) => boolean {
   const entries = texts.map((text, index) => {
@@ -46,10 +46,7 @@ function parseEntry(text: string): Entry | undefined {
   return isDomain ? { kind: 'domain', suffix: `.${name}` } : { kind: 'host', name }
 }
 
-/**
- * The name as the URL parser writes it, for example in lower case; `undefined` if it cannot be a
- * host name.
- */
+/** The name as the URL parser writes it; `undefined` if it cannot be a host name. */
 function hostName(text: string): string | undefined {
   if (!/^[^\s\p{Cc}/\\:@?#*%[\].][^\s\p{Cc}/\\:@?#*%[\]]*$/u.test(text) || text.includes('..')) return undefined
   const url = parseUrl(`http://${text}`)

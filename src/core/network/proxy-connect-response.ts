@@ -1,12 +1,10 @@
 /**
- * - `endpoint_unreachable`: the proxy works, but could not connect to the endpoint.
- * - `proxy_failed`: the proxy refused the request or failed. The response says nothing about the
- *   endpoint.
+ * `proxy_failed`: the proxy refused the request or failed, which says nothing about the endpoint.
  */
 export type ConnectVerdict = 'open' | 'endpoint_unreachable' | 'proxy_failed'
 
 /**
- * Proxies send these statuses when they cannot reach the endpoint: nginx and Smokescreen 502;
+ * The statuses with which proxies report an unreachable endpoint: nginx and Smokescreen send 502;
  * Squid, HAProxy and Envoy 503; several send 504 for a timeout.
  */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
@@ -26,10 +24,8 @@ const endpointErrors: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Judges a proxy's response to a CONNECT request (RFC 9110 9.3.6). `proxyStatus` is the
- * `Proxy-Status` header (RFC 9209), whose error decides. If it names no error, 502, 503 and 504
- * count as failures of the endpoint. Otherwise requests to an endpoint that is down would never
- * stop, because failures of the proxy do not open a circuit breaker.
+ * Judges a response to CONNECT (RFC 9110 9.3.6) by the error in `proxyStatus` (RFC 9209). Without
+ * an error, 502, 503 and 504 count as failures of the endpoint, so that its circuit breaker opens.
  */
 export function judgeConnectResponse(status: number, proxyStatus: string | undefined): ConnectVerdict {
   if (status >= 200 && status <= 299) return 'open'

@@ -6,7 +6,10 @@ const time = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})'
 const shortDay = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const longDay = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day'
 
-/** IMF-fixdate, RFC 850 and asctime, which a recipient must accept (RFC 9110 5.6.7). */
+/**
+ * Patterns of the date formats IMF-fixdate, RFC 850 and asctime. A recipient must accept all of
+ * them (RFC 9110 5.6.7).
+ */
 const forms = [
   `${shortDay}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT`,
   `${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT`,
@@ -46,10 +49,7 @@ function nearestYear(lastTwoDigits: number, thisYear: number): number {
   return year < thisYear - 49 ? year + 100 : year
 }
 
-/**
- * Longer waits count as this one: the limit for caches (RFC 9111 1.2.2), far above any retry
- * window.
- */
+/** Maximum wait: longer ones count as this wait, which is the limit for caches (RFC 9111 1.2.2). */
 const longestRetryAfterSeconds = 2 ** 31
 
 /**

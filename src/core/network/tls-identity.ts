@@ -4,8 +4,8 @@ import type { Secret } from '../secret.ts'
 /** How Hookline authenticates to a destination's endpoints, and which endpoints it trusts. */
 export interface TlsIdentity {
   /**
-   * A digest of the other fields. Requests share connections only if they have the same id. Do not
-   * log it, because it is also computed from the private key.
+   * A digest of the other fields, also of the private key: do not log it. Only requests with the
+   * same digest share connections.
    */
   readonly id: string
   /** The client certificate as PEM text, possibly with its chain. */

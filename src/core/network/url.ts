@@ -1,6 +1,6 @@
 /**
- * Returns why a text is not allowed as a URL; `undefined` when it is. The reason never contains the
- * text, which may contain a secret.
+ * Returns why a text is not allowed as a URL. The reason never contains the text, which may be
+ * secret.
  */
 export function refuseUrl(value: string): string | undefined {
   // The URL parser would silently remove or replace these characters.

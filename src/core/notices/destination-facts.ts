@@ -13,9 +13,8 @@ export type DestinationHealth = 'failing' | 'recovered'
 export type DeadLetterCounts = Readonly<Partial<Record<DeadLetterReason, number>>>
 
 /**
- * What one process has seen of a destination since it last wrote facts to the events topic. All
- * facts about a destination are in one partition, whose owner makes notices from the facts of all
- * processes.
+ * What one process has seen of a destination since the process last wrote facts about it. All facts
+ * about a destination go to one partition, whose owner makes notices from them.
  */
 export interface DestinationFacts {
   readonly destination: string
@@ -38,8 +37,8 @@ const maxLabels = 5
 const maxIdLength = 63
 
 /**
- * Decodes destination facts from the properties of an event. `undefined` for invalid content, which
- * any program with access to the events topic can write.
+ * Decodes facts from the properties of an event. Ignores invalid values, which any program with
+ * write access to the events topic can write.
  */
 export function decodeFacts(text: string | undefined): DestinationFacts | undefined {
   const given = objectIn(text ?? '')

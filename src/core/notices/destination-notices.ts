@@ -10,22 +10,19 @@ const minIntervalMs = 60_000
 /** Milliseconds until a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * After this time (ms) without a report of `failing`, the next one causes a new notice even if no
- * recovery was reported. A process can end without reporting the recovery.
+ * Milliseconds without a report of `failing` after which the next report causes a new notice,
+ * because a process may have ended before it could report the recovery.
  */
 const failingAgainAfterMs = 3_600_000
 
 /*
- * - health: unknown, failing or recovered, according to the last destination facts.
- * - reported: the health in the last notice. A notice is due while `reported` is not `health`. So
- *   the facts of several processes about one outage cause one notice.
- * - gone: webhooks that responded with 410 Gone and were not reported in the last hour.
- * - dead letters: counts that are not yet reported.
+ * A notice about the health is due while `#reportedHealth` differs from `#health`. So the facts of
+ * several processes about one outage cause one notice.
  */
 
 /**
- * Decides which notices about one destination are due: at most one of each kind in a minute. Times
- * are those of the brokers' clock.
+ * Decides which notices about one destination are due, at most one of each kind per minute by the
+ * brokers' clock.
  */
 export class DestinationNotices {
   readonly #destination: string
@@ -89,9 +86,8 @@ export class DestinationNotices {
   }
 
   /**
-   * Returns the facts that no notice has reported yet, and forgets them. At the revocation of the
-   * partition, the caller writes them to the events topic, so that the next owner reports them. If
-   * the revocation is cancelled, this process is the next owner.
+   * Returns and forgets the facts that no notice has reported. At revocation, write them to the
+   * events topic: the next owner, or this process if the revocation is cancelled, reports them.
    */
   takeRest(): DestinationFacts | undefined {
     if (!this.isWaiting) return undefined
@@ -141,8 +137,7 @@ export class DestinationNotices {
   }
 
   /**
-   * Whether the last notice of this kind is at least a minute old. If so, counts the new one as
-   * sent.
+   * Whether the last notice of this kind is at least a minute old. If so, counts a new one as sent.
    */
   #maySend(kind: Kind, now: EpochMs): boolean {
     if (!isOver(this.#sentAt.get(kind), minIntervalMs, now)) return false
@@ -152,9 +147,8 @@ export class DestinationNotices {
 }
 
 /**
- * Whether at least `span` milliseconds have passed, or `since` is `undefined`. Also true when the
- * clock was set back by `span`. Otherwise a notice would wait until the clock has passed `since`
- * again.
+ * Whether `span` has passed since `since`. Also true when the clock was set back by `span`:
+ * otherwise, a notice would wait until the clock passes `since` again.
  */
 const isOver = (since: EpochMs | undefined, span: number, now: EpochMs): boolean =>
   since === undefined || Math.abs(now - since) >= span

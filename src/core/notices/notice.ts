@@ -58,14 +58,14 @@ export const noticeEvents = {
   configuration_changed: 'Configuration Changed',
 } as const satisfies Readonly<Record<Notice['kind'], string>>
 
-/** A change of a whole document can have hundreds of changed fields. */
+/** Maximum changed fields in a notice: a change of a whole document can have hundreds. */
 const maxFields = 100
 
 const minuteMs = 60_000
 
 /**
- * Creates the event of a notice for the destination `to`. Its message id depends only on the kind,
- * the subject and the cause, so receivers recognise the same notice of two processes.
+ * Returns the event of a notice. If two processes create the same notice, both events have the same
+ * message id, so that receivers recognise the repetition.
  */
 export function noticeEvent(notice: Notice, to: string, at: EpochMs): Event {
   const subject = subjectOf(notice)
@@ -93,8 +93,8 @@ function causeOf(notice: Notice): string {
 }
 
 /**
- * The event that carries facts through the events topic to the process that makes notices from
- * them. It is not delivered.
+ * Returns the event that carries facts to the process that makes notices. The event is not
+ * delivered.
  */
 export const factsEvent = (facts: DestinationFacts, id: string, at: EpochMs): Event =>
   ownEvent({
@@ -108,8 +108,8 @@ export const factsEvent = (facts: DestinationFacts, id: string, at: EpochMs): Ev
   })
 
 /**
- * The object that a notice is about. As anonymous id it is the record key, so all notices about one
- * object are in order. It is not a user id, so the deletion of a user stops no notice.
+ * The anonymous id and record key of a notice. It is not a user id, because the deletion of a user
+ * with this id would stop the notices.
  */
 const subjectOf = (notice: Notice): string =>
   notice.kind === 'configuration_changed'

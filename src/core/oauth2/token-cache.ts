@@ -7,23 +7,20 @@ import type { TokenFailure, TokenResult } from './token-response.ts'
 const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs, maxRetryAfterMs } = tokenLimits
 const { replaceEveryMs, replaceRefusedEveryMs, acceptedForMs, deferRefusedForMs } = tokenLimits
 
-/** Compare tokens by identity: two objects are different tokens even if their values are equal. */
+/** An access token. Two objects are different tokens, even if their values are equal. */
 export interface Token {
   readonly value: Secret
-  /** Monotonic ms from which the next request with the token also starts a token request. */
+  /**
+   * Monotonic ms from which a webhook request with the token also starts a request for a new token.
+   */
   readonly renewAt: number
   /** Monotonic ms from which the token is not sent. */
   readonly expiresAt: number
 }
 
 /**
- * The access token of one destination, and when its next token request may start. Times are
- * monotonic milliseconds.
- *
- * A token request starts when the token is missing or will soon expire. The old token is used until
- * the new one arrives. After a failed token request, the next one waits 1 s, then 2 s, and so on up
- * to a minute. A Retry-After of the server can lengthen this wait. So deliveries do not flood an
- * authorization server that fails.
+ * The access token of one destination, and when its next token request may start (`requestFrom`).
+ * Times are monotonic milliseconds.
  */
 export interface TokenCache {
   readonly token: Token | undefined
@@ -32,14 +29,17 @@ export interface TokenCache {
   /** The failure of the last token request; `undefined` when it succeeded. */
   readonly failure: TokenFailure | undefined
   readonly requestFrom: number
-  /** For each webhook URL: when its endpoint last accepted a token, up to 1 s out of date. */
+  /**
+   * For each webhook URL: when its endpoint last accepted a token. May be up to 1 s out of date.
+   */
   readonly acceptedAt: ReadonlyMap<string, number>
   /**
    * For each webhook URL: when a token was last replaced because the endpoint responded with 401.
    */
   readonly replacedAt: ReadonlyMap<string, number>
   /**
-   * For each webhook URL: when a token was first replaced since the endpoint last accepted one.
+   * For each webhook URL: when a token was replaced for the first time since the endpoint last
+   * accepted a token.
    */
   readonly refusedSince: ReadonlyMap<string, number>
 }
@@ -60,10 +60,10 @@ export const emptyTokenCache: TokenCache = {
 }
 
 export type TokenPlan =
-  /** With `renews`, also start a token request, but do not wait for it. */
+  /** Use the token. With `renews`, also start a token request, but do not wait for it. */
   | { readonly kind: 'use'; readonly token: Token; readonly renews: boolean }
   | { readonly kind: 'request' }
-  /** The last token request failed. The next one must not start yet. */
+  /** The last token request failed, and another token request must not start yet. */
   | { readonly kind: 'unavailable'; readonly failure: TokenFailure }
 
 /** Decides whether a request uses the cached token, waits for a token request, or fails. */
@@ -75,9 +75,8 @@ export function planToken({ token, failure, requestFrom }: TokenCache, now: numb
 }
 
 /**
- * Returns the cache after a token request. The lifetime counts from `startedAt`, the start of the
- * token request, so that a token is never used for too long. `wallClock` is needed for a
- * Retry-After with a date.
+ * Returns the cache after a token request. The lifetime of a new token counts from `startedAt`, the
+ * start of the request, because the server may have issued the token long before it responds.
  */
 export function withResult(
   cache: TokenCache,
@@ -127,10 +126,8 @@ export type RefusalPlan =
   | { readonly kind: 'final' }
 
 /**
- * Decides what follows after a 401. Perhaps the credentials are right, and another process has
- * invalidated the token. So a 401 is not final while one of these statements is true:
- * - The endpoint accepted a token of this destination in the last `acceptedForMs` milliseconds.
- * - The endpoint began to refuse tokens in the last `deferRefusedForMs` milliseconds.
+ * Decides what to do after a 401. Another process may have invalidated the token, so a 401 is not
+ * final soon after an accepted token (`acceptedForMs`) or the first refusal (`deferRefusedForMs`).
  */
 export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, now }: Refusal): RefusalPlan {
   // Another request has already replaced this token.

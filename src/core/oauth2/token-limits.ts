@@ -1,71 +1,86 @@
 import { durationMs } from '../time.ts'
 
 /*
- * The constants that decide when an access token is requested. They are not configurable. The
- * comment of each constant gives its unit, the reason, and the effect of doubling the value.
+ * The constants that decide when an access token is requested. They are not configurable. Each
+ * comment says what the constant is and, if necessary, why it has this value. The sentence that
+ * begins with `If doubled:` says what happens with twice the value. A comment before several
+ * constants applies to all of them.
  */
 export const tokenLimits = {
   /**
-   * `defaultLifetimeMs` is the lifetime of an access token whose response has no valid
-   * `expires_in`. The other two constants are the minimum and maximum that Hookline assumes,
-   * whatever `expires_in` says. All are in ms. The minimum limits the number of token requests. If
-   * a token really expires earlier, the endpoint refuses it with 401, which costs one more request.
-   * Doubling the minimum causes more of these refusals.
+   * Lifetime of an access token whose response has no valid `expires_in`. If doubled: more tokens
+   * expire before their renewal, and endpoints refuse them with 401.
    */
   defaultLifetimeMs: 300_000,
+  /**
+   * Minimum lifetime that Hookline assumes for a token, whatever `expires_in` says. The minimum
+   * limits the number of token requests. If doubled: more tokens expire before their renewal, and
+   * endpoints refuse them with 401.
+   */
   minLifetimeMs: 10_000,
+  /**
+   * Maximum lifetime that Hookline assumes for a token, whatever `expires_in` says. If doubled: a
+   * token can be used for two days.
+   */
   maxLifetimeMs: 86_400_000,
   /**
-   * The time before the end of a token's lifetime at which a new token is requested: `renewPart` of
-   * the lifetime, but at most `maxRenewMs` (in ms). The old token is used until the new one
-   * arrives. Doubling both constants requests tokens more often. Deliveries can then survive a
-   * longer outage of the authorization server.
+   * A new token is requested when this part of the lifetime remains. The old token is used until
+   * the new one arrives. If doubled: deliveries survive a longer outage of the authorization
+   * server, with more token requests.
    */
   renewPart: 0.2,
+  /**
+   * Maximum of the time that `renewPart` gives. If doubled: tokens that live longer than five
+   * minutes are renewed earlier.
+   */
   maxRenewMs: 60_000,
   /**
-   * The time before the end of a token's lifetime from which the token is no longer sent:
-   * `unusedPart` of the lifetime, but at most `maxUnusedMs` (in ms). The token must still be valid
-   * when the endpoint checks it: a request takes up to 5 s, and clocks differ. Doubling both
-   * constants has no effect while tokens are renewed in time.
+   * In this last part of its lifetime, a token is no longer sent. The token must still be valid
+   * when the endpoint checks it. If doubled: nothing changes while tokens are renewed in time.
    */
   unusedPart: 0.1,
+  /**
+   * Maximum of the time that `unusedPart` gives. A request lasts up to 5 s, and clocks may differ.
+   * If doubled: nothing changes while tokens are renewed in time.
+   */
   maxUnusedMs: 10_000,
   /**
-   * Wait after a failed token request, in ms. Each further wait is twice as long, up to
-   * `maxBackoffMs`. Doubling both constants gives a broken authorization server less load, but
-   * deliveries continue later after an outage.
+   * Wait after a failed token request. Each further wait is twice as long, up to `maxBackoffMs`. If
+   * doubled: a broken authorization server gets less load, but deliveries continue later.
    */
   backoffMs: 1_000,
   maxBackoffMs: 60_000,
   /**
-   * Maximum wait that an authorization server can request with Retry-After, in ms. Doubling it lets
-   * a server with a wrong header get no token requests for ten minutes.
+   * Maximum wait that an authorization server can request with Retry-After. If doubled: a server
+   * with a wrong header gets no token requests for ten minutes.
    */
   maxRetryAfterMs: 300_000,
   /**
-   * Minimum time, in ms, between two replacements of a token that the same endpoint refused with
-   * 401. `replaceRefusedEveryMs` applies while a 401 does not end a delivery (see `acceptedForMs`),
-   * `replaceEveryMs` afterwards. Some authorization servers invalidate the old token when they
-   * issue a new one. Two processes can then invalidate each other's tokens again and again, but at
-   * most every `replaceRefusedEveryMs`. After a doubling of either interval, an endpoint that would
-   * accept a new token gets it later.
+   * Minimum time between two replacements of a token that one endpoint refused with 401. The time
+   * limits how often two processes invalidate each other's tokens. If doubled: an endpoint that
+   * would accept a new token gets the token later.
    */
   replaceRefusedEveryMs: 5_000,
+  /**
+   * Replaces `replaceRefusedEveryMs` when a 401 ends a delivery (see `acceptedForMs`). If doubled:
+   * an endpoint that would accept a new token gets the token later.
+   */
   replaceEveryMs: 60_000,
   /**
-   * Two times, in ms, during which a 401 does not end a delivery. `acceptedForMs` begins when the
-   * endpoint last accepted a token. `deferRefusedForMs` begins at the first 401 after that. If the
-   * endpoint has accepted no token from this process, it begins at the first 401 in this process.
-   * Doubling them dead-letters deliveries later if the credentials are really wrong.
+   * For this time after an endpoint accepted a token, a 401 ends no delivery. Another process may
+   * have invalidated the token. If doubled: deliveries with wrong credentials are dead-lettered
+   * later.
    */
   acceptedForMs: 600_000,
+  /**
+   * For this time after an endpoint's first 401, a 401 ends no delivery. After an accepted token,
+   * the next 401 counts as the first again. If doubled: deliveries with wrong credentials are
+   * dead-lettered later.
+   */
   deferRefusedForMs: 120_000,
   /**
-   * Timeout of a token request, in ms. A delivery waits for a token for a shorter time, but the
-   * token request then continues. So later deliveries can use the token of a slow authorization
-   * server. After a doubling, a token request without a response delays the next token request
-   * longer.
+   * Timeout of a token request. A delivery waits for a shorter time, but later deliveries can use
+   * the token. If doubled: a token request without a response delays the next token request longer.
    */
   requestTimeout: durationMs(10_000),
 } as const

@@ -5,8 +5,8 @@ import type { WebhookCall } from '../webhook-ports.ts'
 const formEncoded = (value: string): string => new URLSearchParams({ '': value }).toString().slice(1)
 
 /**
- * The request for an access token with the client credentials grant (RFC 6749 4.4). It contains the
- * client secret: do not log it.
+ * The token request of the client credentials grant (RFC 6749 4.4). It contains the client secret:
+ * do not log it.
  */
 export function tokenRequest(settings: OAuth2Settings, userAgent: string): WebhookCall {
   const { tokenUrl, clientId, clientSecret, clientAuthentication, scopes } = settings
@@ -20,7 +20,7 @@ export function tokenRequest(settings: OAuth2Settings, userAgent: string): Webho
     'Accept-Encoding': 'identity',
   }
   if (clientAuthentication === 'basic') {
-    // RFC 6749 2.3.1 encodes both before Base64, because the id may contain a colon.
+    // RFC 6749 2.3.1 encodes id and secret before Base64, because the id may contain a colon.
     const credentials = `${formEncoded(clientId)}:${formEncoded(secret)}`
     headers['Authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
   } else {

@@ -30,7 +30,7 @@ const failed = (
 
 /**
  * Reads the response to a token request (RFC 6749 5.1 and 5.2). Some servers omit `token_type`, or
- * write `expires_in` as a text.
+ * write `expires_in` as text.
  */
 export function readTokenAnswer(answer: TokenAnswer): TokenResult {
   if (answer.kind === 'failed') {
@@ -55,7 +55,7 @@ export function readTokenAnswer(answer: TokenAnswer): TokenResult {
   return { kind: 'issued', value: new Secret(value), lifetime: lifetimeOf(seconds) }
 }
 
-/** Maximum length of a token, in characters: most servers accept no longer header. */
+/** Maximum length of a token, in characters: most servers reject longer headers. */
 const maxTokenLength = 8_192
 
 const isSendable = (value: string): boolean => value.length <= maxTokenLength && isBearerToken(value)
@@ -71,8 +71,8 @@ function lifetimeOf(seconds: unknown): DurationMs {
 }
 
 /**
- * Returns the error code of a response, for the log. Only known codes, because another text could
- * repeat the client secret.
+ * Returns the error code for the log: only known codes, because another text could repeat the
+ * client secret.
  */
 function errorCodeIn(fields: Readonly<Record<string, unknown>> | undefined): string {
   const code = fields?.['error']

@@ -52,7 +52,8 @@ const none: DestinationFigures = {
 }
 
 /**
- * The figures of the enabled destinations, then of others that have memberships of the audience.
+ * The figures of the enabled destinations, then those of other destinations that have memberships
+ * of the audience.
  */
 export function audienceDestinations({ configured, figures }: AudienceView): readonly DestinationFigures[] {
   const known = figures?.destinations ?? []
@@ -63,8 +64,8 @@ export function audienceDestinations({ configured, figures }: AudienceView): rea
 }
 
 /**
- * `enabled`: the destination gets changes. `disabled`: the audience lists it, but it is disabled.
- * `not connected`: the audience does not list it.
+ * `disabled`: the audience lists the destination, but it is disabled. `not connected`: the audience
+ * does not list it.
  */
 export function connectionOf(id: string, configured: Audience | undefined): 'enabled' | 'disabled' | 'not connected' {
   if (configured?.destinations.has(id) === true) return 'enabled'

@@ -3,12 +3,9 @@ import { clientNetworkOf } from '../network/client-network.ts'
 
 /** Failed authentications that one client address may make: a burst, then a rate per second. */
 const ofAddress = { burst: 10, perSecond: 0.1 }
-/** The same for all client addresses together. */
+/** Failed authentications that all client addresses together may make. */
 const ofAll = { burst: 100, perSecond: 1 }
-/**
- * Maximum number of entries in each of the three lists. The least recently used one is forgotten
- * first.
- */
+/** Maximum entries in each list of the throttle; the least recently used is forgotten first. */
 const maxRemembered = 1_000
 
 function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLimiter {
@@ -17,21 +14,22 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
 }
 
 /**
- * Limits how fast a client can guess operator keys. An address that sent too many wrong keys must
- * wait. When all addresses together sent too many, every address that never sent a valid key must
- * wait. All IPv6 addresses of one network count as one (`clientNetworkOf`). The addresses with
- * valid keys have a list of their own, so that wrong keys cannot make the throttle forget the
- * operators.
- *
- * A session token that was valid before is checked without a wait, because nobody can guess its
- * random id. Every other token must wait like a key. Otherwise a client could test a guessed key
- * with a token that it signs with a secret derived from the key.
+ * Limits how fast clients can guess operator keys:
+ * - An address that sent too many wrong keys must wait.
+ * - If all addresses together sent too many, every address that never sent a valid key must wait.
+ * - A new session token must wait like a key, because a client can derive it from a guessed key.
  */
 export class FailureThrottle {
   readonly #limiters = new Map<string, RateLimiter>()
-  /** The addresses that have sent a valid key. */
+  /**
+   * The addresses that have sent a valid key. Because the list is separate, wrong keys cannot make
+   * the throttle forget these addresses.
+   */
   readonly #validAddresses = new Set<string>()
-  /** The tokens of sessions that this process has found valid before. */
+  /**
+   * The session tokens that this process has found valid before. They never wait, because nobody
+   * can guess their random ids.
+   */
   readonly #sessions = new Set<string>()
   readonly #all: RateLimiter
 
@@ -52,13 +50,13 @@ export class FailureThrottle {
   }
 
   /**
-   * Notes a wrong key or token. A token that was valid before does not count, because its key was
-   * removed. It must wait like every other token from now on.
+   * Notes a wrong key or token. A token that was valid before does not count, because only the
+   * removal of its key made it wrong.
    */
   failed(address: string, now: number, session?: string): void {
     if (session !== undefined && this.#sessions.delete(session)) return
-    // While `#all` makes addresses wait, only addresses that sent a valid key before are checked.
-    // Their wrong keys must not make the others wait longer.
+    // While `#all` makes addresses wait, wrong keys from `#validAddresses` must not make the others
+    // wait longer.
     if (this.#all.secondsToWaitFor(1, ofAll.perSecond, now) === 0) this.#all.spend(1, ofAll.perSecond, now)
     const network = clientOf(address)
     const limiter = this.#limiters.get(network) ?? limiterFor(ofAddress, now)
@@ -82,7 +80,7 @@ function remember(used: Set<string>, entry: string): void {
   forgetOldest(used)
 }
 
-/** Deletes the entries that were set or added first. */
+/** Deletes the oldest entries, so that at most `maxRemembered` stay. */
 function forgetOldest(used: Set<string> | Map<string, unknown>): void {
   for (const oldest of used.keys()) {
     if (used.size <= maxRemembered) return

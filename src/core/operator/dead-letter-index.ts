@@ -5,12 +5,12 @@ import type { OffsetRange } from '../log-session.ts'
 const defaultMaxKeys = 2_000_000
 
 /**
- * If more records at the end of a partition are unread, a new index begins at its end. This is
- * cheaper than reading the unread records.
+ * Maximum number of unread records that are added to an index. With more, a new index begins at the
+ * end of the partition, which is cheaper than reading these records.
  */
 const maxCatchUp = 20_000
 
-/** The keys from offset `from` to the one before `to` are in the index. */
+/** The index has the keys of the records from offset `from` to `to - 1`. */
 interface Known {
   from: number
   to: number
@@ -18,15 +18,8 @@ interface Known {
 }
 
 /**
- * An index of the newest part of each partition of the dead-letter topic: for each key, the offset
- * of its last record.
- *
- * A dead letter is live if it is the last record of its key. A later record is the tombstone of a
- * replay, or a copy. To list a page from the middle of the topic, the operator service must know
- * all later keys.
- *
- * The index has 48 bits of the SHA-1 of each key. If two keys have the same bits, the older dead
- * letter is not listed. With 1,000,000 dead letters, the probability of this is 0.2 %.
+ * An index of the newest dead letters: for each key, the offset of its last record. A dead letter
+ * is live if it is this last record.
  */
 export class DeadLetterIndex {
   readonly #known = new Map<number, Known>()
@@ -38,17 +31,16 @@ export class DeadLetterIndex {
   }
 
   /**
-   * A full index adds no further keys, so it can lack the tombstone of a replay. A replayed dead
-   * letter can then seem live.
+   * Whether the index has reached its maximum size. It may then lack the tombstone of a replay, so
+   * a replayed dead letter can seem live.
    */
   get isFull(): boolean {
     return this.#keys >= this.#maxKeys
   }
 
   /**
-   * Returns the range of offsets whose keys are in the index, at the start of a read. The caller
-   * then adds the keys of the records from `to` to `end`, and later of records before `from`. If
-   * the index has no key of the partition, the range is empty and begins at `end`.
+   * Begins a read. Returns the range of offsets in the index. Call `note` first for the records
+   * after this range, up to `end`, and then for those before it.
    */
   start(partition: number, range: OffsetRange): { readonly from: number; readonly to: number } {
     const known = this.#known.get(partition)
@@ -57,10 +49,8 @@ export class DeadLetterIndex {
   }
 
   /**
-   * Whether the index of a partition must be discarded:
-   * - The end offset has decreased: the topic was deleted and created again.
-   * - Too many records are unread, or Kafka has deleted unread records.
-   * - The index is full, and has keys of records that Kafka has deleted.
+   * True when the topic was created again, too many records are unread, Kafka deleted unread
+   * records, or a full index has keys of deleted records.
    */
   #isOutdated(known: Known, { beginning, end }: OffsetRange): boolean {
     if (known.to > end || end - known.to > maxCatchUp || known.to < beginning) return true
@@ -68,24 +58,23 @@ export class DeadLetterIndex {
   }
 
   /**
-   * The offset from which the index has all keys up to the end of the last read, except what a full
-   * index lacks (`isFull`). `Infinity` before the first read.
+   * Returns an offset: from there to the end of the last read, the index has all keys, unless it is
+   * full (`isFull`).
    */
   knownFrom(partition: number): number {
     return this.#known.get(partition)?.from ?? Number.POSITIVE_INFINITY
   }
 
   /**
-   * Adds the keys of the records from `from` to before `to`. Ignores records that neither adjoin
-   * nor overlap the range of the index.
+   * Adds the keys of the records from `from` to before `to`, unless a gap separates them from the
+   * index.
    */
   note(partition: number, from: number, to: number, records: readonly KeyAt[]): void {
     const known = this.#of(partition, to)
     if (to < known.from || from > known.to) return
     for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
-    // A full index may lack some of these keys. Then `from` stays, because callers assume that a
-    // key without an entry has no record in the range. `to` must rise even then, because otherwise
-    // each read would read the same records again. So callers must also check `isFull`.
+    // A full index may lack some of these keys, so `from` stays. `to` changes, so that the next
+    // read does not read the same records again.
     if (!this.isFull) known.from = Math.min(known.from, from)
     known.to = Math.max(known.to, to)
   }
@@ -120,4 +109,5 @@ export interface KeyAt {
   readonly offset: number
 }
 
+/** If two keys have the same 48 bits, the index has only the newer dead letter of the two. */
 const hashOf = (key: Buffer): number => hash('sha1', key, 'buffer').readUIntBE(0, 6)

@@ -66,8 +66,8 @@ export function deadLetterQueryOf(given: Given, now: EpochMs): QueryRead<DeadLet
 const maxPartitions = 10_000
 
 /**
- * Encodes the cursor for the next page. `before`: the lowest offset of each partition that earlier
- * pages have covered. New dead letters have higher offsets, so they do not shift later pages.
+ * Returns the cursor of the next page. `before`: for each partition, the lowest offset that the
+ * pages so far cover. New dead letters have higher offsets, so they do not shift pages.
  */
 export const cursorOf = (before: readonly number[]): string =>
   Buffer.from(before.map(offset => offset.toString(36)).join('.')).toString('base64url')

@@ -31,7 +31,7 @@ export interface DeadLetterView {
   readonly attempts?: number | undefined
   /**
    * The number of replays of the delivery before this dead letter. A resend counts as the first
-   * one.
+   * replay.
    */
   readonly round: number
   /** The position of the event; `undefined` when unknown. */
@@ -64,8 +64,8 @@ export interface DeadLetterDetails extends DeadLetterView {
   /** Full length of the event in bytes, if the dead letter has only its beginning. */
   readonly originalLength?: number | undefined
   /**
-   * The headers of the record, with those of the event unless it is truncated (`originalLength`).
-   * Only for the role `operate`.
+   * The headers of the dead letter's record. They include the headers of the event, except if the
+   * event is truncated (`originalLength`). Only for the role `operate`.
    */
   readonly headers?: RecordHeaders
   /** The event. Only for the role `operate`; absent when it cannot be decoded. */
@@ -77,8 +77,8 @@ export interface DeadLetterDetails extends DeadLetterView {
 }
 
 /**
- * Converts a dead letter to the view with all fields. Without `replay`, the result has neither the
- * headers nor the event, because the client's role may not see them.
+ * Returns the details of a dead letter. Without `replay`, leaves out headers and event, because the
+ * client's role may not see them.
  */
 export function deadLetterDetails(
   record: LogRecord,

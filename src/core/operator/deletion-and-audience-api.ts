@@ -17,8 +17,8 @@ export interface SyncRequest {
   /** Whether a full sync may have an empty list, which removes all members. */
   readonly allowEmpty: boolean
   /**
-   * The lines of the uploaded list, read no faster than Kafka accepts their records. A line that is
-   * not UTF-8 is `undefined`. Throws `UploadCutShort` when the upload ends early.
+   * The lines of the upload; `undefined` for a line that is not UTF-8. They are read no faster than
+   * Kafka accepts records. Reading throws `UploadCutShort` when the upload ends early.
    */
   readonly lines: AsyncIterable<readonly (string | undefined)[]>
   /** The trace that the resulting records link to. */
@@ -48,11 +48,10 @@ export interface DeletionAndAudienceApi {
 }
 
 /**
- * The fields of an audit line. The log masks fields whose name is not a `LogField`, so this type
- * refuses them. Do not spread an object of another type into the fields, because TypeScript does
- * not check its names.
+ * The fields of an audit line. Do not spread another object into them: TypeScript does not check
+ * its field names, and the log masks fields whose name is not a `LogField`.
  */
 export type AuditFields = { readonly [Name in LogField]?: unknown }
 
-/** Writes one audit line about a change by an operator, at every log level. */
+/** Writes one audit line about a change by an operator, whatever the log level is. */
 export type AuditLog = (fields: AuditFields) => void

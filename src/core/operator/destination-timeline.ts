@@ -6,13 +6,10 @@ export const timelineStates = ['delivered', 'waiting', 'dead_lettered', 'dropped
 export type TimelineState = (typeof timelineStates)[number]
 
 /**
- * Why a state is `unknown`.
+ * Why a state is unknown:
  * - `search_incomplete`: a topic was not read far enough back.
- * - `offsets_unknown`: Kafka did not report the committed offsets.
- * - `attempts_not_recorded`: `delivery.attemptsTopic` is `off`.
- * - `attempts_removed`: retention may have removed attempt records that are as old as the event.
- * - `record_missing`: an expected record is missing. For example, a dead letter was replayed, or
- *   the success was not recorded because the process was under load.
+ * - `attempts_removed`: retention may have removed the attempt records.
+ * - `record_missing`: an expected record is absent, for example because a dead letter was replayed.
  */
 export const unknownCauses = [
   'search_incomplete',
@@ -45,8 +42,8 @@ export interface DestinationTimeline {
   /** Why the delivery waits, or was dead-lettered or dropped. For `unknown`: an `UnknownCause`. */
   readonly reason?: string | undefined
   /**
-   * Present when no record contains the state. It is then inferred from the committed offsets and
-   * missing failures, or from the routes of the current configuration.
+   * The state is inferred from the committed offsets or from the current routes, because no record
+   * contains it.
    */
   readonly inferred?: true | undefined
   /** The attempts of the delivery, oldest first. */
@@ -59,8 +56,8 @@ export interface DestinationTimeline {
 export interface FoundForDestination
   extends Pick<TimelineInput, 'attempts' | 'copies' | 'deadLetters' | 'events' | 'isComplete' | 'recorded'> {
   /**
-   * The retry records and dead letters that name no destination, because the source or the
-   * destination of the event was not configured.
+   * Retry records and dead letters that name no destination, because the source or destination of
+   * the event was not configured.
    */
   readonly unrouted: Pick<TimelineInput, 'copies' | 'deadLetters'>
 }
@@ -72,14 +69,17 @@ export function timelineOfDestination(id: string, found: FoundForDestination): D
   return { id, ...stateOf(id, { ...found, attempts }), attempts: attempts.flatMap(shownAttempts) }
 }
 
-/** Removes duplicate records: the producer retries, and after a crash deliveries are repeated. */
+/**
+ * Removes duplicate attempt records: the producer may write a record again when it retries a
+ * request.
+ */
 function distinct(attempts: readonly RecordedAttempt[]): readonly RecordedAttempt[] {
   return [...new Map(attempts.map(each => [`${each.at}/${each.attempt}/${each.kind}/${chainOf(each)}`, each])).values()]
 }
 
 /**
- * Identifies one delivery by its event and number of replays. A sender may use a message id for two
- * events.
+ * Identifies one delivery by its event and number of replays. The message id is not enough, because
+ * a sender may use it for two events.
  */
 const chainOf = ({ origin, round }: Pick<RecordedAttempt, 'origin' | 'round'>): string =>
   `${origin?.topic}/${origin?.partition}/${origin?.offset}/${round ?? 0}`
@@ -99,8 +99,8 @@ function stateOf(id: string, found: FoundForDestination): State {
 }
 
 /**
- * Whether the message was delivered or scheduled again after this dead letter. A replay writes the
- * tombstone only after the copy, and a resend writes none.
+ * Whether the message was sent again after the dead letter, which may still be in the topic: a
+ * replay writes the tombstone last, and a resend writes none.
  */
 const isSentAgain = (
   { round, at }: FoundDeadLetter,
@@ -128,8 +128,8 @@ const latestFirst = (a: FoundCopy, b: FoundCopy): number =>
 const isFinal = ({ decision }: RecordedAttempt): boolean => decision !== 'retried' && decision !== 'deferred'
 
 /**
- * Whether an attempt record shows that the delivery of a retry record has ended. The record is
- * still found until its offset is committed.
+ * Whether the delivery of a retry record has ended. The record is still found until its offset is
+ * committed.
  */
 const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boolean =>
   attempts.some(
@@ -181,16 +181,15 @@ function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorde
   if (!(isComplete.copies && isComplete.deadLetters && isComplete.attempts)) return unknown('search_incomplete')
   if (recorded === 'off') return unknown('attempts_not_recorded')
   if (isOlderThanAttempts) return unknown('attempts_removed')
-  // With `all`, a success has an attempt record, so the state is unknown. With `failures`, a first
-  // attempt that succeeds has none.
+  // Unless `recorded` is `all`, a first attempt that succeeds has no attempt record.
   return recorded === 'all' ? unknown('record_missing') : { state: 'delivered', inferred: true }
 }
 
 const unknown = (reason: UnknownCause): State => ({ state: 'unknown', reason })
 
 /**
- * Returns one entry for each request of an attempt, or `not_sent`. Empty for a delivery that ended
- * without an attempt (`kind: 'result'`).
+ * Returns one entry for each request of an attempt, or one entry `not_sent` for an attempt without
+ * requests. Returns none if the delivery ended without an attempt.
  */
 export function shownAttempts(record: RecordedAttempt): readonly TimelineAttempt[] {
   const { at, attempt, elapsedMs, decision, reason, outcomes, statuses = {}, dueAt, kind } = record

@@ -24,19 +24,22 @@ export interface InstallationStatus {
   /** The version of the process that answers the request. */
   readonly version: string
   /**
-   * Present when the status is incomplete. Without all offsets, `groups` and `waiting` have gaps.
-   * Before the status topic is read to its end, `rates`, `openBreakers` and `services` have gaps.
+   * Present when the status is incomplete: offsets are missing, or the status topic is not yet read
+   * to its end.
    */
   readonly partial?: true | undefined
   readonly groups: readonly GroupLag[]
   readonly waiting: readonly Waiting[]
   readonly destinations: Readonly<Record<DestinationState, number>>
   readonly sources: { readonly enabled: number; readonly excluded: number }
-  /** The first 100 objects that have problems, or whose id the configuration file has too. */
+  /** The first 100 objects that have problems, or whose id is also in the configuration file. */
   readonly problems: readonly ObjectProblems[]
-  /** Number of all objects that are not in force. */
+  /** Number of all objects with problems or a conflict, including those beyond the first 100. */
   readonly problemCount: number
-  /** The sums of the rates that the processes last reported, about every 5 s. */
+  /**
+   * The sums of the last reported rates of all processes. Each process reports its rates about
+   * every 5 s.
+   */
   readonly rates: ShownRates
   /** The first 100 destinations whose circuit breaker is not closed. */
   readonly openBreakers: readonly string[]
@@ -97,7 +100,7 @@ export interface DestinationStatus {
   /** The deliveries that wait, shortest tier first. Empty tiers are absent. */
   readonly waiting: readonly DestinationWaiting[]
   /**
-   * The last failed attempts, newest first, at most 50. Absent when Hookline does not record
+   * The last failed attempts, at most 50, newest first. Absent when Hookline does not record
    * attempts, or could not read them (see `partial`).
    */
   readonly lastFailures?: readonly FailedAttempt[] | undefined
@@ -121,8 +124,8 @@ export interface DestinationStatus {
 
 export interface ShownResults extends Readonly<Counts> {
   /**
-   * The time from which the results are counted; ISO 8601, UTC. It is up to 15 minutes before the
-   * start of the last hour or day.
+   * The results count from this time (ISO 8601, UTC), up to 15 minutes before the start of the last
+   * hour or day.
    */
   readonly since: string
 }

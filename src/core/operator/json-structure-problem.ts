@@ -3,8 +3,8 @@ import { endOfString } from '../message/split-json.ts'
 import type { Path } from '../settings/settings-problem.ts'
 
 /**
- * A problem of JSON text that must be found before parsing, because the value does not show it or
- * cannot be stored unchanged.
+ * A problem that must be found before parsing, because the parsed value does not show it or cannot
+ * be stored unchanged.
  */
 export interface StructureProblem {
   readonly kind: 'duplicate_key' | 'reserved_key' | 'too_deep' | 'lone_surrogate'
@@ -12,11 +12,8 @@ export interface StructureProblem {
 }
 
 /**
- * Finds the first structure problem in valid JSON text.
- * - `duplicate_key`: an object has a key twice. A parser keeps only the last one.
- * - `reserved_key`: the key `__proto__`.
- * - `too_deep`: more than 100 levels of objects and lists.
- * - `lone_surrogate`: half of a surrogate pair, which UTF-8 cannot encode.
+ * Finds the first structure problem in valid JSON text. `reserved_key`: `__proto__`. `too_deep`:
+ * more than 100 levels. `lone_surrogate`: UTF-8 cannot encode it.
  */
 export function structureProblem(text: string): StructureProblem | undefined {
   const open: Opened[] = []
@@ -66,7 +63,8 @@ interface Opened {
   /** The current key of an object, or the current index of a list. */
   place: string | number
   /**
-   * Created with the first key, because the text of an attacker may have very many empty objects.
+   * The keys of the object so far. The set is created with the first key, because the text of an
+   * attacker may have very many empty objects.
    */
   keys?: Set<string> | undefined
 }

@@ -9,9 +9,8 @@ export const maxLedgerAge = durationMs(7 * 24 * hourMs)
 const defaultHours = 24
 
 /**
- * Reads the query parameters of the ledger. `since` and `until` are times, or durations before now.
- * The hours that contain them are included. By default `until` is now, and the query covers 24
- * hours.
+ * Reads the query parameters of the ledger. `since` and `until` are times, or durations before now;
+ * the hours that contain them are included.
  */
 export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: EpochMs): QueryRead<LedgerFilter> {
   const problems: ShownProblem[] = [...unknownParameters(given, ['since', 'until', 'destination'])]

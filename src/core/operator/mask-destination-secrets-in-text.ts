@@ -24,7 +24,7 @@ export function secretTextsOf(destination: Destination): readonly string[] {
 }
 
 /**
- * A header value, whole and without its first word, which can be a scheme, for example `Bearer`.
+ * The whole header value, and the value without its first word (a scheme, for example `Bearer`).
  */
 const partsOfHeader = (value: string): readonly string[] => [value, value.slice(value.indexOf(' ') + 1)]
 
@@ -47,8 +47,8 @@ function decoded(part: string): string {
 }
 
 /**
- * Replaces each secret, unchanged or escaped as in JSON, by `***`. With `isCut`, the first
- * characters of a secret at the end of the text are masked too.
+ * Masks each secret, also in its JSON form. If the text was cut off, also masks the beginning of a
+ * secret at its end.
  */
 export function maskSecrets(text: string, secrets: readonly string[], isCut: boolean): string {
   const forms = [...new Set(secrets.flatMap(formsOf))]
@@ -67,7 +67,7 @@ function formsOf(secret: string): readonly string[] {
   return [secret, json, json.replaceAll('/', '\\/')]
 }
 
-/** Returns how many first characters of a secret end the text; 0 if fewer than `minMasked`. */
+/** Number of first characters of `secret` at the end of `text`; 0 if fewer than `minMasked`. */
 function beginningAtEnd(text: string, secret: string): number {
   for (let length = Math.min(secret.length - 1, text.length); length >= minMasked; length--)
     if (text.endsWith(secret.slice(0, length))) return length

@@ -6,7 +6,7 @@ import type { WebhookCall } from '../webhook-ports.ts'
 /** A request without its secrets: configured header values, access token, and path of the URL. */
 export type MaskedRequest = Pick<WebhookCall, 'url' | 'headers'>
 
-/** Masks the request to a webhook, and also the values of the headers in `more`. */
+/** Masks the secrets of the request to a webhook, and the values of the headers in `more`. */
 export function maskedRequest(
   { url, headers }: WebhookCall,
   { webhook, auth }: { readonly webhook: Pick<Webhook, 'headers'> } & Pick<Destination, 'auth'>,
@@ -14,7 +14,8 @@ export function maskedRequest(
 ): MaskedRequest {
   const secret = new Set([...Object.keys(webhook.headers), ...more])
   const shown = Object.entries(headers).map(([name, value]) => [name, secret.has(name) ? mask : value])
-  // The transport adds the access token when it sends the request.
+  // The mask is added here, because the transport adds the access token only when it sends the
+  // request.
   const token = auth?.oauth2 === undefined ? {} : { Authorization: mask }
   return { url: maskedUrl(url), headers: { ...Object.fromEntries(shown), ...token } }
 }

@@ -10,8 +10,8 @@ export interface DeadLetterPage {
   /** The value of `after` for the next page; absent on the last one. */
   readonly next?: string | undefined
   /**
-   * Present when the page may be incomplete, because the request reached its limit of time or
-   * records, or may list a replayed dead letter (`DeadLetterIndex.isFull`).
+   * Present when the page may be incomplete (a limit was reached), or may list a replayed dead
+   * letter (`DeadLetterIndex.isFull`).
    */
   readonly partial?: true | undefined
 }

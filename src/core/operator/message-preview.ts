@@ -29,8 +29,8 @@ interface Context {
 }
 
 /**
- * Previews the requests of a destination for the message in a request body. `source` in the body
- * may be absent if the destination has only one source.
+ * Returns the requests for the message in `body`, or why there are none. `source` may be absent
+ * from `body` if the destination has only one source.
  */
 export function previewMessage(
   destination: Destination,
@@ -54,8 +54,8 @@ export function previewMessage(
     ...{ sourceId: source, destinationId: destination.id, receivedAt: at, canonical: true, origin: undefined },
     message: read.message,
   }
-  // The reserved sources of Hookline's own messages count as unknown, because `sources` and filters
-  // do not apply to these messages.
+  // Sources of Hookline's own messages count as unknown: the preview applies `sources` and filters,
+  // which do not apply to these messages.
   if (!hasSource(source))
     return previewed({
       reason: 'unknown_source',

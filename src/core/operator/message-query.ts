@@ -5,8 +5,8 @@ import { type QueryRead, timeIn, unknownParameters } from './query-parameters-an
 export interface MessageQuery {
   readonly id: string
   /**
-   * The id that the client typed, if `id` is its hash. Only records that other producers wrote
-   * contain the typed id.
+   * The id that the client typed, if Hookline stores its hash `id` instead. Records that other
+   * applications wrote can contain the typed id.
    */
   readonly typedId?: string | undefined
   /** The earliest receive time of the message. */

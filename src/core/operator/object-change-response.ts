@@ -84,8 +84,8 @@ export const definedInFile = objectRefusal(
 )
 
 /**
- * The refusal of a change without a precondition, which could overwrite a change that the client
- * has not seen.
+ * Refuses a change without a precondition, because it could overwrite a change that the client has
+ * not seen.
  */
 export const preconditionRequired = ({ version }: Pick<ConfigObject, 'version'>): ObjectRefusal =>
   objectRefusal(

@@ -16,8 +16,8 @@ export interface ObjectView {
   /** A source is `enabled` or `excluded`. */
   readonly state: DestinationState
   /**
-   * Whether the configuration file and the config topic both have an object of this id. The one in
-   * the file is then in force.
+   * Whether the configuration file and the config topic both have this id. The object in the file
+   * is then in force.
    */
   readonly conflict: boolean
   readonly changedBy?: string | undefined

@@ -32,7 +32,10 @@ export interface ObjectChanged {
 /** The new secret of a rotation, which is shown only once. */
 export interface Rotated extends ObjectChanged {
   readonly secret: string
-  /** When the new secret replaces the old one; `undefined`: immediately, or for a new write key. */
+  /**
+   * When the new secret replaces the old one. `undefined` for an immediate replacement or a write
+   * key.
+   */
   readonly until?: EpochMs | undefined
   /** The number of write keys that are valid now; `undefined` for a shared secret. */
   readonly keys?: number | undefined

@@ -8,10 +8,7 @@ export type FindOperatorKey = (given: string) => NamedKey | undefined
 
 const digestOf = (text: string): Buffer => Buffer.from(hash('sha256', text), 'hex')
 
-/**
- * Returns a function that compares digests, so that its duration shows neither the length of a key
- * nor how much of it is right.
- */
+/** The returned function compares digests, so that its duration reveals nothing about a key. */
 export function createFindOperatorKey(keys: readonly OperatorKey[]): FindOperatorKey {
   const known = keys.flatMap(({ name, role, secrets }) =>
     secrets.map(secret => ({ key: { name, role }, digest: digestOf(secret.reveal()) })),

@@ -46,9 +46,8 @@ interface Content {
 }
 
 /**
- * Creates sessions that need no stored state: the token contains the name of the operator key and
- * the end of the session, signed with a secret derived from the key. So every operator process
- * accepts the token until its key is removed or rotated.
+ * Creates and checks sessions without stored state: each token is signed with a secret derived from
+ * an operator key, so every operator process can check the token.
  */
 export function createOperatorSessions(keys: readonly OperatorKey[]): OperatorSessions {
   const findKey = createFindOperatorKey(keys)
@@ -90,7 +89,7 @@ export function isEqual(one: string, other: string): boolean {
 }
 
 /**
- * Derives the secret that signs sessions, from which the operator key cannot be computed (RFC
+ * Derives the secret that signs sessions. The operator key cannot be computed from this secret (RFC
  * 5869).
  */
 const signingSecretOf = (key: string): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'hookline session', 32))

@@ -7,7 +7,7 @@ import { type DestinationState, destinationStates, stateOf } from './object-view
 /** Maximum and default number of objects in one page. */
 export const pageLimits = { max: 500, default: 100 } as const
 
-/** Absent fields do not filter. */
+/** Selects the objects of a page. An absent field excludes no object. */
 export interface ObjectQuery {
   /** Only objects with a higher id. */
   readonly after?: string | undefined
@@ -72,9 +72,7 @@ export function sinceOf(given: Given, now: EpochMs): QueryRead<EpochMs | undefin
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'query', query: time }
 }
 
-/**
- * Reads a parameter that is a time, or a duration before now. Without it, both fields are absent.
- */
+/** Reads a parameter that is a time, or a duration before now. Returns `{}` if it is missing. */
 export function timeIn(
   given: Given,
   name: string,

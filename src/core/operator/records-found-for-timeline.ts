@@ -16,10 +16,7 @@ export interface FoundEvent extends LogPlace {
   readonly event?: string | undefined
   readonly receivedAt: EpochMs
   readonly destinations: readonly string[]
-  /**
-   * The destinations that do not get the event, with the reasons. Like `destinations`, these are
-   * the routes of the current configuration.
-   */
+  /** By destination: why it does not get the event in the current configuration. */
   readonly drops: ReadonlyMap<string, string>
   /**
    * The destinations for which the dispatchers have processed the event; `done`: all. `undefined`:
@@ -38,7 +35,7 @@ export interface FoundCopy extends LogPlace {
   readonly dueAt: EpochMs
 }
 
-/** A dead letter of the message that was neither replayed nor removed. */
+/** A dead letter of the message. It was neither replayed nor removed. */
 export interface FoundDeadLetter extends LogPlace {
   readonly key: string
   readonly at: EpochMs
@@ -58,8 +55,8 @@ export interface TimelineInput {
   readonly isComplete: { readonly attempts: boolean; readonly copies: boolean; readonly deadLetters: boolean }
   readonly recorded: RecordedAttempts
   /**
-   * All events and attempt records after this time were read. The search ends early at its limits
-   * (`isPartial`), or at the newest event.
+   * The search reads the newest records first. It has read all events and attempt records after
+   * this time.
    */
   readonly searchedSince: EpochMs
   readonly isPartial: boolean

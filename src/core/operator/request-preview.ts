@@ -24,8 +24,8 @@ export interface NoRequest<Reason extends string> {
 }
 
 /**
- * A preview masks the signatures. With a signature, an operator could send the message in the name
- * of Hookline, and the audit log would not show it.
+ * A preview masks signatures: with one, an operator could send the message in Hookline's name,
+ * without an entry in the audit log.
  */
 const signatureHeaders = ['X-Signature', 'webhook-signature']
 

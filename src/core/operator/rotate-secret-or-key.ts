@@ -13,9 +13,8 @@ export type SecretRotation =
   | { readonly kind: 'in_progress'; readonly until: EpochMs | undefined }
 
 /**
- * Gives a destination a new shared secret. During `overlap`, the old secret signs X-Signature, and
- * both sign the Standard Webhooks headers, so that the receiver can change its secret. Without an
- * old secret, or with an overlap of 0, the new one is used immediately.
+ * Gives a destination a new secret. During `overlap`, the old secret signs X-Signature, and both
+ * secrets sign the Standard Webhooks headers, so that the receiver can change its secret.
  */
 export function rotateSecret(
   document: ObjectDocument,
@@ -43,8 +42,8 @@ export type KeyRotation =
   | { readonly kind: 'too_many' }
 
 /**
- * Puts a new write key first in the list of a source. `keep`: how many earlier keys stay valid, the
- * newest first; `undefined`: all.
+ * Puts a new write key first. `keep`: how many earlier keys stay valid, the newest first;
+ * `undefined`: all.
  */
 export function rotateKey(
   document: ObjectDocument,

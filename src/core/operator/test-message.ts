@@ -15,7 +15,7 @@ export interface TestRequest {
   readonly webhook: string
   readonly call: WebhookCall
   readonly shown: MaskedRequest
-  /** Masked in the response, because an endpoint can repeat the request. */
+  /** The secrets to mask in the response of the endpoint, which can repeat the request. */
   readonly secrets: readonly string[]
 }
 
@@ -70,7 +70,7 @@ interface TestContext {
   readonly delivery: DeliveryRules
 }
 
-/** A test message: a track message, signed like every other. */
+/** A test message: a track message, signed like every other message. */
 export function testMessageOf(destination: Destination, { id, at, payload, delivery }: TestContext): TestMessage {
   const { policy, auth } = destination
   const { timeout: timeoutMs } = effectivePolicy(policy, delivery)

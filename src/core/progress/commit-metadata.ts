@@ -11,14 +11,17 @@ import {
 } from './ledger-in-commit-metadata.ts'
 import { type PartlyDone, partlyDoneBytes, readerOf, readPartlyDone, toPartlyDoneText } from './partly-done-records.ts'
 
-/** Texts with another prefix, of other tools or versions, are ignored. */
+/**
+ * The prefix of the bitmap's text. Texts with another prefix, of other tools or versions, are
+ * ignored.
+ */
 const prefix = 'd1:'
 const wellFormed = /^d1:[A-Za-z0-9+/]+={0,2}$/
 const lengthLimit = prefix.length + spanLimit / 6
 
 /**
- * Encodes, as the text of a bitmap, which records from offset `committed` on are done. Offsets
- * beyond `spanLimit` are left out. The text is empty when no offset remains.
+ * Returns a bitmap of the done records from `committed` on, without offsets beyond `spanLimit`.
+ * Empty when none remains.
  */
 export function doneAheadText(committed: number, done: Iterable<number>): string {
   const bits = Buffer.alloc(spanLimit / 8)
@@ -54,9 +57,8 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 export const metadataLimit = 4_096
 const separator = ';'
 /**
- * Number of offsets after `received` for which `encodeState` reserves space in the bitmap. Between
- * the check of `uncovered` and the commit, further records may be read. Without the reserve, the
- * longer bitmap could take the space of partly done records.
+ * Number of further offsets for which space in the bitmap is reserved: records that are read
+ * between the check of `uncovered` and the commit make the bitmap longer.
  */
 const spareOffsets = 1_000
 
@@ -75,27 +77,19 @@ export interface EncodedState {
   readonly committed: number
   readonly done: string
   /**
-   * The partly done records that fit into the metadata, and their results, as bytes. `covered` is
-   * the number of these records.
+   * The partly done records that fit into the metadata, and their results. `covered` is the number
+   * of these records.
    */
   readonly partlyDone: readonly number[]
   readonly results: readonly number[]
   readonly covered: number
-  /**
-   * Offsets of the partly done records that do not fit into the metadata. This process has read all
-   * of them.
-   */
+  /** Offsets of the partly done records that do not fit into the metadata. */
   readonly uncovered: readonly number[]
 }
 
 /**
- * Encodes the state of a partition for the metadata of a commit. The maximum length of the bitmap
- * is reserved first, and partly done records get the remaining bytes. So a record that fits now
- * still fits when more records are done.
- *
- * Partly done records of an earlier commit that this process has not read yet come first, and
- * always fit. If one were left out, a later owner would repeat its finished deliveries. A record
- * that was read can be left out: this process can write its remaining deliveries to a retry topic.
+ * Encodes the state. Reserves the maximum length of the bitmap (`done`), so that a partly done
+ * record that fits now still fits later. Unread records have priority (see `partlyDoneBytes`).
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)
@@ -118,11 +112,8 @@ export function encodeState(committed: number, { done, partlyDone, received, res
 }
 
 /**
- * Returns the commit metadata for a state, with the ledger in `tail`. Returns `undefined` if the
- * counts of the ledger do not fit, and must first move to a ledger record.
- *
- * The metadata has two parts: the bitmap, and the partly done records with the ledger at their end.
- * Earlier versions of Hookline would refuse a third part.
+ * Returns the text of the metadata; `undefined` if the counts of the ledger do not fit. Do not add
+ * a third part: earlier versions of Hookline would ignore the whole text.
  */
 export function metadataOf(
   { done, partlyDone, results, covered }: EncodedState,

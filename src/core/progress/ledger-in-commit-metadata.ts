@@ -4,8 +4,8 @@ import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 import type { PartlyDone } from './partly-done-records.ts'
 
 /**
- * The version of the ledger tail, the part of the commit metadata with the ledger. Other versions
- * are ignored.
+ * The version of the ledger tail, which is the ledger in the commit metadata. Other versions are
+ * ignored.
  */
 const version = 1
 
@@ -52,8 +52,8 @@ export function readLedgerTail(reader: ByteReader): ReadTail | undefined {
 }
 
 /**
- * The result of one record at one destination is one base-5 digit: 0 when unknown, otherwise its
- * position in `ledgerResults` plus 1. One byte has three digits.
+ * A result is one base-5 digit: 0 when unknown, otherwise its position in `ledgerResults` plus 1.
+ * One byte has three digits.
  */
 const base = ledgerResults.length + 1
 const perByte = 3
@@ -76,7 +76,7 @@ export function partlyDoneResults(records: readonly PartlyDone[], resultOf: Resu
 
 /**
  * Decodes the bytes of `partlyDoneResults`. They contain neither offsets nor destinations, so
- * `records` must be of the same commit.
+ * `records` must come from the same commit.
  */
 export function parseResults(
   records: ReadonlyMap<number, readonly string[]>,

@@ -14,10 +14,7 @@ import { spanLimit } from './commit-metadata-span-limit.ts'
 import { parseResults } from './ledger-in-commit-metadata.ts'
 import type { PartlyDone } from './partly-done-records.ts'
 
-/**
- * Minimum size of a ledger record in bytes. Counts for a smaller record stay in the commit metadata
- * while they fit.
- */
+/** Minimum size of a ledger record. Fewer counts stay in the commit metadata while they fit. */
 const minRecordBytes = 600
 
 /** What a commit stores for a partition. */
@@ -36,14 +33,9 @@ export interface RecordEntries {
 }
 
 /**
- * Tracks which records of one partition are done, for one assignment of the partition. A record is
- * done when each of its deliveries succeeded, was dropped, or was written to a retry or dead-letter
- * topic. The committed offset must not pass a record in progress. So the commit metadata lists the
- * done records above it, and the finished destinations of partly done records, which the next owner
- * skips.
- *
- * Operations that do not read the metadata are O(1) amortised, even with large gaps between
- * offsets.
+ * Tracks which records of one partition are done, for one assignment. The committed offset must not
+ * pass a record in progress. So the metadata lists the done records above it, and the finished
+ * destinations of partly done ones.
  */
 export class OffsetTracker {
   /** The added offsets, ascending. The first one is the lowest offset in progress. */
@@ -62,25 +54,20 @@ export class OffsetTracker {
   /** Results of partly done records, by offset and destination. */
   readonly #results = new Map<number, Map<string, LedgerResult>>()
   /**
-   * Ledger entries of done records beyond `spanLimit`, by offset. After a crash these records are
-   * delivered again, so they are not counted yet.
+   * Ledger entries of done records too far above the committed offset for the metadata
+   * (`spanLimit`). After a crash these records are delivered again, so they are not counted yet.
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * The state when the append of the last ledger record began (`startLedgerRecord`), if the record
-   * has all its counts. `position` can return it when the present state does not fit into the
-   * metadata. `text` is `undefined` until Kafka has stored the record.
+   * The state at the last `startLedgerRecord`, which `position` returns when the present state does
+   * not fit into the metadata. `text` is set when Kafka has the ledger record.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
 
   /**
-   * @param position the committed offset of the partition
-   * @param metadata the metadata that was committed with this offset
-   * @param exactSince the first hour with a complete ledger; `undefined` for a partition without a
-   *   ledger. If `metadata` has a ledger with an earlier first hour, that hour counts.
-   * @param maxRecordBytes the approximate maximum size of a ledger record; the default fits the
-   *   ledger topic
+   * @param position the committed offset, with its `metadata`
+   * @param exactSince the first hour with a complete ledger, unless `metadata` has an earlier one
    */
   constructor(position: number, metadata = '', exactSince?: number, maxRecordBytes?: number) {
     this.#received = position
@@ -119,8 +106,8 @@ export class OffsetTracker {
   }
 
   /**
-   * The offset to commit and its metadata. If the counts of the ledger do not fit, this is an
-   * earlier state, so that no counts are lost (see `hasRoom`).
+   * The offset and metadata to commit. An earlier position while the counts of the ledger do not
+   * fit into the metadata: a commit without the counts would lose them.
    */
   get position(): CommitPosition {
     const { committed, text } = this.#make()
@@ -135,16 +122,16 @@ export class OffsetTracker {
   }
 
   /**
-   * Whether the counts of the ledger fit into the commit metadata. If not, the caller must move
-   * counts to a ledger record (`startLedgerRecord`).
+   * Whether the counts of the ledger fit into the commit metadata. If not, call
+   * `startLedgerRecord`.
    */
   get hasRoom(): boolean {
     return this.#make().text !== undefined
   }
 
   /**
-   * Whether counts must now move to a ledger record: they do not fit into the commit metadata, or
-   * may not fit at the next commit, 250 ms later.
+   * Whether counts must move to a ledger record: they do not fit, or may not fit at the next
+   * commit.
    */
   get isLedgerDue(): boolean {
     const { text } = this.#make()
@@ -153,7 +140,7 @@ export class OffsetTracker {
   }
 
   /**
-   * Starts a ledger record with as many counts as fit. The caller must append it, and then call
+   * Starts a ledger record with as many counts as fit. The caller must append it, then call
    * `ledgerStored` or `ledgerFailed`. Returns `undefined` without counts, or while an earlier
    * record is being stored.
    */
@@ -189,8 +176,8 @@ export class OffsetTracker {
   }
 
   /**
-   * Discards the counts that no ledger record has, so that the present offset can be committed. All
-   * hours before `exactSince` are then incomplete.
+   * Discards the counts that no ledger record has, to commit the present offset. Hours before
+   * `exactSince` become incomplete.
    */
   discardLedger(exactSince: number): void {
     this.#ledger?.discard(exactSince)
@@ -199,8 +186,8 @@ export class OffsetTracker {
   }
 
   /**
-   * Offsets of the partly done records that do not fit into the metadata. The next owner would
-   * deliver them to every destination again.
+   * Offsets of partly done records that do not fit into the metadata: the next owner would deliver
+   * them again to every destination.
    */
   get uncovered(): ReadonlySet<number> {
     this.#made = undefined
@@ -216,10 +203,7 @@ export class OffsetTracker {
     return this.#results.get(offset) ?? none
   }
 
-  /**
-   * Notes that a record in progress is done for one destination, but not for all. No effect when it
-   * is not in progress.
-   */
+  /** Notes that a record in progress is done for one destination, but not for all. */
   partlyDone(offset: number, destination: string, result?: LedgerResult): void {
     if (!this.#open.has(offset)) return
     if (this.#ledger !== undefined && result !== undefined) this.#noteResult(offset, destination, result)
@@ -229,14 +213,14 @@ export class OffsetTracker {
     this.#made = undefined
   }
 
-  /** Whether the record at an offset is done, also by an earlier owner. */
+  /** Whether this process or an earlier owner has finished the record at an offset. */
   isDone(offset: number): boolean {
     return offset < this.#received ? !this.#open.has(offset) : this.#doneBefore.has(offset)
   }
 
   /**
-   * Adds a record that was read. Returns false when an earlier owner finished it: the caller must
-   * skip it.
+   * Notes that a record is in progress. Returns false when an earlier owner finished the record:
+   * the caller must skip it.
    * @throws RangeError when an earlier `add` or `advance` has passed the offset
    */
   add(offset: number): boolean {
@@ -252,7 +236,7 @@ export class OffsetTracker {
   }
 
   /**
-   * Notes that a record in progress is done for all its destinations.
+   * Notes that a record is done for all its destinations.
    * @throws RangeError when the record is not in progress
    */
   done(offset: number, counted?: RecordEntries): void {
@@ -303,10 +287,7 @@ export class OffsetTracker {
     return this.#made
   }
 
-  /**
-   * Adds to the ledger the entries in `#farAhead` whose records the metadata of a commit at the
-   * offset `from` can now describe.
-   */
+  /** Moves to the ledger the entries of `#farAhead` for offsets below `from` + `spanLimit`. */
   #addFarAhead(from: number): void {
     for (const [offset, { hour, entries }] of this.#farAhead) {
       if (offset - from >= spanLimit) continue

@@ -5,14 +5,17 @@ const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
 /**
  * Maximum number of destinations in one commit, summed over its partly done records: about 1 ms of
- * work. Further records are left out.
+ * work.
  */
 const workLimit = 20_000
 
 /** A record that is done for only some of its destinations. */
 export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
 
-/** `bytes` may end with other bytes, for example the ledger tail. */
+/**
+ * Encodes `bytes` as text: partly done records, possibly followed by other data, for example the
+ * ledger tail.
+ */
 export const toPartlyDoneText = (bytes: readonly number[]): string => prefix + Buffer.from(bytes).toString('base64')
 
 interface Options {
@@ -22,19 +25,16 @@ interface Options {
    */
   readonly extraBytes: (covered: readonly PartlyDone[]) => number
   /**
-   * Number of records at the end of `records` that this process has not read yet. They come first.
+   * Number of records at the end of `records` that this process has not read yet. They are encoded
+   * first: if one were left out, a later owner would repeat its finished deliveries.
    */
   readonly unread: number
 }
 
 /**
- * Encodes about as many partly done records as fit into a text of `room` characters: first the last
- * `unread` records, then the others, beginning with the lowest offset.
- *
- * The bytes are the set of the offsets and then, for each destination, its id and the set of its
- * records, as indexes into the offsets.
- *
- * @param records in offset order, as in the result
+ * Encodes about as many records as fit into `room` characters. The last `unread` records have
+ * priority. The bytes are the offsets of the records, then each destination with the indexes of its
+ * records.
  */
 export function partlyDoneBytes(
   committed: number,
@@ -84,15 +84,13 @@ function encode(committed: number, records: readonly PartlyDone[]): number[] {
   return bytes
 }
 
-/**
- * Returns a reader at the first byte of a text of `toPartlyDoneText`; `undefined` for another text.
- */
+/** Returns a reader of the bytes that `toPartlyDoneText` encoded; `undefined` for another text. */
 export const readerOf = (text: string): ByteReader | undefined =>
   wellFormed.test(text) ? { bytes: Buffer.from(text.slice(prefix.length), 'base64'), at: 0 } : undefined
 
 /**
- * Decodes partly done records: by offset, the destinations for which each is done. `undefined` when
- * malformed. The reader is then at the first byte after them, where the ledger tail begins.
+ * Decodes the destinations for which each record is done, by offset. The reader then points to the
+ * ledger tail.
  */
 export function readPartlyDone(committed: number, reader: ByteReader): Map<number, string[]> | undefined {
   const parsed = new Map<number, string[]>()

@@ -8,8 +8,8 @@ import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } fro
 export type Substituted = ReadonlyMap<string, readonly string[]>
 
 /**
- * A configuration without the values of a wrong type. In a list, `undefined` replaces them, so that
- * the other entries keep their indexes.
+ * A configuration without values of a wrong type. In a list, `undefined` replaces them, so that the
+ * indexes stay.
  */
 export type Pruned<T> = T extends readonly (infer Element)[]
   ? readonly (Pruned<Element> | undefined)[]
@@ -19,7 +19,7 @@ export type Pruned<T> = T extends readonly (infer Element)[]
 
 export interface SchemaCheck {
   readonly problems: readonly SettingsProblem[]
-  /** The part of the input that has the right types, for the rules. */
+  /** The part of the input that has the right types. */
   readonly wellFormed: Pruned<ConfigurationInput>
   /** The parsed configuration; `undefined` when the input has a problem. */
   readonly configuration: Configuration | undefined
@@ -27,16 +27,15 @@ export interface SchemaCheck {
 
 type Issue = z.core.$ZodIssue
 
-/** Checks unknown and missing keys, types and formats of single values. */
+/** Checks for unknown and missing keys, and checks the type and format of each value. */
 export function checkAgainstSchema(input: unknown, substituted: Substituted): SchemaCheck {
   const typed = structuredClone(input)
   const excess: SettingsProblem[] = []
   for (;;) {
     const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
     const issues = result.error?.issues ?? []
-    // Some problems hide others: zod does not check the entries of a list that is too long, or a
-    // text from the environment. So the loop truncates the list or converts the text in `typed`,
-    // and checks again.
+    // Some problems hide others: zod does not check the entries of a list that is too long. So
+    // repair `typed` and check again.
     const fixed = issues.filter(issue => truncateList(typed, issue, excess) || retype(typed, issue, substituted))
     if (fixed.length > 0) continue
     const problems = [...excess]
@@ -94,8 +93,8 @@ function prune(document: { root: unknown }, issue: Issue): void {
 }
 
 /**
- * Converts an issue of zod to problems. `before` is the number of earlier problems. Beyond
- * `maxProblems`, unknown keys get no suggestions, which are expensive.
+ * Converts an issue to problems. `before` is the number of earlier problems: after `maxProblems`
+ * problems, unknown keys get no suggestions, because suggestions are expensive.
  */
 function problemsOf(issue: Issue, input: unknown, before: number): readonly SettingsProblem[] {
   const path = issue.path as Path

@@ -49,8 +49,8 @@ function pairProblems(
 /** Minimum size of an RSA key in bits. OpenSSL refuses connections with a shorter one. */
 const minRsaBits = 2_048
 /**
- * Maximum size of a destination's RSA key in bits. Each handshake blocks the event loop: about 10
- * ms with 4,096 bits, 60 ms with 8,192 bits.
+ * Maximum size of an RSA key in bits for destinations, because each handshake blocks the event
+ * loop: about 10 ms with 4,096 bits, 60 ms with 8,192.
  */
 const maxRsaBits = 4_096
 

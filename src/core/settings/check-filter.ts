@@ -21,7 +21,7 @@ export const comparableValues: Rule = config =>
 
 /**
  * The filter of a destination whose other settings may be invalid; `undefined` if the filter itself
- * is.
+ * is invalid.
  */
 export function filterIn(destination: unknown): DestinationFilter | undefined {
   const { data } = filter.safeParse(valueAt(destination, ['filter']))

@@ -5,8 +5,8 @@ const hint =
   'set operator.encryptionKeyFile, and create the config topic with `hookline topics apply`; in this topic, Hookline stores which destinations it has disabled'
 
 /**
- * Checks that a config topic exists if `lifecycle` can disable a destination. Without the topic, a
- * restart would enable it again.
+ * `lifecycle` needs the config topic (`operator.encryptionKeyFile`), which stores the disabled
+ * destinations. Otherwise, a restart would enable these destinations.
  */
 export const lifecycleHasTopic: Rule = ({ destinations, operator }) => {
   if (operator?.encryptionKeyFile !== undefined) return []

@@ -8,9 +8,8 @@ import { delivery } from './schema.ts'
 import type { DestinationPolicy } from './settings.ts'
 
 /**
- * Checks each policy: timeout and window must not exceed the global ones, and all retries must fit
- * into the retry window. If `delivery` itself is wrong, the schema check or `scheduleFitsWindow`
- * reports it.
+ * Timeout and window of a policy must not exceed the global ones, and all retries must fit into the
+ * window. Other checks report a wrong `delivery`.
  */
 export const policiesWithinLimits: Rule = config => {
   const global = delivery.safeParse(config.delivery ?? {}).data
@@ -71,10 +70,7 @@ function windowObjection({ window }: DestinationPolicy, global: DeliveryRules): 
   return { key: 'window', message, hint: limitHint('window', global.window) }
 }
 
-/**
- * Refuses a wait in `schedule` that is shorter than that of the shortest retry topic. Longer waits
- * are kept exactly, if necessary with several retry topics.
- */
+/** Refuses a wait in `schedule` that is shorter than the shortest wait of a retry topic. */
 function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
   const shortest = durationMs(Math.min(...fixedTiers, ...global.schedule))
   const early = schedule?.find(wait => wait < shortest)

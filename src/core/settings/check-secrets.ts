@@ -2,10 +2,7 @@ import type { Rule, WellFormed } from './configuration-rule.ts'
 import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 import { matchingPaths, textSettings } from './settings-that-name-files.ts'
 
-/**
- * Checks that each secret is set as text or as a file, but not both, and that required secrets are
- * set.
- */
+/** Each secret must be set as text or as a file, but not both. Required secrets must be set. */
 export const secretsGivenOnce =
   (input: unknown): Rule =>
   config =>

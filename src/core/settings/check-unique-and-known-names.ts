@@ -24,10 +24,7 @@ export const uniqueNames: Rule = config => [
   ),
 ]
 
-/**
- * Checks that each audience has its own trait. The name of the audience gives the name of the
- * trait: `First time buyers` becomes `first_time_buyers`.
- */
+/** Checks that the names of the audiences result in different trait names. */
 export const distinctProperties: Rule = config => {
   const first = new Map<string, { readonly name: string; readonly path: Path }>()
   return (config.audiences?.list ?? []).flatMap((audience, index): readonly SettingsProblem[] => {
@@ -59,9 +56,8 @@ export const uniqueWebhookLabels: Rule = config =>
       path: ['destinations', index, 'webhooks', position, 'id'],
       name: webhook?.id ?? String(position),
     }))
-    // The position of a webhook can be the id of another one. The problem must then be reported for
-    // the id, because the user can change it. `repeated` reports the later one of two equal names,
-    // so the positions come first.
+    // The position of a webhook can equal the id of another one. `repeated` reports the later of
+    // two equal entries, so the ids come last, because users can change ids.
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )
@@ -97,13 +93,13 @@ export const knownNames: Rule = config => {
 interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
-   * The known ids. `undefined` when other ids may exist: the configuration has an invalid id (which
-   * another check reports), or a config topic exists.
+   * The ids; `undefined` when not all ids are known, for example because one in the configuration
+   * is invalid, or because a config topic exists.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**
-   * Whether ids come from the directories in `destinationsFrom`, whose owners may remove
-   * destinations. An unknown id is then reported, but the configuration is used.
+   * Whether destinations also come from the files of `destinationsFrom`. The owners of these files
+   * may remove a destination, so an unknown id is reported, but the configuration is used.
    */
   readonly areOthers: boolean
 }
@@ -120,12 +116,12 @@ function knownIds(config: WellFormed, list: List): KnownIds {
 }
 
 /**
- * Returns a function that checks references. Only the first `left` unknown names get a suggestion,
- * because each suggestion compares all known names.
+ * Returns a function that checks a list of ids. Only the first `left` unknown ids get a suggestion,
+ * because a suggestion needs a comparison with all known ids.
  */
 function referencesAdvisedOn(left: number) {
   const nearest = (name: string | undefined, ids: KnownIds['ids'], otherwise: string): string =>
-    // Not all ids, because a syntax error can turn secrets into ids.
+    // The hint does not list all ids, because a syntax error can turn secrets into ids.
     left-- > 0 ? adviceOnName(name, [...(ids ?? [])], otherwise) : otherwise
 
   return ({ noun, ids, areOthers }: KnownIds, path: Path, names: readonly (string | undefined)[] = []) => {

@@ -33,7 +33,8 @@ const tokenTargetsOf = (config: WellFormed): readonly Target[] =>
   })
 
 /**
- * Checks that no two webhooks of a destination have the same URL, which would get each event twice.
+ * Checks that no two webhooks of a destination have the same URL: its endpoint would get each event
+ * twice.
  */
 export const uniqueUrls: Rule = (config, files) =>
   targetsOf(config, files).flatMap(targets =>
@@ -122,7 +123,6 @@ function headerProblems(
   return together === undefined ? [] : [{ path, ...together }]
 }
 
-/** Refuses a static trace header in addition to Hookline's own. */
 function refuseBesideTrace(name: string): Objection | undefined {
   return /^trace(parent|state)$/i.test(name)
     ? {

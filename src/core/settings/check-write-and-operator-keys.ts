@@ -26,8 +26,8 @@ function keysAtPath(
 }
 
 /**
- * Checks that no two entries of `operator.keys` have the same key, because the key identifies the
- * operator in the audit log. The two keys of one entry may be equal, as at the start of a rotation.
+ * Two entries must not have the same operator key, because the key identifies the operator in the
+ * audit log. The keys of one entry may be equal.
  */
 export const uniqueOperatorKeys: Rule = (config, files): readonly SettingsProblem[] =>
   repeated(

@@ -5,10 +5,7 @@ import type { Path, SettingsProblem } from './settings-problem.ts'
 
 export type WellFormed = Pruned<ConfigurationInput>
 
-/**
- * A check that the schema cannot do, for example of two related values. `config` has only values of
- * the right type.
- */
+/** A check that the schema cannot do. `config` has only values of the right type. */
 export type Rule = (config: WellFormed, files: FileContents) => readonly SettingsProblem[]
 
 interface Named {

@@ -18,11 +18,7 @@ export const pathFields = [
 
 export const conditionOps = ['eq', 'ne', 'in', 'exists', 'gt', 'gte', 'lt', 'lte', 'prefix'] as const
 
-/*
- * These limits bound the filter time for one event and destination to about 1 ms. Each of 100
- * patterns takes at most 10 µs, because only 1,000 characters of an event name are compared
- * (`FilterFields`).
- */
+/* These limits keep the CPU time of one destination's filter for one event below about 1 ms. */
 const maxPatterns = 50
 const maxTextLength = 200
 const maxConditions = 20

@@ -5,12 +5,8 @@ import { type DurationMs, durationMs } from '../time.ts'
 export type DeliveryRules = Pick<DeliverySettings, 'timeout' | 'schedule' | 'window' | 'ordering'>
 
 /**
- * Returns the rules for the deliveries of one destination: its policy, and the global values for
- * keys without one. A longer timeout or window in the policy has no effect. A policy can have one
- * for two reasons:
- * - Changes of `delivery` need a restart, so the running process may have an older `delivery` than
- *   the file.
- * - An object of the config topic keeps its policy when `delivery` changes.
+ * Returns the settings of a destination. Its policy has precedence, but the global timeout and
+ * window are maximums: they may have been lowered since the policy was checked.
  */
 export function effectivePolicy(own: DestinationPolicy | undefined, global: DeliveryRules): DeliveryRules {
   const { timeout, schedule, window, ordering } = own ?? none

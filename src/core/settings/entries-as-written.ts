@@ -8,8 +8,8 @@ const contextKeys = ['network', 'delivery', 'payload', 'traces'] as const satisf
 export type EntryContext = Pick<WellFormed, (typeof contextKeys)[number]>
 
 /**
- * The sources and destinations as written in the file, for the operator API. The fields are
- * private, because neither JSON nor a log line may show their secrets.
+ * The entries as written in the file. The fields are private, because neither JSON nor a log line
+ * may show their secrets.
  */
 export class GivenEntries {
   readonly #config: WellFormed
@@ -44,8 +44,8 @@ const byId = (
   new Map(entries.flatMap(entry => (entry?.id === undefined ? [] : [[entry.id, entry] as const])))
 
 /**
- * Returns an entry with its file names as a user wrote them. A file name of `destinationsFrom`
- * begins with the number of its directory and a NUL, as no other text of a configuration does.
+ * Restores file names as the user wrote them: removes the mark (directory number and NUL) that
+ * Hookline adds in files of `destinationsFrom`. No other text begins with this mark.
  */
 function withPlainNames(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/^\d+\0/, '')

@@ -5,9 +5,8 @@ import { count, fileName, id, listen, oneOf, oneOrTwo, secretText } from './valu
 /* Settings of the HTTP servers: addresses, limits and keys. */
 
 /**
- * The collector and the server for metrics and health checks (`ops`) listen on all addresses,
- * because other hosts must reach them in a container; restrict this with network policies. The
- * operator API listens only on the loopback address.
+ * The default addresses. `collector` and `ops` listen on all addresses of a container, because
+ * other hosts must reach them. Restrict access with network policies.
  */
 export const defaultListen = {
   collector: '0.0.0.0:8080',

@@ -29,8 +29,8 @@ function namesIn({ properties = {}, items, anyOf = [], additionalProperties }: N
 export const keyNames: ReadonlySet<string> = new Set(namesIn(plain))
 
 /**
- * The description of the key at a path, or of the nearest parent that has one. The first letter is
- * lower case, because other text precedes it.
+ * Returns the description of the key, or of its nearest parent with one. The first letter is lower
+ * case, because other text precedes it.
  */
 export function meaningAt(path: Path): string {
   let node: Node | undefined = plain
@@ -74,8 +74,8 @@ export function configurationJsonSchema(): object {
 }
 
 /**
- * Whether the schema would reject `${VARIABLE}` in place of this value. Also true for a list of
- * scalars, because one variable can have a whole list, separated by commas.
+ * Whether the schema would reject `${VARIABLE}` here. Also true for a list of scalars, which one
+ * variable can contain as a whole.
  */
 function narrowsScalar({ type, pattern, enum: choice, items }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'string') return pattern !== undefined || choice !== undefined

@@ -2,8 +2,8 @@ import { keyNames, keysAt, meaningAt } from './json-schema.ts'
 import { maskedKey, type Path } from './settings-problem.ts'
 
 /**
- * Returns the known name that the user probably meant. Case does not matter, and up to a third of
- * the letters may differ: one letter in a name of two to five letters, none in a single letter.
+ * Returns the known name that the user probably meant. Up to a third of the letters may differ (one
+ * letter in a name of two to five), and case does not matter.
  */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   // Comparing a long text would take long, and it is not a misspelled name.
@@ -53,8 +53,8 @@ export function adviceOnName(typed: unknown, names: readonly string[], otherwise
 }
 
 /**
- * Masks keys that are not similar to a key of the schema, because a syntax error can turn a secret
- * into a key.
+ * Masks keys that are unlike those of the schema, because a syntax error can turn a secret into a
+ * key.
  */
 export const maskUnknownKeys = (path: Path): Path =>
   path.map(part => (typeof part === 'number' || isLikeOurs(part) ? part : maskedKey))

@@ -9,7 +9,7 @@ import type { ServiceName } from './service-names.ts'
 import { type Path, valueAt } from './settings-problem.ts'
 import { type FileKind, fileSettings, matchingPaths } from './settings-that-name-files.ts'
 
-/** A file that the configuration names. `name` is the text in the configuration. */
+/** A file that the configuration names. `name` is the file name as it is in the configuration. */
 export interface NamedFile {
   readonly path: Path
   readonly name: string
@@ -18,7 +18,7 @@ export interface NamedFile {
 
 export type FileContent =
   | { readonly kind: 'read'; readonly text: string }
-  /** Continues a sentence about the file, for example `does not exist`. */
+  /** `message` continues a sentence about the file, for example `does not exist`. */
   | (Objection & { readonly kind: 'unreadable' })
 
 /** A file that was not read, because no service of this process needs it. */
@@ -44,8 +44,8 @@ export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFi
 }
 
 /**
- * The services that need the files named under a top-level key. Files under other keys are needed
- * by every process.
+ * The services that need the files under a top-level key. Every process needs the files under other
+ * keys.
  */
 const owners: Readonly<Record<string, readonly ServiceName[]>> = {
   sources: ['collector'],
@@ -64,8 +64,8 @@ const encryptionKeyPath: Path = ['operator', 'encryptionKeyFile']
 const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, index) => path[index] === part)
 
 /**
- * A service, or `config_topic` for a command that reads the config topic. This command needs only
- * the files of every process, and the encryption keys.
+ * `config_topic`: a command that reads the config topic. It needs only the encryption keys, and the
+ * files that every process needs.
  */
 export type FileReader = ServiceName | 'config_topic'
 
@@ -75,10 +75,7 @@ export function ownersOf(path: Path): readonly ServiceName[] | undefined {
   return Object.hasOwn(owners, key) && !isEncryptionKey(path) ? owners[key] : undefined
 }
 
-/**
- * Whether a process needs the file at a path. Without readers, it needs only the files of every
- * process.
- */
+/** Whether one of `readers`, or every process, needs the file at a path. */
 export function isNeeded(path: Path, readers: ReadonlySet<FileReader>): boolean {
   if (isEncryptionKey(path)) return readers.size > 0
   const owning = ownersOf(path)
@@ -133,9 +130,8 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
 const afterCertificate = /(?<=-----END (?:TRUSTED |X509 )?CERTIFICATE-----[^\n]*\n)/
 
 /**
- * Checks every certificate together with the text before it, and the text after the last one. TLS
- * libraries refuse or silently skip a certificate that they cannot parse, for example one that
- * begins after a space in its line.
+ * Returns a problem if a certificate, or the text before or after it, cannot be parsed: TLS
+ * libraries may silently skip a damaged certificate.
  */
 function refuseCertificates(text: string): Objection | undefined {
   if (!text.includes('-----BEGIN CERTIFICATE-----'))

@@ -31,8 +31,8 @@ const maxValueBytes = 4_096
 const maxBytesOfAll = 8_192
 
 /**
- * Returns why a static header is not allowed; `undefined` when it is. The text contains no value,
- * and only reserved names, because a syntax error can turn a credential into a name.
+ * Returns why a static header is not allowed. The text contains no value, and only reserved names,
+ * because a syntax error can turn a credential into a name.
  */
 export function refuseHeader(name: string, value: string): Objection | undefined {
   const lower = name.toLowerCase()

@@ -14,7 +14,10 @@ import type {
   Webhook,
 } from './settings.ts'
 
-/** Replaces the secret in a file that no service of this process needs. */
+/**
+ * The value of a secret whose file was not read, because no service of this process needs the
+ * secret.
+ */
 export const unreadSecret = new Secret('')
 
 /** Converts a valid configuration to settings: the contents of files replace their names. */

@@ -65,9 +65,8 @@ const traces = z
   .describe('OpenTelemetry traces. Absent: no traces.')
 
 /*
- * The configuration as users write it. The types, the JSON Schema and the reference page are
- * generated from this schema; `check-*.ts` has rules for more than one value. File names are
- * relative to the configuration file.
+ * The types, the JSON Schema and the reference page come from this schema. Rules that concern
+ * several values are in `check-*.ts`.
  */
 
 const credentials = {
@@ -220,8 +219,8 @@ const payload = z
   .describe('Body and headers of the requests that Hookline sends to webhooks.')
 
 /**
- * Maximum length of the name of an audience. The dispatcher refuses events with a name of more than
- * 1,000 characters (`maxOriginIdLength`), and the operator API has the name in its paths.
+ * Maximum characters of an audience's name. The limit must be below `maxOriginIdLength`, because
+ * the dispatcher refuses events of an audience whose name exceeds that length.
  */
 const maxAudienceNameLength = 500
 

@@ -1,6 +1,6 @@
 /**
- * Whether every client can send a write key. In HTTP Basic, a colon ends the key, and headers
- * transport only printable ASCII without loss.
+ * Whether every client can send a write key: in HTTP Basic a colon ends it, and headers transport
+ * only printable ASCII.
  */
 export const isSendable = (writeKey: string): boolean =>
   /^[\x20-\x39\x3b-\x7e]+$/.test(writeKey) && writeKey.trim() === writeKey

@@ -22,8 +22,7 @@ export interface SettingsChange {
 }
 
 /**
- * The keys of the settings that a reload replaces. `excluded` (counts of invalid files) and `given`
- * (the entries as written) are not keys of the configuration.
+ * The settings that a reload replaces. `excluded` and `given` are not keys of the configuration.
  */
 const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded', 'given']
 

@@ -3,13 +3,13 @@ export type Path = readonly (string | number)[]
 
 interface Wrong {
   readonly path: Path
-  /** Follows the path, for example `must be …` or `is missing`. */
+  /** The text after the path, for example `must be …` or `is missing`. */
   readonly message: string
   /** Set when the key is wrong, not its value. */
   readonly at?: 'key'
   /**
-   * Whether the owner of a directory in `destinationsFrom` can cause this problem. The problem then
-   * does not prevent the use of the configuration.
+   * Whether the file with this problem is used anyway, because the owner of a `destinationsFrom`
+   * directory can cause the problem.
    */
   readonly isExcluded?: boolean
 }
@@ -25,12 +25,12 @@ export type SettingsProblem = Wrong & Help
 /** Maximum number of problems reported for one configuration. */
 export const maxProblems = 100
 
-/** Replaces the path when the whole file is wrong. A key with a space would be quoted. */
+/**
+ * Printed in place of a path. No path equals it, because `formatPath` quotes a key with a space.
+ */
 export const wholeFile = 'the file'
 
-/**
- * Replaces an unknown key in a printed path, because a syntax error can turn a secret into a key.
- */
+/** Printed in place of an unknown key, because a syntax error can turn a secret into a key. */
 export const maskedKey = '***'
 
 /**

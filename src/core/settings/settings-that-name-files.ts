@@ -3,9 +3,8 @@ import type { Path } from './settings-problem.ts'
 export type FileKind = 'secret' | 'url' | 'certificates' | 'key' | 'signing_key' | 'encryption_key'
 
 /**
- * Whether the value can also be set as text, under the same key without `File`. `optional`: both
- * keys may be absent. `required`: one must be set when their mapping exists. `paired`: one must be
- * set when a user name or a password is set.
+ * Whether the same key without `File` exists. `required`: one of the two keys must be set if their
+ * mapping exists. `paired`: one must be set if a user name or password is set.
  */
 type Text = 'none' | 'optional' | 'required' | 'paired'
 

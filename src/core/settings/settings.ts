@@ -12,8 +12,8 @@ type Immutable<T> = T extends string | number | boolean | undefined | Secret
 /** One URL of a destination. */
 export interface Webhook {
   /**
-   * The id or, without one, the position. Metrics and logs show it, because the URL may contain
-   * secrets.
+   * The id or, without an id, the position. Metrics and logs show the label instead of the URL,
+   * because the URL may contain secrets.
    */
   readonly label: string
   /** A `Secret` when it comes from a file. */
@@ -67,7 +67,7 @@ export interface Destination {
   readonly tlsIdentity?: TlsIdentity | undefined
 }
 
-/** Overrides `delivery` and `payload`, except with absent or `undefined` keys. */
+/** Each key that is not `undefined` overrides the same key of `delivery` or `payload`. */
 export type DestinationPolicy = Immutable<Configuration['destinations'][number]['policy']>
 
 /** An absent key has its default. */
@@ -129,8 +129,8 @@ export interface NetworkSettings {
   /** The allowed ports; `undefined` allows 80, 443 and all ports from 1024. */
   readonly ports: readonly number[] | undefined
   /**
-   * Whether webhook and token URLs must begin with https://. Transports need not check it
-   * (`httpsUrls`).
+   * Whether webhook and token URLs must begin with https://. `httpsUrls` checks this, so transports
+   * need not.
    */
   readonly httpsOnly?: boolean
   /** CA certificates in PEM, trusted in addition to the public CAs. */
@@ -167,8 +167,8 @@ export interface TracesSettings {
 }
 
 /**
- * The numbers of files of `destinationsFrom` that are invalid, or missing although an audience, the
- * canary or the notices use the destination. A directory that cannot be listed counts as one.
+ * Files of `destinationsFrom` that are invalid, or missing although in use. A directory that cannot
+ * be listed counts as one file.
  */
 export interface ExcludedFiles {
   readonly files: number
@@ -208,22 +208,19 @@ export interface Settings {
     readonly clientAddressHeader: string | undefined
     readonly connectionsPerAddress: number
     /**
-     * Maximum bytes in memory for the requests in progress of one client address: bodies, rejected
-     * messages and responses. Default: half of the memory for requests with a known write key.
+     * Maximum bytes in memory for the requests of one client address. Default: half of the bytes
+     * that all requests with a known write key may use together.
      */
     readonly bodyBytesPerAddress: number | undefined
   }
   readonly operator: {
     readonly keys: readonly OperatorKey[]
-    /**
-     * One or two keys, without the last line end; the first encrypts. Absent without a config
-     * topic.
-     */
+    /** One or two keys. Hookline encrypts with the first. Absent without a config topic. */
     readonly encryptionKeys?: readonly Secret[]
   }
   /** Address of the operator API and the console; `undefined` without operator keys. */
   readonly operatorListen: ListenAddress | undefined
-  /** Whether the installation has a config topic (with `operator.encryptionKeyFile`). */
+  /** Whether the installation has a config topic: `operator.encryptionKeyFile` is set. */
   readonly configTopic?: true
   readonly ops: { readonly listen: ListenAddress }
   readonly log: Immutable<Configuration['log']>

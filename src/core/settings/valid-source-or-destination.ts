@@ -30,15 +30,18 @@ const rulesOfOthers: readonly Rule[] = [
 const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rule))
 
 /**
- * Checks a source that is not in the configuration file. Returns `undefined` when it has a problem,
- * or names a file. This is much faster than `settingsFrom`.
+ * Returns the source in `entry`, for example from the config topic; `undefined` if it has a problem
+ * or names a file. Much faster than a check of the whole configuration.
  */
 export function validSource(entry: object, context: EntryContext): Source | undefined {
   const { data } = source.safeParse(entry)
   return data !== undefined && isValid({ sources: [entry] }, context) ? resolveEntry.sources(data) : undefined
 }
 
-/** Checks a destination like `validSource`. Its sources need not exist. */
+/**
+ * Returns the destination in `entry`; `undefined` if it has a problem or names a file. The sources
+ * of the destination need not exist.
+ */
 export function validDestination(entry: object, context: EntryContext): Destination | undefined {
   const { data } = destination.safeParse(entry)
   const isDistinct = new Set(data?.sources).size === data?.sources.length

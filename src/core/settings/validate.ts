@@ -69,8 +69,7 @@ export function draftFrom(input: unknown, substituted: Substituted = new Map()):
 }
 
 /**
- * The second step: checks the rules. Returns the settings, or all problems. `files` has the
- * contents of the files that the draft names.
+ * The second step: checks the rules. `files` has the contents of the files that the draft names.
  */
 export function settingsFrom(draft: Draft, files: FileContents): SettingsResult {
   const { problems, wellFormed, configuration } = draft.check

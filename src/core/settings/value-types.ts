@@ -115,8 +115,8 @@ function refuseCidr(value: string): string | undefined {
   const verdict = classifyAddress(address, [cidr])
   const isSingle = cidr.length === cidr.bytes.length * 8
   if (!isSingle || verdict.kind === 'allowed') return undefined
-  // The entry is an IPv6 address that contains an IPv4 address. Only the IPv4 address of a target
-  // is checked, so the entry must be in IPv4 form.
+  // The IPv6 address contains an IPv4 address, and only the IPv4 address is checked. So the entry
+  // must be in IPv4 form.
   return verdict.allowable
     ? `has no effect: use ${verdict.address}, the IPv4 address in this IPv6 address`
     : `can never be allowed: ${verdict.range}`

@@ -106,8 +106,8 @@ const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(
 const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label }) => label).join(', ')
 
 /**
- * Warns when two destinations share a secret. One receiver could then forge or forward a request to
- * the other, which would find a valid signature.
+ * Warns about secrets that two destinations share: the receiver of one destination can forge or
+ * forward requests that the other receiver accepts as genuine.
  */
 const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[] => [
   ...sharing(destinations, ({ secrets }) => secrets).map(

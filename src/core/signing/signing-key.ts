@@ -2,9 +2,8 @@ import { createPrivateKey, hash, type KeyObject } from 'node:crypto'
 import type { Objection } from '../invalid-value-objection.ts'
 
 /*
- * Ed25519 keys for the asymmetric signatures of Standard Webhooks. A private key is PKCS#8 in PEM,
- * or `whsk_` and Base64 of the seed (32 bytes), after which some libraries append the public key
- * (32 bytes).
+ * A private Ed25519 key is PKCS#8 in PEM, or `whsk_` and Base64 of the seed, after which some
+ * libraries append the public key.
  */
 
 const seedBytes = 32
@@ -30,8 +29,8 @@ export function parseSigningKey(text: string): KeyObject | undefined {
 const ed25519 = (key: KeyObject): KeyObject | undefined => (key.asymmetricKeyType === 'ed25519' ? key : undefined)
 
 /**
- * Extracts the seed, perhaps with the public key, without parsing the key. Returns `undefined`
- * unless the text is `whsk_` and Base64, or PEM without the public key.
+ * Returns the seed, which the public key may follow. The key is not parsed. `undefined` for all
+ * other texts, and for PEM with the public key.
  */
 function bytesIn(text: string): Buffer | undefined {
   const [, base64] = standardPattern.exec(text.trim()) ?? []
@@ -46,8 +45,8 @@ function bytesIn(text: string): Buffer | undefined {
 }
 
 /**
- * Whether a text is an Ed25519 private key. Any seed of 32 bytes is valid, so it is not parsed:
- * Node takes about 50 µs per key, and 10,000 destinations may each have one.
+ * Whether a text is a signing key. A seed of 32 bytes is always valid, so it is not parsed: parsing
+ * takes 50 µs, and 10,000 destinations may have a key.
  */
 const isSigningKey = (text: string): boolean =>
   bytesIn(text)?.length === seedBytes || parseSigningKey(text) !== undefined
@@ -93,7 +92,7 @@ export function publicKeyOf(key: KeyObject): PublicSigningKey {
 }
 
 /**
- * Returns the public keys of one destination, or of all, as a JSON Web Key Set (RFC 7517). The
- * document is public, so no entry names its destination.
+ * Returns the public keys of one destination, or of all (RFC 7517). The document is public: name no
+ * destination in it.
  */
 export type PublishedKeys = (destination: string | undefined) => Promise<{ readonly keys: readonly PublicSigningKey[] }>

@@ -12,13 +12,13 @@ export interface TraceContext {
  */
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const allZeros = /^0+$/
-/** Maximum length of `tracestate` in characters, the minimum of W3C Trace Context 3.3.1.5. */
+/** Maximum length of `tracestate` in characters; W3C Trace Context 3.3.1.5 requires 512 or more. */
 const maxStateLength = 512
 /** Maximum number of members of `tracestate` (W3C Trace Context 3.3.1.1). */
 const maxStateMembers = 32
 /**
- * A member of `tracestate` (W3C Trace Context 3.3.1.3): a name, and a value of printable ASCII
- * without `,` and `=`. It may be empty, and have spaces and tabs around it.
+ * A member of `tracestate` (W3C Trace Context 3.3.1.3). It may be empty, and have spaces and tabs
+ * around it.
  */
 const stateMember =
   /^[ \t]*(?:[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e][ \t]*)?$/
@@ -76,8 +76,8 @@ const text = (value: string | readonly string[] | undefined): string | undefined
   typeof value === 'string' ? value : undefined
 
 /**
- * Returns `tracestate` if it is valid; otherwise the trace continues without it (W3C Trace Context
- * 3.3). Senders choose this text, and Hookline sends it to webhooks with `traceHeaders`.
+ * Returns `tracestate` if it is valid (W3C Trace Context 3.3). The check is necessary, because
+ * senders choose this text, and webhooks with `traceHeaders` get it.
  */
 function stateIn(given: string | undefined): string | undefined {
   if (given === undefined || given.length > maxStateLength || !given.includes('=')) return undefined

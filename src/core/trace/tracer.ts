@@ -11,8 +11,8 @@ export interface SpanStart {
   /** The parent span. A span without a parent starts a new trace. */
   readonly parent?: TraceContext | undefined
   /**
-   * The earlier span, of another trace, to which a span without a `parent` links. The new trace is
-   * sampled if that trace is.
+   * The span of an earlier trace to which a span without `parent` links. If the earlier trace is
+   * sampled, the new trace is too.
    */
   readonly follows?: TraceContext | undefined
 }
@@ -21,7 +21,7 @@ export interface SpanStart {
 export interface Span {
   readonly context: TraceContext
   /**
-   * Call it at most once. A span that never ends is discarded. `error`: the reason of a failure,
+   * Ends the span. May be called only once. A span that never ends is discarded. `error`: a reason
    * from a closed list.
    */
   end(facts: SpanFacts, error?: string): void

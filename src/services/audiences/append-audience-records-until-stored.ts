@@ -16,7 +16,7 @@ interface Deps extends AppendDeps {
 export interface AudienceWrites {
   /**
    * Appends a record, and retries until all in-sync replicas have it. Resolves with false when the
-   * partition is revoked: its next owner writes the record.
+   * partition is revoked.
    */
   append(topic: string, record: OutgoingRecord, processor: PartitionProcessor): Promise<boolean>
   /** Like `append`, for a record in the dead-letter topic. A too large one is truncated. */
@@ -26,9 +26,8 @@ export interface AudienceWrites {
 }
 
 /**
- * Creates the writes of the audiences service. Each append waits until the group confirms this
- * process as the owner, and the producer checks this again. So this process writes no state after
- * the next owner has written one.
+ * Creates the writes. Each append waits until the group confirms this process as the owner: a
+ * former owner must not write state.
  */
 export function createAudienceWrites({ onStored, producer, ...deps }: Deps): AudienceWrites {
   const observed: AppendDeps['producer'] = {

@@ -36,21 +36,16 @@ export interface AudiencePartitions {
   readonly inputs: Inputs
   readonly writes: AudienceWrites
   readonly updates: UpdatePacer
-  /**
-   * Regularly searches the memberships topic for records that are missing in memory: late records
-   * of an earlier owner, and own records whose acknowledgement was lost.
-   */
+  /** Regularly searches the memberships topic for records that are missing in memory. */
   readonly logCheck: PeriodicTask
   /**
-   * Loads the memberships of a partition and adds the partition, paused until then, to `held`. If
-   * memberships exist without a committed offset (see `position`), Kafka may have lost unread
-   * records. The full syncs are then cancelled as in `lost`.
+   * Pauses a partition and loads its memberships. If memberships exist, but `position` has no
+   * committed offset, records may be lost, so full syncs are cancelled as by `lost`.
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
-   * Cancels the full syncs that have begun, because Kafka lost unread records. The end of a full
-   * sync removes all users that the sync did not list, and the lost records may have listed some.
-   * The partition is paused until its memberships are loaded and the cancellation is stored.
+   * Cancels the full syncs that have begun, after Kafka lost unread records: a lost record may list
+   * a user, whom the end of the full sync would then remove.
    */
   lost(processor: PartitionProcessor): void
 }
@@ -93,9 +88,8 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
     async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
-      // Without a committed offset, unread records may be lost. While the partition is paused for
-      // `loss`, no offset is committed for it. Otherwise the next owner could not see the possible
-      // loss.
+      // Without a committed offset, records may be lost. The pause prevents a commit, so that the
+      // next owner also notices the possible loss.
       if (isUncommitted === true) processor.pause('loss')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return
@@ -140,10 +134,7 @@ export interface AudiencesDeps {
   /** Returns the audiences of the current configuration. */
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number
-  /**
-   * The suppression list, which is read to its end before the service starts. `Inputs` waits for
-   * later deletions.
-   */
+  /** The suppression list, read to its end before the service starts. */
   readonly suppressions: Pick<SuppressionList, 'stops' | 'age'>
   readonly tracer?: Tracer | undefined
 }

@@ -13,8 +13,7 @@ import type { OwnedAudiencePartition } from './handle-inputs.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**
- * Maximum time for which `stop` waits for writes. If the writes of an input are not finished then,
- * the next owner processes the input again.
+ * Maximum time for which `stop` waits for writes. The next owner processes unfinished inputs again.
  */
 const drainLimit = durationMs(8_000)
 
@@ -63,7 +62,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   const showProgress = createShowProgress(metrics, processor => {
     const owned = held.get(processor)
     // An input that runs alone, for example the end of a sync, can cause millions of writes while
-    // the committable offset does not change. So each write counts as progress.
+    // the committable offset stays the same. So each write counts as progress.
     const written = owned?.order.isFenced === true ? owned.tail.next : 0
     return { position: processor.tracker.committable + written, isAtRest: updates.isWaiting(processor) }
   })

@@ -61,8 +61,8 @@ export const ownedAudiencePartitionWith = (
 })
 
 /**
- * A record of the memberships topic that this process may have to replace. It is *stale* if an
- * earlier owner appended it late, after a record with a newer state.
+ * A membership record from Kafka. It is replaced if it is *stale*: an earlier owner of the
+ * partition appended it after a newer record of the same key.
  */
 class FoundRecord implements QueuedInput {
   readonly record: ReadRecord
@@ -154,9 +154,8 @@ export class Inputs {
   }
 
   /**
-   * Queues records of the memberships topic that are stale (`isStale`) or must be checked. For the
-   * key of each stale record, the current state is written again, so that it is the last record of
-   * the key.
+   * Queues membership records from Kafka. After a stale record (see `FoundRecord`), the current
+   * state is written again, so that the last record of the key has this state.
    */
   takeFound(records: Iterable<ReadRecord>, held: OwnedAudiencePartition, isStale: boolean): void {
     for (const record of records) held.order.add(new FoundRecord(record, isStale))
@@ -191,9 +190,8 @@ export class Inputs {
   }
 
   /**
-   * Begins the deletion of a user when the suppression list has the user's suppression, after about
-   * a second at most. Later inputs of the partition wait too. Otherwise an input of an earlier sync
-   * would find no suppression, and would add the user again.
+   * Begins the deletion of a user when this process has read the user's suppression. Until then,
+   * later inputs of the partition wait, because they could add the user again.
    */
   #beginDeletion(open: OpenInput, held: OwnedAudiencePartition): void {
     const { clock, suppressions, gate } = this.#deps
@@ -214,7 +212,6 @@ export class Inputs {
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
     // Get the first effect before a trace begins, because an input without changes gets no trace.
-    // But an input that visits `visitsPerTurn` memberships before its first change gets one.
     const first = changes.next()
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
     const toWrite = reason === undefined ? first : changes.next()
@@ -255,8 +252,8 @@ export class Inputs {
   }
 
   /**
-   * Logs that the end of a sync had no effect, usually because of a newer full sync. The client got
-   * a success response, so only this log line shows that.
+   * Logs that the end of a sync had no effect. The client does not know this, because it got a
+   * success response.
    */
   #logStaleSync({ input, record }: OpenInput, result: string): void {
     if (input.kind !== 'sync_ended' || !staleReasons.some(reason => reason === result)) return
@@ -270,8 +267,8 @@ export class Inputs {
   }
 
   /**
-   * Dead-letters an input that cannot be decoded. Before that, cancels the full syncs to which it
-   * may belong, because their end would remove the user whom the input may have listed.
+   * Dead-letters an undecodable input. Before that, cancels full syncs, because their end would
+   * remove the user whom this input may have listed.
    */
   #refuse(record: LogRecord, held: OwnedAudiencePartition, detail: string): void {
     const { topic, partition, offset } = record
@@ -284,9 +281,8 @@ export class Inputs {
   }
 
   /**
-   * Cancels all full syncs that began before now, because Kafka lost unread records. Their end
-   * would remove the users whom these records may have listed. Then resumes the partition, which is
-   * paused for `loss`.
+   * Cancels all full syncs in progress, because their end would remove users whom a lost record may
+   * have listed. Then resumes the partition.
    */
   cancelSyncs(held: OwnedAudiencePartition): void {
     const { topic, partition, tracker } = held.processor

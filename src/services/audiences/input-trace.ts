@@ -9,15 +9,14 @@ export interface InputTrace {
   emit(destination: string): Span
   /**
    * Ends the span of the input. `changed`: all changes are written. `partition_lost`: the partition
-   * was revoked before.
+   * was revoked before all were written.
    */
   end(result: 'changed' | 'partition_lost'): void
 }
 
 /**
- * Starts a new trace for an input, linked to the request that wrote it. The trace of the request
- * could last for hours, because a request may write millions of inputs. If the input is about one
- * user, its identify messages are part of the new trace. Otherwise each has a trace of its own.
+ * Starts a new trace for an input, with a link to the trace of the request. The input is not part
+ * of that trace, because a request may write millions of inputs over hours.
  */
 export function traceInput(
   tracer: Tracer,

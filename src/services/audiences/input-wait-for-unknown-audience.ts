@@ -25,10 +25,8 @@ export type WaitForAudience = (
 ) => boolean
 
 /**
- * Makes an input wait while this process does not know its audience. Another process may have
- * applied a configuration with a new audience earlier, and have written inputs. The wait ends when
- * the audience is configured, or when the record is two minutes old: the audience was then probably
- * removed.
+ * Makes an input for an unknown audience wait up to two minutes, because the process that wrote the
+ * input may have got the configuration of the audience earlier.
  */
 export function createAudienceWait({ directory, clock, logger }: Deps): WaitForAudience {
   return (input, record, processor, proceed) => {

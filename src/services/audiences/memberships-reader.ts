@@ -18,9 +18,8 @@ interface Deps {
 export interface MembershipsReader {
   readonly topic: string
   /**
-   * Passes the records from offset `from` to the current end to `onRecord`, except unreadable ones.
-   * `next` is the offset after the last record that `onRecord` got. Rejects when Kafka or the
-   * schema registry cannot be reached, or `onRecord` throws.
+   * Calls `onRecord` with the readable records from offset `from` to the end. `next` is the offset
+   * after these. Rejects if Kafka or the schema registry fails, or `onRecord` throws.
    */
   read(
     partition: number,
@@ -35,8 +34,7 @@ export interface MembershipsReader {
 
 export function createMembershipsReader({ reader, codec, topic, logger }: Deps): MembershipsReader {
   /**
-   * Decodes a membership after fetching its Avro schema from the registry. Resolves with
-   * `undefined` when the value cannot be decoded.
+   * Fetches the Avro schema and decodes a membership; `undefined` when it cannot be decoded.
    * @throws RegistryUnavailable
    */
   async function learned({ key, value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {

@@ -10,9 +10,8 @@ import type { MembershipsReader } from './memberships-reader.ts'
 const retryAfter = durationMs(1_000)
 
 /**
- * Tracks up to which offset this process knows a partition of the memberships topic. Only the owner
- * writes to a partition, so its own records have consecutive offsets. A gap is a late record of an
- * earlier owner, or an own record whose acknowledgement was lost.
+ * Tracks up to which offset this process knows a partition. If Kafka stores a record of this
+ * process beyond the next offset, the records in between are unread.
  */
 export class LogTail {
   #next: number
@@ -43,8 +42,8 @@ export class LogTail {
   }
 
   /**
-   * Returns the offset of the first unread record, if any, and forgets it. The caller must read the
-   * partition from it, or pass it to `notRead`.
+   * Returns and forgets the first unread offset. The caller must read from this offset or call
+   * `notRead`.
    */
   takeUnread(): number | undefined {
     const from = this.#unread
@@ -113,15 +112,14 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
 }
 
 /**
- * Compaction keeps every record for 6 hours (`topicConfig`), so each unread record is found in
- * time.
+ * Time between two checks. Compaction keeps every record for 6 hours (`topicConfig`), so a check
+ * finds each unread record before compaction can remove the record.
  */
 const checkEvery = durationMs(10 * 60_000)
 
 /**
- * Periodically reads the end offsets of all owned partitions of the memberships topic, and then
- * their unread records. Otherwise only an acknowledgement shows unread records, and a process that
- * writes nothing gets none.
+ * Periodically reads unread records of all owned partitions. Otherwise they would be read only when
+ * this process writes a record.
  */
 export function createLogCheck<Held extends Tailed>({
   log,

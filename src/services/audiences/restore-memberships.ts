@@ -10,20 +10,15 @@ import type { MembershipsReader } from './memberships-reader.ts'
 
 /** Wait after Kafka or the schema registry could not be reached. */
 const retryAfter = durationMs(1_000)
-/**
- * Maximum number of partitions that are read concurrently. More would not be faster, because one
- * core decodes all records, and would need more memory.
- */
+/** Maximum number of concurrent reads. More would not be faster: one core decodes all records. */
 const maxReading = 2
 
 interface Deps {
   readonly reader: Pick<PartitionReader, 'endOf'>
   readonly log: MembershipsReader
   /**
-   * Creates the memberships and watermarks of one partition.
-   * @param inputEnd the end offset of this partition in the audience-input topic. A membership with
-   *   an input offset at or beyond this end is from an earlier topic that was deleted and created
-   *   again.
+   * Creates the state of one partition. Memberships with an input offset of `inputEnd` or more are
+   * from an earlier, deleted topic.
    */
   readonly newPartition: (inputEnd: number) => AudiencePartition
   readonly clock: Clock
@@ -36,9 +31,8 @@ export interface RestoredPartition {
   /** The offset in the memberships topic after the last record that was read. */
   readonly next: number
   /**
-   * The keys whose last record is stale: an earlier record has a newer state, for example because a
-   * previous owner wrote late. The caller must write the newer state again. An entry has only the
-   * key and the offset of the input that led to the newer state.
+   * Keys whose last record is stale, because a previous owner wrote late. The caller must write the
+   * newer state again. Only `key` and `position` (of the newer state) are set.
    */
   readonly stale: readonly ReadRecord[]
 }

@@ -5,13 +5,14 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Maximum burst of messages after a pause or a late timer, as a time in ms at the configured rate.
+ * Maximum burst after a pause or a late timer: the messages of this time, in ms, at the configured
+ * rate.
  */
 const burstMs = 100
 
 /**
- * Limits the rate of the identify messages of this process, for all partitions together. They are
- * sent in the order of the calls of `turn`.
+ * Limits the rate of the identify messages of this process, for all partitions together, in the
+ * order of `turn` calls.
  */
 export interface UpdatePacer {
   /**

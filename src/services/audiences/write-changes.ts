@@ -38,17 +38,9 @@ interface Deps {
 type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
 
 /**
- * Writes the changes of one input:
- * - A change of a membership: first its identify message, if any, and after the acknowledgement the
- *   new membership.
- * - A watermark: when all earlier changes are acknowledged, and before all later ones. Consecutive
- *   watermarks are written concurrently.
- *
- * An input can visit millions of memberships. After each `visitsPerTurn` of them (`visited`), other
- * work of the process runs.
- *
- * Resolves with true when Kafka has acknowledged all records, or with false when the partition is
- * revoked.
+ * Writes the changes of one input. Resolves with false when the partition is revoked.
+ * - Membership change: the new membership is written after its identify message is acknowledged.
+ * - Watermark: written when all earlier membership changes are acknowledged, and before later ones.
  */
 export type WriteChanges = (
   first: IteratorResult<InputEffect>,
@@ -73,8 +65,8 @@ export function createWriteChanges({
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
-    // The owner of the user's inputs reads the memberships partition of the same number. The hash
-    // of the key would select another one.
+    // The owner of an input partition reads the memberships partition with the same number. The
+    // key's hash would select another.
     partition: processor.partition,
   })
 

@@ -25,10 +25,7 @@ const every = durationMs(5_000)
 /** Maximum number of concurrent writes of failure states. */
 const maxWrites = 100
 
-/**
- * Maximum number of entries of one destination in `#unconfirmed`. At most about one write fails
- * every 10 s, so these are the failures of more than 15 minutes.
- */
+/** Maximum number of entries of one destination in `#unconfirmed`. */
 const maxUnconfirmed = 100
 
 interface Deps {
@@ -40,12 +37,9 @@ interface Deps {
 }
 
 /*
- * How failed attempts become a failure state. Every process reads the failure records of all
- * processes.
+ * How failed attempts become a failure state, which a success in any process ends:
  *
  * attempt --FailureCounter--every 5 s--> judgeFailures --record--> config topic --> all processes
- *
- * A process that sees a success after `failingSince` ends the failure state for all processes.
  */
 
 /** Counts the failures of destinations, and disables destinations as their `lifecycle` requires. */
@@ -55,8 +49,8 @@ export class FailureWatch implements PeriodicTask {
   readonly #inProgress = new Set<string>()
   readonly #writes = new Semaphore(maxWrites)
   /**
-   * By destination, the disablings whose write failed. Kafka may have stored the record: if this
-   * process reads it later, it reports the disabling.
+   * By destination, disablings whose write failed. If Kafka has stored the record nevertheless,
+   * this process reports the disabling later.
    */
   readonly #unconfirmed = new Map<string, AutomaticDisabling[]>()
   readonly #task: PeriodicTask
@@ -88,8 +82,8 @@ export class FailureWatch implements PeriodicTask {
   }
 
   /**
-   * Called at the end of each attempt at a destination that failures can disable (`isWatched`).
-   * `urls`: its webhooks at the start of the attempt (`urlsOf`).
+   * Called at the end of an attempt at a destination that failures can disable. `urls`: hashes of
+   * the webhooks' URLs at the start of the attempt (`urlsOf`).
    */
   attempted(id: string, urls: string, evidence: Evidence): void {
     if (evidence === 'nothing') return
@@ -114,7 +108,7 @@ export class FailureWatch implements PeriodicTask {
 
   #onRecord(id: string): void {
     const state = this.#deps.store.failures.get(id)
-    // Perhaps another process has seen a success.
+    // Another process may have seen a success, and have ended the failure state.
     if (state?.failingSince === undefined) this.#counters.get(id)?.ended(this.#deps.clock.now())
     else this.#endIfOver(id)
     if (state?.disabled === undefined) return
@@ -146,8 +140,8 @@ export class FailureWatch implements PeriodicTask {
   }
 
   /**
-   * Writes what this process has seen of the failures of a destination, until nothing new was seen
-   * during a write or a write fails.
+   * Writes what this process has seen of a destination's failures, until nothing new is left or a
+   * write fails.
    */
   async #settle(id: string): Promise<void> {
     if (this.#inProgress.has(id)) return

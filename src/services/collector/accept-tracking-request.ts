@@ -33,12 +33,12 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
-/** Memory, in bytes, for the place of one message in the body of a request. */
+/** Memory, in bytes, for the position of one message in the body of a request. */
 const placeBytes = 24
 
 /**
- * Maximum number of messages in a short body (at most `maxWorkPerCall` characters) whose records
- * are made in the same tick as the scan of the body. Each message has a fixed cost.
+ * Maximum number of messages in a short body whose records are made in the same tick. There is a
+ * maximum, because even a short message has a fixed cost.
  */
 const manyMessages = 250
 
@@ -51,10 +51,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const storeTraced = createTracedStore(deps)
   const makeRecords = createMakeRecords({ ...deps, nextTurn: turns.next })
 
-  /**
-   * Makes and stores the records of a batch. `triedAt`: the time of this request's call of
-   * `outage.tried`, which is cancelled if no record is sent to Kafka.
-   */
+  /** Makes and stores the records of a batch. `triedAt`: when the request called `outage.tried`. */
   async function acceptFrom(
     sourceId: string,
     batch: MessageBatch,
@@ -107,21 +104,21 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
-    // In a body of 4 MiB, each of the two scans can take 100 ms, so each gets its own turn.
+    // Each scan of a body of 4 MiB can take 100 ms, so each gets its own turn.
     if (isLong && known === undefined) await turns.next(sender.sourceId, body.length)
     if (!request.assign(sender.sourceId)) return noMemory
     const batch = readBatch(body, type)
     if (batch.kind === 'refused') return batch
     const { size } = batch.elements
     if (!request.reserve(size * placeBytes)) return noMemory
-    // Messages beyond `maxMessages` are rejected, so they do not count.
+    // Messages beyond `maxMessages` are rejected, so they do not count against the rate limit.
     const spent = Math.min(size, maxMessages)
     const notPermitted = admission.spend(sender.sourceId, spent)
     if (notPermitted !== undefined) return notPermitted
     const now = clock.monotonic()
     if (size > 0) outage.tried(now)
-    // Many records are made in a later turn. `readBatch` may have parsed a single message already,
-    // so its record is made now. Otherwise the parsed message would stay in memory during the wait.
+    // Many messages wait for a later turn. A single message does not: `readBatch` may have parsed
+    // the message, and the result would stay in memory.
     if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
     const answer = await acceptFrom(sender.sourceId, batch, request, now)
     if (answer === noMemory) admission.giveBack(sender.sourceId, spent)

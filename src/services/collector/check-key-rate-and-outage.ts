@@ -5,7 +5,9 @@ import { RateLimiter } from '../../core/flow/rate-limiter.ts'
 import { kafkaUnavailable, type Refusal, refusal } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 
-/** Maximum burst of a source after a pause, in milliseconds of its rate. */
+/**
+ * Maximum burst of a source after a pause: the messages that its rate allows in this time, in ms.
+ */
 const burstMs = 1_000
 
 interface Deps {
@@ -30,9 +32,8 @@ export interface AdmissionControl {
 }
 
 /**
- * Checks a request's write key, its source's rate limit and whether Kafka stores messages. The
- * check runs before the body is read, and again after each wait of the request. So only one batch
- * can exceed the limit, even if a source sends many concurrent requests.
+ * Creates the checks of the write key, the rate limit and the Kafka outage. The caller repeats them
+ * after each wait, because other requests may have used the limit.
  */
 export function createAdmissionControl({ outage, clock, sources, ratePerSource }: Deps): AdmissionControl {
   const limiters = new Map<string, RateLimiter>()

@@ -50,7 +50,10 @@ export interface CollectorService extends TrackingApi {
   listening(): void
   /** Reports the process as not ready. Requests that still arrive are accepted. */
   startDraining(): void
-  /** Refuses new requests, and resolves when all others are answered, normally within 10 s. */
+  /**
+   * Refuses new requests, and resolves when all earlier requests are answered, normally within 10
+   * s.
+   */
   stop(): Promise<void>
   health(): Health
   refreshGauges(): void

@@ -3,16 +3,16 @@ import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import type { Clock } from '../../core/ports.ts'
 
 /**
- * Waits for the next turn of a source; `sourceId` is `undefined` while it is not known. `work` is
- * in characters of text, by default that of a usual turn, which takes some milliseconds.
+ * Waits for the next turn of a source. `work` is the size of the turn in characters of text. The
+ * default is a usual turn, which takes some milliseconds.
  */
 export type NextTurn = (sourceId: string | undefined, work?: number) => Promise<void>
 
 export interface FairTurns {
   readonly next: NextTurn
   /**
-   * Waits until the caller may do `work`, which is at most that of a usual turn. Returns
-   * `undefined` if it may do so now.
+   * Waits until the caller may do `work` (at most a usual turn). Returns `undefined` if it may
+   * start now.
    */
   short(sourceId: string | undefined, work: number): Promise<void> | undefined
 }
@@ -21,28 +21,22 @@ interface WaitingCaller extends FairQueueItem<WaitingCaller> {
   resolve(): void
 }
 
-/** The minimum cost of a request, in characters, for the fixed work of a small body. */
+/** The minimum cost of a request, in characters. */
 const minCost = 1_024
 
 const costOf = (work: number): number => Math.max(work, minCost)
 
 /**
- * The group of all requests whose source is not known. Together they get the share of one source.
- * No source has an empty id.
+ * The group of requests with an unknown source. Together they get one source's share. No source has
+ * an empty id.
  */
 const unknownSource = ''
 
 /**
  * Divides the collector's CPU time among the sources
- * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
- *
- * Each tick of the event loop has at most one *turn* (`next`), and in addition short work (`short`)
- * of several requests, together at most the work of a usual turn. Each request counts as at least
- * `minCost` characters. So no tick takes long, even with many tiny requests.
- *
- * The sources whose requests wait get equal shares of the turns and of the short work, in
- * characters of text. So a request of an idle source does not wait for all requests of a busy
- * source. The turns of one source, and its short work, are in the order of its calls.
+ * (docs/decisions/0030-scan-request-bodies-before-parsing.md). Each tick (iteration of the event
+ * loop) has at most one turn (`next`), and in addition short work (`short`) of at most a usual
+ * turn. Waiting sources get equal shares, in characters of text.
  */
 export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
   const turns = new FairQueue<WaitingCaller>()

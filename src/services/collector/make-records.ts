@@ -22,7 +22,7 @@ export interface BatchOrigin {
   readonly receivedAt: EpochMs
   /** Strict mode: one rejected message rejects the whole request. */
   readonly strict: boolean
-  /** Counts memory of rejected messages. Returns false when the source may not use it now. */
+  /** Reserves memory for rejected messages. Returns false when the source may not use it now. */
   reserve(bytes: number): boolean
   /** Whether `reserve` could succeed if no other request held memory. */
   canEverReserve(bytes: number): boolean
@@ -45,18 +45,13 @@ export type Made = ({ readonly kind: 'made' } & Readonly<Others>) | { readonly k
  */
 type NotMade = 'no_memory' | 'too_many_rejected'
 
-/**
- * Makes the records of a batch, in turns of some milliseconds. Between turns, memory has only the
- * unparsed text, the records and the rejections. Resolves with `no_memory` when these need more
- * memory than the source may use now.
- */
+/** Makes the records of a batch in turns. Between turns, no parsed message stays in memory. */
 export type MakeRecords = (batch: MessageBatch, origin: BatchOrigin, records: HeldRecords) => Promise<Made>
 
 export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps): MakeRecords {
   /**
-   * Whether a message must not be stored, because its user was suppressed before. The sender gets a
-   * success response, because an SDK would repeat the message after an error. The dispatcher drops
-   * messages that were received before the deletion.
+   * Whether a message's user is suppressed. The sender still gets a success response, because SDKs
+   * would repeat the message after an error.
    */
   function isSuppressed({ userId, type }: Message, { sourceId, receivedAt }: BatchOrigin): boolean {
     return (
@@ -71,9 +66,8 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
   }
 
   /**
-   * Makes the records of some messages. Returns the index of the next message, or why there are no
-   * records. Not asynchronous, so that no parsed message stays in memory during the turns of other
-   * requests.
+   * Makes the records of some messages. Not asynchronous, so that no parsed message stays in memory
+   * during the turns of other requests.
    */
   function makePart(
     batch: MessageBatch,

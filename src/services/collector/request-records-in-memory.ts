@@ -11,8 +11,8 @@ export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
   overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
 
 /**
- * The records of one request, which count towards the memory limit of its source. They can take
- * much more memory than the body, because each message gets the defaults of its batch.
+ * The records of one request. They count towards the memory limit of the source: each record has a
+ * copy of the batch's `context`, so a small request can need much memory.
  */
 export class HeldRecords {
   readonly #memory: SharedMemory
@@ -29,7 +29,7 @@ export class HeldRecords {
     return this.#records.length
   }
 
-  /** Adds a record. Returns false when its source may not use more memory. */
+  /** Adds a record. Returns false when the source has reached its memory limit. */
   add(record: RecordWithoutHeaders): boolean {
     const bytes = heldBytes(record)
     if (!this.#memory.take(this.#sourceId, bytes, this.#bytes)) return false

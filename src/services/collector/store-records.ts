@@ -8,8 +8,8 @@ import { type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
 import type { HeldRecords } from './request-records-in-memory.ts'
 
 /**
- * Maximum time that a request waits for Kafka. Many senders time out after ten seconds. Kafka
- * elects a new leader in less time.
+ * Maximum time that a request waits for Kafka: longer than a leader election, but not longer than
+ * many senders wait for a response.
  */
 const storeDeadline = durationMs(10_000)
 
@@ -26,10 +26,8 @@ interface Deps {
 }
 
 /**
- * Appends the records of one request, at least one. Resolves with `stored` when all in-sync
- * replicas have every record. Resolves with `failed` when a record was refused or the deadline has
- * passed; others may be stored. Calls `onFinished` with the number of records that were not stored,
- * possibly minutes after the deadline. `traceId`: the id of the request's trace, if it is sampled.
+ * Appends the records of one request, at least one. With `failed`, some records may be stored.
+ * Calls `onFinished` with the number of failed records, perhaps minutes later.
  */
 export type StoreRecords = (
   held: HeldRecords,
@@ -79,8 +77,7 @@ export function createStore(deps: Deps): StoreRecords {
 }
 
 /**
- * Notes the result of each write in `outage`, and logs the beginning and the end of an outage.
- * Other failures are logged at most once a minute.
+ * Notes each write in `outage` and logs outages. Other failures are logged at most once a minute.
  */
 function createWriteResults({ topic, outage, clock, metrics, logger }: Deps) {
   let warnedAt = Number.NEGATIVE_INFINITY
@@ -135,8 +132,8 @@ interface Accepted {
 }
 
 /**
- * Stores events. With tracing, one span covers all records of a request, and their deliveries
- * belong to its trace.
+ * Stores events. With tracing, one span covers all records of a request, and the deliveries of
+ * these records belong to the trace of this span.
  */
 export function createTracedStore({
   store,

@@ -24,7 +24,10 @@ interface Deps {
 
 /** Maximum number of rejected messages of one request in the rejected topic. */
 export const maxKeptPerRequest = 1_000
-/** The cost of making one record besides its text, in characters (`NextTurn`). */
+/**
+ * The work of making one record, in addition to the length of its text. The unit is characters, as
+ * for `work` of `NextTurn`.
+ */
 const workOfRecord = 256
 
 /** The rejected messages of a request. */
@@ -36,9 +39,8 @@ interface Rejected {
 }
 
 /**
- * Writes at most the first 1,000 rejected messages of a request to the rejected topic, where an
- * operator can see a sender's mistakes. Resolves when the producer has the records; the response
- * does not wait for Kafka. A message that cannot be written is only counted.
+ * Writes at most 1,000 rejected messages of a request to the rejected topic. The response does not
+ * wait for Kafka.
  */
 export type KeepRejected = (rejected: Rejected) => Promise<void>
 
@@ -63,9 +65,8 @@ export function createKeepRejected(deps: Deps): KeepRejected {
   }
 
   /**
-   * Whether a text, perhaps invalid JSON, may contain data of a suppressed user. Without a user id,
-   * a text that is not a JSON object counts as private, because nobody can know whose data it
-   * contains.
+   * Whether a text may contain data of a suppressed user. Without a user id, a text that is not a
+   * JSON object counts as private.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
     if (suppressions.size === 0) return false

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 
-/** Maximum wait until the follower reaches the end of the config topic, normally every 0.5 s. */
+/** Maximum wait. Normally, the follower reaches the end of the config topic every 0.5 s. */
 const limit = durationMs(10_000)
 
 interface Wait {
@@ -11,8 +11,8 @@ interface Wait {
 }
 
 /**
- * Lets callers wait until the follower of the config topic has read all records that Kafka
- * acknowledged before the call. `onCurrent` reports its position as a time.
+ * Lets callers wait until the follower of the config topic has read all records acknowledged before
+ * the call.
  */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>
@@ -24,17 +24,14 @@ export class CatchUp {
     this.#clock = clock
   }
 
-  /**
-   * Milliseconds since the time up to which all acknowledged records were read; infinite before the
-   * end was first reached.
-   */
+  /** Milliseconds since `#asOf`; infinite before the first call of `onCurrent`. */
   age(): DurationMs {
     return durationMs(this.#clock.boottime() - this.#asOf)
   }
 
   /**
-   * Resolves with true when the follower has read all records that Kafka acknowledged before this
-   * call, or with false after 10 s.
+   * Resolves with true when all records that Kafka acknowledged before the call are read, or with
+   * false after 10 s.
    */
   async reached(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()

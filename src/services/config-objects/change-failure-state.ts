@@ -28,8 +28,8 @@ interface Change {
 }
 
 /**
- * Writes the failure state of a destination to the config topic. Resolves when this process has
- * read its record back, or when the write failed or is not needed. Never rejects.
+ * Writes the failure state of a destination. Resolves when this process has read the record back,
+ * or the write failed. Never rejects.
  */
 export async function changeFailures(
   { store, writer, clock }: Deps,
@@ -47,9 +47,8 @@ export async function changeFailures(
 }
 
 /**
- * Ends the failure state of a deleted destination. Otherwise a new destination with the same id and
- * URLs would get it, and could be disabled. If this write fails, a dispatcher ends the state within
- * 5 s (`FailureWatch`). Never rejects.
+ * Ends the failure state of a deleted destination, because a new destination with its id and URLs
+ * would get this state. Never rejects.
  */
 export async function endFailures(deps: Deps, { kind, id }: RecordName): Promise<void> {
   if (kind !== 'destination') return

@@ -1,9 +1,8 @@
 import { mayConflict, type References } from '../../core/config-objects/object-references.ts'
 
 /**
- * The changes of configuration objects that this process is writing. A new change that may conflict
- * with one waits for it, and is then planned again. So this process never has to undo a change
- * because of another change of its own.
+ * The changes that this process is writing. A change that may conflict with one of them waits until
+ * the other has ended, and is then planned again, so that this process never undoes its own change.
  */
 export class ChangesInProgress {
   readonly #all = new Map<References, Promise<void>>()

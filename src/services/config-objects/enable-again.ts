@@ -20,9 +20,8 @@ export function createEnableAgain({ topic, list, clock }: Deps): ConfigObjects['
     const found = list.get(name)
     if (found === undefined) return { kind: 'not_found' }
     if (topic === undefined) return { kind: found.origin === 'file' ? 'defined_in_file' : 'disabled' }
-    // Read the config topic to its end first, because another process may have disabled the
-    // destination a moment ago. For an object of the config topic, the caller's call of `change`
-    // has done this.
+    // Another process may just have disabled the destination, so read the config topic to its end.
+    // Unless `origin` is `file`, the caller has done this.
     if (found.origin === 'file' && found.disabledAutomatically === undefined && !(await topic.store.caughtUp()))
       return { kind: 'unavailable', detail: 'this process cannot read the config topic' }
     const result = await changeFailures(

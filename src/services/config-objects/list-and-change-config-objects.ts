@@ -18,8 +18,8 @@ import type { ObjectWriter } from './object-writer.ts'
 import { writeChange } from './write-change-or-undo-it.ts'
 
 /**
- * Maximum number of tries of a change that accepts any version (`expected: any`). A try fails when
- * another process writes the same version first.
+ * Maximum number of tries of a change with `expected: any`. A try fails when another process writes
+ * first.
  */
 const maxTries = 100
 
@@ -29,13 +29,16 @@ export interface ConfigTopic {
 }
 
 interface Deps {
-  /** Without a config topic, objects of the configuration file are listed, but none can change. */
+  /**
+   * `undefined` without a config topic: objects of the configuration file are then listed, but no
+   * object can be changed.
+   */
   readonly topic: ConfigTopic | undefined
   /** Returns the settings of the configuration file. */
   readonly file: () => Settings
-  /** Returns the settings in use. */
+  /** Returns the settings in use, which may lack the changes of the last half second. */
   readonly merged: () => Merged
-  /** The settings with all changes that this process has read. */
+  /** Returns settings with all changes that this process has read. */
   readonly latest: () => Merged
   readonly clock: Pick<Clock, 'now' | 'id'>
   readonly newNonce: NewNonce
@@ -79,8 +82,7 @@ export function createConfigObjects({ topic, file, merged, latest, clock, newNon
       }
       if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
-      // This process has read its own record back, and so all records that were acknowledged
-      // before.
+      // This process has read its own record back, so it has also read all earlier records.
       isCaughtUp = true
       if (request.isRenewal !== true && request.expected.kind !== 'any')
         return { kind: 'conflict', version: versionOf(request, store) }
@@ -131,8 +133,8 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 })
 
 /**
- * Converts an applied record to the outcome of its change: the object as in this record, even if it
- * has changed again. Only the problems with other objects are those of the present state.
+ * Returns the outcome of an applied change: the object as in `record`, even if replaced since, but
+ * with its current problems.
  */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, latest: () => Merged): ChangeOutcome {
   const { value, action, fields } = record

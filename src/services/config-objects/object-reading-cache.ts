@@ -12,8 +12,8 @@ export class ObjectReadingCache {
   readonly #logger: Logger
   #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
   /**
-   * The decoded objects, by the record in memory. With 10,000 objects, look-ups by a text would
-   * take most of the time of a merge.
+   * A faster index: with 10,000 objects, look-ups in `#last` would take most of the time of a
+   * merge.
    */
   #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext

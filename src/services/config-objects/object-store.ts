@@ -27,29 +27,25 @@ interface Deps {
 }
 
 export interface StoreListener {
-  /**
-   * Called with each record that was read. `result`: whether it is in force or ignored. `before`:
-   * the record of the object that was in force until then.
-   */
+  /** Called with each record. `before`: the version of the object that was current until then. */
   onRecord?(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void
   /**
-   * Called for each record that changes an object, or with which Hookline disables or enables a
-   * destination; `undefined`: any object may have changed. Must be cheap, because there can be many
-   * records.
+   * Called when an object or the automatic disabling of a destination changes; `undefined`: any
+   * object may have changed. Must be cheap.
    */
   onChange?(record: ObjectRecord | undefined): void
-  /** Called for each damaged record of an object. `allToCopy` then returns its name, if known. */
+  /**
+   * Called for each damaged record of an object. If this process has a version of the object, this
+   * version must be written again, so `allToCopy` then includes the object's name.
+   */
   onDamaged?(): void
   /**
-   * Called when Kafka has lost all records of objects that this process still has (`allToCopy`).
+   * Called when Kafka has lost every record of an object that this process still has (`allToCopy`).
    */
   onObjectsLost?(): void
 }
 
-/**
- * The objects of the config topic, which every process reads completely. A value is decoded when
- * its object is first needed.
- */
+/** The objects of the config topic. A value is decoded when its object is first needed. */
 export interface ObjectStore {
   /** Resolves when the topic has been read to its end. Rejects if this fails after all retries. */
   start(): Promise<void>
@@ -61,8 +57,8 @@ export interface ObjectStore {
    */
   caughtUp(): Promise<boolean>
   /**
-   * With an age of n ms, this process has read all records that Kafka acknowledged more than n ms
-   * ago. Infinite before the start.
+   * Milliseconds since the time up to which all acknowledged records were read. Infinite until the
+   * topic was first read to its end.
    */
   age(): DurationMs
   /** Decodes all objects again, after a change of the encryption keys or the settings. */
@@ -73,11 +69,11 @@ export interface ObjectStore {
   object(name: ObjectName): ReadObject | undefined
   /** The failure states of destinations, by id. */
   readonly failures: ReadonlyMap<string, FailureState>
-  /** The record in force of an object or failure state, perhaps a deletion. */
+  /** The current version of an object or failure state, perhaps a deletion. */
   known(name: RecordName): KnownVersion | undefined
   /**
-   * The names of objects and failure states whose record in force must be written again, because an
-   * ignored record of the key follows it, or Kafka has lost it (`object-log.ts`).
+   * Names whose current version must be written again: Kafka lost it, or compaction would keep only
+   * an ignored record that follows it.
    */
   allToCopy(): readonly RecordName[]
   changes(since?: number): RecentChangeList
@@ -113,7 +109,8 @@ class View {
   }
 
   /**
-   * Adds the objects of an earlier view that have no record in the topic, and returns their number.
+   * Adds the objects that only an earlier view has, because their records are lost, and returns the
+   * number of these objects.
    */
   keep(earlier: View): number {
     const lost = [...earlier.log.all()].filter(known => this.log.get(known) === undefined)
@@ -132,8 +129,7 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   let view = new View()
   /**
    * The state while the topic is read again from its beginning, after Kafka has lost records. Until
-   * the end is reached, callers get the previous state from `view`. At the end, objects without a
-   * record are kept from the previous state.
+   * the end is reached, callers get `view`.
    */
   let rebuilt: View | undefined
   let revision = 0

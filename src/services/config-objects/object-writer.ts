@@ -7,18 +7,11 @@ import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * If another process wrote the same version of an object first, the record of this process is
- * ignored. But compaction keeps only the last record of a key. So this process then writes a copy
- * of the record in force, after this wait: one copy is enough for several ignored records.
- *
- * Also the wait before lost objects are written again. It is short, because only memory still has
- * these objects.
+ * The wait before a record in force is written again, because Kafka has lost it, or because
+ * compaction would keep only a later, ignored record of this process.
  */
 const copyOwnAfter = durationMs(1_000)
-/**
- * The wait in all other cases, for example after an ignored record of another process: that process
- * normally writes the copy first.
- */
+/** The wait in all other cases, in which another process normally writes the copy first. */
 const copyOthersAfter = durationMs(30_000)
 
 export type WriteResult =
@@ -38,8 +31,8 @@ interface Deps {
 }
 
 /**
- * Writes records of configuration objects, and reads each one back, because only the log shows
- * which of two concurrent writes is in force (`object-log.ts`).
+ * Writes records and reads each one back, because only the log shows which of two concurrent writes
+ * is in force.
  */
 export class ObjectWriter {
   readonly #deps: Deps
@@ -58,8 +51,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Writes a record. Resolves when this process has read it back, or after 10 s. Never rejects.
-   * `check` is called when the record is in force, before a later record is read.
+   * Resolves when this process has read the record back, or after 10 s. If the record is in force,
+   * calls `check` before a later record is read. Never rejects.
    */
   async write(record: ObjectRecord, check: () => readonly SettingsProblem[] = () => []): Promise<WriteResult> {
     const { producer, topic, clock } = this.#deps
@@ -90,8 +83,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Sets a timer that writes the needed copies (`ObjectLog.needsCopy`), unless an earlier one is
-   * set.
+   * Sets a timer that writes the needed copies (`ObjectLog.needsCopy`), unless a timer that fires
+   * earlier is set.
    */
   #copyAfter(wait: DurationMs): void {
     const { clock } = this.#deps

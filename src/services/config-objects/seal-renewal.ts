@@ -7,8 +7,8 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Time between two runs. They may be rare, because operators keep the old encryption key in its
- * file until all secrets are encrypted with the new one.
+ * Time between two runs. Renewals are not urgent, because operators keep the old encryption key
+ * until all secrets use the new one.
  */
 const every = durationMs(60_000)
 /** Time from the start of the process to the first run. */
@@ -18,8 +18,8 @@ const firstAfter = durationMs(10_000)
  */
 const maxObjects = 500
 /**
- * Minimum time between two renewals of one object. Two operator processes with the keys in a
- * different order would otherwise renew it again and again.
+ * Minimum time between two renewals of one object. Without it, two processes with different first
+ * keys would renew the object endlessly.
  */
 const minInterval = durationMs(3_600_000)
 /** Author of the changes of this task. Names of operator keys cannot begin with `hookline.`. */
@@ -39,16 +39,17 @@ interface Deps {
 }
 
 /**
- * Encrypts the secrets of configuration objects again with the first key of
- * `operator.encryptionKeyFile`, after a rotation. Every process with the operator service runs this
- * task. Of concurrent renewals of an object, only the first takes effect.
+ * Creates the task that, after a rotation of the encryption keys, encrypts the secrets of
+ * configuration objects again with the first key of `operator.encryptionKeyFile`.
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   let isWarned = false
   /** The objects (`objectKeyOf`) whose refused renewal was logged. */
   const refused = new Set<string>()
 
-  /** Whether this task, in any process, made the object's last change, within the last hour. */
+  /**
+   * Whether the object's last change is by this task, in any process, and less than an hour old.
+   */
   function isRecent(name: ObjectName): boolean {
     const known = store.known(name)
     return known?.by === by && clock.now() - known.at < minInterval

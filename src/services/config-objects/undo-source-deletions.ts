@@ -10,8 +10,8 @@ import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
 
 /**
- * Time from the reading of a deletion until this process undoes it. Normally, the process that
- * wrote the deletion undoes it within a second.
+ * Time until this process undoes the deletion of a source in use. The process that wrote the
+ * deletion normally undoes it within a second.
  */
 const undoAfter = durationMs(30_000)
 
@@ -26,13 +26,8 @@ interface Deps {
 }
 
 /**
- * Undoes a deletion of a source if, at its offset in the config topic, a destination still used the
- * source. The process that wrote the deletion normally undoes it (`write-change-or-undo-it.ts`),
- * but may end before that. The source would then stay deleted, and compaction would remove its
- * write keys.
- *
- * Only destinations of the config topic count, because the files of two processes can differ during
- * an update.
+ * Undoes the deletion of a source that a destination uses, if the deleting process does not.
+ * Destinations in files do not count, because processes can have different files.
  */
 export function createSourceDeletionUndo({ store, writer, clock, logger }: Deps): { stop(): void } {
   const stopped = new AbortController()

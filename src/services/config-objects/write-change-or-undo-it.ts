@@ -24,10 +24,8 @@ type Result =
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
 
 /**
- * Writes a planned change, and then checks it together with the other objects at its offset,
- * because another process may have written a conflicting change before. If the check fails, a
- * second record undoes the change. If this process ends before that, another process undoes the
- * deletion of a source (`undo-source-deletions.ts`), but no other change. Never rejects.
+ * Writes a planned change, and undoes it if another process wrote a conflicting change before. If
+ * this process ends first, other processes undo only source deletions. Never rejects.
  */
 export async function writeChange(
   { store, writer, all, clock }: Deps,

@@ -4,9 +4,8 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { SuppressionList } from './suppression-list.ts'
 
 /**
- * Time between two compactions: this process writes records again without their expired
- * suppressions. (This is not Kafka's log compaction.) Suppressions last for weeks, so they may be
- * removed late.
+ * Time between two runs that write records again without expired suppressions. (This is not Kafka's
+ * log compaction.)
  */
 const compactEvery = durationMs(10 * 60_000)
 

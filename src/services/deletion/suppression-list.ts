@@ -10,8 +10,8 @@ import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
 /**
- * Maximum age of the suppression list at which an attempt may start. So attempts for earlier events
- * stop at most 5 s after a deletion was accepted.
+ * Maximum age of the list at which an attempt may start: attempts stop at most 5 s after a user's
+ * deletion.
  */
 const maxAge = durationMs(5_000)
 
@@ -21,8 +21,8 @@ interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   /**
-   * How long a suppression lasts after the deletion of the user. One that also stops later events
-   * never expires.
+   * How long a suppression lasts. One that also stops events received after the deletion never
+   * expires.
    */
   readonly lasts: DurationMs
   readonly clock: Clock
@@ -40,12 +40,12 @@ export interface SuppressionList {
   readonly size: number
   get(userId: string): UserSuppressions | undefined
   /**
-   * Returns why a record must not be processed: its user was deleted after it was received, or is
-   * suppressed.
+   * Returns why a record must not be processed: its user was deleted after the record was received,
+   * or is suppressed.
    */
   stops(about: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
   /**
-   * With an age of n ms, the list has all deletions that were accepted more than n ms ago. Infinite
+   * Returns n when the list has all deletions that were accepted more than n ms ago. Infinite
    * before the start.
    */
   age(): DurationMs
@@ -54,15 +54,13 @@ export interface SuppressionList {
   /** Adds a listener for when `isCurrent` becomes true again. */
   onCurrent(listener: () => void): void
   /**
-   * Changes the record of one user. When another process writes the record first, `change` is
-   * called again with the new value. Resolves when all in-sync replicas have the record and this
-   * process has read it back. Rejects when the write fails, or after 10 s; Kafka may have stored
-   * the record.
+   * Changes one user's record, and resolves when this process has read the record back. Calls
+   * `change` again if another process writes first. After a rejection, Kafka may have the record.
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**
-   * Writes the records of at most `maxUsers` users again, without expired suppressions.
-   * Suppressions of two concurrent writes are merged. Resolves with the number of these users.
+   * Writes the records of at most `maxUsers` users again: without expired suppressions, but with
+   * those that the last record lacks. Resolves with the number of these users.
    */
   compact(maxUsers: number): Promise<number>
 }
@@ -90,8 +88,8 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   const writes = new SuppressionWrites({ producer, topic, clock, index })
   const listeners: (() => void)[] = []
   /**
-   * By partition: the suppressions while the partition is read again from its beginning, after
-   * Kafka has lost records. Until the end is reached, callers get the previous ones from `index`.
+   * For each partition that is being read again, the suppressions read so far. Until the read
+   * reaches the end, callers get those in `index`.
    */
   const rebuilt = new Map<number, SuppressionIndex>()
   let knownUntil = Number.NEGATIVE_INFINITY

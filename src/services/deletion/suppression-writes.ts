@@ -5,7 +5,8 @@ import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 /** Header with the id of a write, by which the writer recognises its record. */
 const writeHeader = 'write'
 /**
- * Header with the offset of the user's previous record, on which this one is based; -1 when none.
+ * Header with the offset of the user's previous record, on which the new record is based; -1
+ * without a previous record.
  */
 export const basedOnHeader = 'made-of'
 
@@ -24,25 +25,24 @@ interface Write {
   readonly userId: string
   readonly change: ChangeSuppressions
   /**
-   * The user's suppressions when the record was written. If the index has another object when the
-   * record is read back, the change was based on an outdated value.
+   * The value on which the change is based. If another record changes the value before the written
+   * record is read back, the change is repeated.
    */
   readonly before: UserSuppressions | undefined
   readonly end: (error: Error | undefined) => void
 }
 
-/** The error has the fields of the Kafka adapter's errors, because Kafka is the cause. */
+/**
+ * Creates the error for a record that was not read back in time. It has the fields of the Kafka
+ * adapter's errors, because Kafka is the cause.
+ */
 const readBackTooLate = (topic: string): Error =>
   Object.assign(new Error(notReadBack(topic)), { code: 'NOT_READ_BACK', retriable: true })
 
 /**
- * Changes a user's record with optimistic concurrency: Kafka has no conditional write, but all
- * processes read the records in the same order. So the writer reads its own record back. If another
- * process wrote a record in between, the writer makes the change again, based on that record.
- *
- * A writer may crash before that. So each record has a header with the offset of the record on
- * which it is based. A reader that finds another record between the two merges both changes
- * (`SuppressionIndex.apply`).
+ * Changes a user's record with optimistic concurrency: the writer reads its record back. If another
+ * process wrote in between, the writer makes its change again. If the writer crashes, readers merge
+ * both changes by `basedOnHeader`.
  */
 export class SuppressionWrites {
   readonly #deps: Deps
@@ -57,7 +57,8 @@ export class SuppressionWrites {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const id = clock.id()
     const cancel: Cancel = clock.after(readBackLimit, () => {
-      // If the record is read back later, it is only merged, as if its writer had crashed.
+      // If the record is read back later, readers only merge the record, as if its writer had
+      // crashed.
       this.#inProgress.delete(id)
       reject(readBackTooLate(topic))
     })
@@ -71,21 +72,18 @@ export class SuppressionWrites {
   }
 
   /**
-   * Handles a record after it has been applied to `index`, if it belongs to a change of this
-   * process. `previous` is the user's value before the record.
-   * - If the change was based on `previous`, the change has ended.
-   * - Otherwise another process has written in between, and the change is made again, based on
-   *   `previous`. The current value is wrong, because it has suppressions again that the other
-   *   process removed.
-   * - The repeated change is based on the current value if the user had no previous one, or if the
-   *   partition is being read again because Kafka has lost records.
+   * Handles an own record that was read back. A change that was not based on `previous`, the user's
+   * value before the record, is applied to `previous` and written again, because the current value
+   * may have suppressions that another process removed. Without `previous`, the current value is
+   * the base.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
     const own = this.#inProgress.get(id)
     if (own === undefined) return
     this.#inProgress.delete(id)
-    // While the partition is read again, `previous` may lack records that Kafka has lost.
+    // While the partition is read again (another `index`), `previous` is not the base, because it
+    // may lack records that Kafka has lost.
     const base = index === this.#deps.index ? previous : undefined
     if (previous === own.before) own.end(undefined)
     else this.#write({ ...own, before: index.get(userId) }, index, base)

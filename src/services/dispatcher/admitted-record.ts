@@ -11,7 +11,7 @@ interface DoneListener {
   done(open: AdmittedRecord): void
 }
 
-/** What the ledger needs to know about a record. */
+/** What the ledger (counts of deliveries by result) needs to know about a record. */
 export interface LedgerIdentity {
   /** When the event was appended. */
   readonly appended: EpochMs
@@ -22,8 +22,8 @@ export interface LedgerIdentity {
 }
 
 /**
- * A record from its admission until it is done. The intake and each delivery are its holders. The
- * last `release` of a holder makes the record done, and its offset may be committed.
+ * A record from its admission until it is done. It is done when its last holder (the intake or a
+ * delivery) calls `release`.
  */
 export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   readonly record: LogRecord
@@ -74,8 +74,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Counts a new delivery in the ledger: as `admitted` or, if a replay wrote the event, as `taken`
-   * and `replayed`, because the original event was counted as `admitted`.
+   * Counts a new delivery. A delivery of a replayed event is not counted as `admitted` again,
+   * because the delivery of the original event was.
    */
   countAdmitted(destination: string): void {
     if (!this.#isReplayedEvent) return this.count(destination, 'admitted')
@@ -88,8 +88,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * The destinations that need no delivery: an earlier owner finished them, or they are in the
-   * header `done-for` of a copy of the event (`done-destinations-header.ts`).
+   * The destinations that need no delivery, because an earlier owner finished them or the header
+   * `done-for` has them.
    */
   get earlierDone(): readonly string[] {
     const inHeader = doneForIn(this.record)
@@ -106,18 +106,16 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Called when an event has a route. If it waited in a retry topic for its source or destination,
-   * the ledger counts it as admitted twice: for the destination `-`, and now for its destinations.
-   * So it is also counted as `routed`, which the balance of the ledger subtracts.
+   * Called when an event gets a route. An event that waited without a route was counted as
+   * admitted, and its deliveries are now counted too, so the ledger subtracts `routed`.
    */
   countRouted(): void {
     if (this.#taken !== undefined) this.count(this.#taken, 'routed')
   }
 
   /**
-   * Counts the result of a record without a route. An event also counts as admitted, for the
-   * destination `-`, so that each result belongs to an admitted event. Deliveries of an earlier
-   * owner are counted now, because the copy in a retry or dead-letter topic does not repeat them.
+   * Counts the result of a record without a route, and counts its event as admitted, for the
+   * destination `-`.
    */
   unroutedResult(result: LedgerResult): void {
     this.countEarlierResults()
@@ -126,8 +124,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Notes that one destination needs no further delivery of the record, also in the commit metadata
-   * for the next owner.
+   * Notes that one destination needs no further delivery of the record. The commit metadata
+   * contains this for the next owner.
    */
   doneFor(destination: string, result: LedgerResult): void {
     this.count(destination, result)

@@ -3,8 +3,8 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/time.ts'
 
 /**
- * Observes how late an attempt starts: a retry after its scheduled time, a first attempt after the
- * append.
+ * Observes the delay of a retry since its scheduled time, or of a first attempt since the append of
+ * the event.
  */
 export function observeDelay(
   metrics: Metrics,

@@ -27,8 +27,8 @@ interface Waiting {
 }
 
 /**
- * Logs attempts in batches, one for each tick of the event loop. While an endpoint fails, this
- * saves 24 to 37 % of a retry's CPU time (docs/decisions/0043-hot-path-rules.md).
+ * Logs attempts in batches, one for each tick. This saves CPU time while an endpoint fails
+ * (docs/decisions/0043-hot-path-rules.md).
  */
 export function createAttemptLog({ clock, logger, attemptRecords }: Deps): LogAttempt {
   let delivered = 0

@@ -14,8 +14,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Delivery } from './delivery.ts'
 
 /**
- * Writes records of attempts to the attempts topic. No delivery waits for a write, and a failed
- * write is not repeated.
+ * Writes records of attempts. No delivery waits for a write, and a failed write is not repeated.
  */
 export interface AttemptRecords {
   /** Whether the configuration wants a record of this attempt. */
@@ -40,7 +39,10 @@ export function createAttemptRecords(deps: {
   const { producer, topics, metrics, recorded } = deps
   let unwritten = 0
 
-  /** With the message id as key, the timeline of a message reads only one partition. */
+  /**
+   * Writes a record with the message id as key, so that the timeline of a message reads only one
+   * partition.
+   */
   function write(messageId: string, text: string): void {
     if (unwritten >= maxUnwritten) return metrics.attemptRecords.inc({ result: 'dropped' })
     unwritten++

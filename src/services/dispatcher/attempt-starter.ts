@@ -44,7 +44,7 @@ import { SpilloverController } from './spillover-controller.ts'
 import { type DeletedUsers, stoppedByDeletion } from './stopped-by-deletion.ts'
 
 interface Deps extends Omit<LimitsDeps, 'wake'> {
-  /** The global schedule and window, for deliveries whose destination is not configured. */
+  /** The global schedule and retry window, for deliveries whose destination is not configured. */
   readonly policy: RetryPolicy
   readonly limiter: ConcurrencyLimiter
   readonly connecting: Pick<ConnectingRequests, 'mayStart'>
@@ -73,17 +73,16 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
 }
 
 /**
- * Takes deliveries from the destination queues while the process has permits, and makes an attempt
- * or settles them without one.
+ * Takes deliveries from the queues while the process has permits. Attempts each delivery, or
+ * settles it without an attempt.
  */
 export class AttemptStarter {
   readonly #deps: Deps
   readonly #limits: DestinationLimits
   readonly #queues: DestinationQueues
   /**
-   * Deliveries that were taken from their queues, in order, but may not start until `release`: the
-   * group does not confirm their partition, or the suppression list is not current. With
-   * `delivery.ordering: key`, later deliveries of the same key wait for them.
+   * Deliveries taken from their queues, in order, that wait for `release`: their partition is being
+   * revoked or may belong to another process, or suppressions are not current.
    */
   #held: Delivery[] = []
   #isOpen = true
@@ -94,9 +93,8 @@ export class AttemptStarter {
   /** Starts all deliveries that may start, after some were enqueued or a permit became free. */
   readonly dispatch: () => void
   /**
-   * Called when a request or delivery of a destination has ended, so that a permit may be free, or
-   * the next delivery of a key ready. With `undefined`, no request has ended, but another one may
-   * connect now.
+   * Called when a request or delivery of a destination has ended. `undefined`: none has ended, but
+   * a request may connect now.
    */
   readonly noteEnded: (target: DestinationState | undefined) => void
 
@@ -165,12 +163,8 @@ export class AttemptStarter {
   }
 
   /**
-   * Requeues the held deliveries, unblocks all queues that wait for a limit, and starts what may
-   * start. Called when:
-   * - Partitions are being revoked or were revoked.
-   * - The group confirms the assignment again.
-   * - The suppression list is current again.
-   * - This process may use another part of the limits, which are divided among the processes.
+   * Starts held and blocked deliveries that may start. Called when partitions, ownership,
+   * suppressions or this process's share of the limits have changed.
    */
   release(): void {
     this.#restoreHeld()
@@ -186,9 +180,9 @@ export class AttemptStarter {
   }
 
   /**
-   * Called when a partition is being revoked and has nothing in progress. Remaining deliveries of
-   * records that do not fit into the commit metadata are deferred. Otherwise the next owner would
-   * repeat finished deliveries of these records.
+   * Called when a partition is being revoked. If the commit metadata has no room for a record's
+   * finished deliveries, the next owner would repeat them. So the remaining deliveries are
+   * deferred, and the record is done.
    */
   handOver(processor: PartitionProcessor): void {
     const { uncovered } = processor.tracker
@@ -202,8 +196,8 @@ export class AttemptStarter {
   }
 
   /**
-   * Whether the oldest record was in progress for longer than `stallThresholdMs` at the last check.
-   * The prefetch limits are then higher, so that records of other destinations are still read.
+   * Whether the oldest record was in progress for too long at the last check. The prefetch limits
+   * are then higher.
    */
   get isStalled(): boolean {
     return this.#spillover.isStalled

@@ -11,9 +11,8 @@ export interface AttemptTrace {
 }
 
 /**
- * Starts the span of an attempt. The first attempt of an event continues the trace in which the
- * event was written. A retry or replay begins a new trace, linked to the first attempt, because no
- * tracing system waits for hours for the spans of a trace.
+ * Starts the span of an attempt. A retry or replay begins a new linked trace, because no tracing
+ * system waits hours for spans.
  */
 export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { of, carried, event } = delivery
@@ -37,7 +36,7 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
     ...(isLater ? { follows: first ?? written } : { parent: written }),
   })
   const { context } = span
-  // Even if the trace is not sampled, because later attempts use the same sampling decision.
+  // Note the trace even if it is not sampled: later attempts use the same sampling decision.
   if (first === undefined) delivery.carried = { ...carried, firstTrace: context.traceparent }
   return { context, end: decision => endAttempt(span, decision) }
 }

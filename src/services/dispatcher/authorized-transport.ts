@@ -10,7 +10,7 @@ interface Deps {
   readonly transport: Pick<WebhookTransport, 'post'>
   readonly tokens: Pick<TokenSource, 'current' | 'wait' | 'accepted' | 'refused'>
   readonly clock: Clock
-  /** For requests without a time limit of their own. */
+  /** Time limit of requests that have none of their own. */
   readonly timeout: DurationMs
 }
 
@@ -20,8 +20,8 @@ export interface AuthorizedTransport extends Pick<WebhookTransport, 'post'> {
 }
 
 /**
- * Returns the transport of a destination; `undefined` without `auth.oauth2`. If these settings have
- * not changed, this is `before`, the previous transport with its token.
+ * Returns the transport of a destination; `undefined` without `auth.oauth2`. For unchanged
+ * settings, returns `before`, which may have a token.
  */
 export type Authorize = (
   destination: Pick<Destination, 'id' | 'auth'>,
@@ -38,9 +38,8 @@ export function createAuthorize(deps: Omit<Deps, 'tokens'> & TokenSourceDeps): A
 }
 
 /**
- * A transport that adds an access token to each request. The time limit of a request includes the
- * wait for the token and the second request after a 401. A request that waits for a token holds its
- * permits.
+ * Adds an access token to each request. The time limit includes the wait for the token and the
+ * second request after a 401.
  */
 const createAuthorizedTransport = (deps: Deps): Pick<WebhookTransport, 'post'> => ({
   post: (call, onEnd) => new AuthorizedCall(deps, call, onEnd).start(),
@@ -110,8 +109,8 @@ class AuthorizedCall {
       // with 429 first.
       tokens.accepted(url)
     } else if (result.kind === 'failed' && result.phase === 'deadline' && this.#waitedMs > this.#timeout / 2) {
-      // The wait for tokens took most of the time. So this is an `auth` failure, which the
-      // destination's circuit breaker does not count.
+      // The wait for tokens took most of the time, so this is an `auth` failure, which the circuit
+      // breaker does not count.
       return this.#onEnd(
         withoutToken('timeout', 'the token endpoint responded so late that too little time was left for the request'),
       )
@@ -126,8 +125,8 @@ class AuthorizedCall {
   }
 
   /**
-   * The rest of the time limit, rounded up to a multiple of 100 ms, because the transport has one
-   * timer for each different time limit.
+   * The rest of the time limit, rounded up to `stepMs`. The transport has a timer for each distinct
+   * limit, so fewer limits need fewer timers.
    */
   #remaining(): DurationMs {
     const leftMs = this.#startedAt + this.#timeout - this.#deps.clock.monotonic()

@@ -4,24 +4,22 @@ import type { Clock } from '../../core/ports.ts'
 const { maxPerTick } = flowLimits.dispatch
 
 /**
- * Handles about `remaining` deliveries. Returns how many it deferred, dropped or requeued, or
- * `undefined` when no delivery is ready or no permit is free. Started attempts do not count,
- * because the permits limit them.
+ * Handles about `remaining` deliveries. Returns how many got no attempt, or `undefined` when no
+ * delivery is ready or no permit is free.
  */
 export type Step = (remaining: number) => number | undefined
 
 /**
- * Creates a loop that repeats `step` until it returns `undefined`. After `maxPerTick` deliveries,
- * it continues in the next tick. Otherwise hundreds of deferrals, for example when a circuit
- * breaker opens, would delay other destinations.
+ * Repeats `step` until it returns `undefined`. Continues in the next tick after `maxPerTick`
+ * deliveries, because hundreds of deferred deliveries would delay other destinations.
  */
 export function createBoundedLoop(clock: Pick<Clock, 'soon'>, step: Step): () => void {
   let isRunning = false
   let isDue = false
 
   function run(): void {
-    // A dropped delivery ends immediately, which calls `run` again. The outer loop continues
-    // anyway.
+    // `step` may call this function again, because a dropped delivery ends immediately. The first
+    // call continues the loop.
     if (isRunning || isDue) return
     isRunning = true
     let remaining = maxPerTick

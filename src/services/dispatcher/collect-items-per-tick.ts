@@ -4,9 +4,8 @@ import type { Clock } from '../../core/ports.ts'
 const { maxCoalesced } = flowLimits.dispatch
 
 /**
- * Collects items, and passes them to `notify` together at the end of the tick, or when
- * `maxCoalesced` wait. This costs less than one call for each
- * (docs/decisions/0043-hot-path-rules.md).
+ * Collects items, and passes them to `notify` at the end of the tick: cheaper than one call for
+ * each (docs/decisions/0043-hot-path-rules.md).
  */
 export function coalesce<Item>(
   clock: Pick<Clock, 'soon'>,

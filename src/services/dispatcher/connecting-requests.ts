@@ -11,15 +11,13 @@ interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
   /** End of the latest period in which the process lacked CPU, in monotonic ms. */
   readonly cpuSaturatedUntil: () => number
-  /** Called when a request no longer counts as connecting, in a later tick. */
+  /** Called in a later tick when a request no longer counts as connecting. */
   readonly onFree: () => void
 }
 
 /**
- * A transport that counts the requests that are opening a connection. `post` never waits: ask
- * `mayStart` before an attempt. Thousands of TLS handshakes together, for example after a restart,
- * would take longer than the time limit of a request, so that requests to healthy endpoints would
- * fail.
+ * Counts the requests that are opening a connection. Call `mayStart` before an attempt: `post` does
+ * not limit them, and too many concurrent TLS handshakes time out.
  */
 export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
   readonly #deps: Deps
@@ -45,7 +43,10 @@ export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
     })
   }
 
-  /** Counts a request until the returned function is called, or until its time is over. */
+  /**
+   * Counts a request until the returned function is called, or at the latest until
+   * `countedMsWhenSaturated` has passed.
+   */
   #start(): () => void {
     const { clock, onFree } = this.#deps
     const startedAt = clock.monotonic()
@@ -62,8 +63,8 @@ export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
       if (leftMs > 0 && this.#lacksCpu()) cancel = clock.after(durationMs(Math.min(countedMs, leftMs)), expireSoon)
       else end()
     }
-    // Node runs timers before it reads sockets. So after a block of the event loop, it first reads
-    // the responses of servers that have already arrived.
+    // Node runs timers before it reads sockets. So `soon` delays `expire` until Node has read the
+    // responses that have arrived.
     const expireSoon = (): void => {
       cancel = clock.soon(expire)
     }

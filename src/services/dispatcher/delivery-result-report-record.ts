@@ -22,8 +22,7 @@ export function createOriginReportRecord({ topics, encodeInput }: Deps): OriginR
     if (report.kind === 'deletion') {
       const { outcome } = report
       const value = Buffer.from(encodeDeletionOutcome(outcome))
-      // The partition of the deletion's own record, so that its status can be read from one
-      // partition.
+      // One partition has all records of a deletion, so that its status can be read from there.
       const partitionKey = Buffer.from(deletionKey(outcome.request))
       return { topic: topics.deletions, record: { ...recordOf(deletionOutcomeKey(outcome), value), partitionKey } }
     }

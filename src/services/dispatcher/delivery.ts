@@ -19,8 +19,8 @@ export interface DestinationState extends DestinationCalls {
   readonly slowDown: SlowDown
   readonly attempts: AttemptSample
   /**
-   * Whether the queue last had to wait for the process: other destinations hold its permits
-   * (`ConcurrencyLimiter.hasFairShare`), or too many requests open a connection.
+   * Whether the queue waits because other destinations hold the permits that it needs, or because
+   * the process is opening too many connections.
    */
   waitsForProcess: boolean
   /** Set at the first delivery with `policy.ratePerSecond`. */
@@ -34,23 +34,20 @@ export interface DestinationState extends DestinationCalls {
   /** Whether the queue is in the list of queues that may start a delivery next. */
   isInTurn: boolean
   /**
-   * Whether a ready delivery may not start, because no permit is free or a limit of the destination
-   * forbids it. The queue is tried again when a request ends or the limit permits an attempt.
+   * Whether the queue must not start its ready deliveries until a request ends, or a limit permits
+   * an attempt.
    */
   isBlocked: boolean
-  /**
-   * When the timer of the queue fires, because a limit of the destination permits an attempt again.
-   * Monotonic milliseconds; `Infinity` without a timer.
-   */
+  /** When the timer of the queue fires, in monotonic milliseconds; `Infinity` without a timer. */
   wakesAt: number
   /**
-   * The scheduled time of the last delivery that spillover moved to a retry topic, in monotonic
-   * milliseconds. The next one is scheduled after it.
+   * Estimated time, in monotonic milliseconds, at which the limits permit the last delivery that
+   * moved to a retry topic. The next delivery that moves gets a later time.
    */
   lastTurn: number
   /**
-   * Whether the queue is in the list of queues that wait for a permit. An unblocked queue stays
-   * there until it is the first.
+   * Whether the queue is in the list of blocked queues. A queue that has become unblocked is
+   * removed only when it reaches the head of this list.
    */
   isAmongBlocked: boolean
 }
@@ -61,8 +58,8 @@ export interface Delivery {
   readonly of: AdmittedRecord
   readonly event: EventHead
   /**
-   * The request body, shared by all destinations. A Buffer, because the garbage collector would
-   * copy a string while the delivery waits.
+   * The body for all destinations. A Buffer, because the garbage collector would copy a string
+   * while the delivery waits.
    */
   readonly body: Buffer
   /**
@@ -73,7 +70,7 @@ export interface Delivery {
   carried: DeliveryState
 }
 
-/** The earlier time of `receivedAt` and the append, because a producer may claim any time. */
+/** The earlier of `receivedAt` and the append time. A producer may claim any `receivedAt`. */
 export function receivedAtOf({
   event: { receivedAt },
   carried: { origin },

@@ -34,10 +34,7 @@ export type DestinationPlan = PlanSource & (DeliverPlan | Exclude<RetryRoute, { 
 export interface PlannedLimits {
   readonly ratePerSecond: number | undefined
   readonly maxConcurrency: number | undefined
-  /**
-   * A hash of the destination id. Different values distribute permits over different processes (see
-   * `PartitionShare.permitsAt`).
-   */
+  /** A hash of the destination id, for `PartitionShare.permitsAt`. */
   readonly rotateBy: number
 }
 
@@ -45,9 +42,11 @@ export interface DeliverPlan {
   readonly kind: 'deliver'
   readonly destination: Destination
   readonly isPaused: boolean
-  /** The webhooks (`urlsOf`) whose failures can disable the destination, if any. */
+  /**
+   * Hashes of the webhooks' URLs (`urlsOf`); `undefined` if failures never disable the destination.
+   */
   readonly watchedUrls: string | undefined
-  /** The destination's own schedule and window, or the global ones. */
+  /** The retry schedule and retry window of the destination, or those of the installation. */
   readonly policy: RetryPolicy
   readonly callees: readonly PreparedWebhook[]
   readonly callMaker: RequestBuilder
@@ -73,8 +72,8 @@ export interface PlanDeps {
 }
 
 /**
- * Returns the plan of a destination, made once per configuration. It is kept in `target`, because
- * with 1,000 destinations a look-up in a map would miss the CPU cache.
+ * Returns the plan, made once per configuration and kept in `target`: a map look-up would miss the
+ * CPU cache.
  */
 export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
   const [routing, payload] = [deps.routing(), deps.payload()]
@@ -86,7 +85,10 @@ export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
   return target.plan
 }
 
-/** Returns `before` if the configuration change concerns only other destinations. */
+/**
+ * Returns the plan of a destination: `before` if the configuration change concerns only other
+ * destinations, otherwise a new plan.
+ */
 const planFor = (
   destination: Destination,
   payload: PayloadSettings,
@@ -124,10 +126,7 @@ function limitsOf({ id, policy }: Destination): PlannedLimits | undefined {
   return { ratePerSecond, maxConcurrency, rotateBy: murmur2(Buffer.from(id)) >>> 0 }
 }
 
-/**
- * Whether a destination waits only for permits that others hold, and not because of its own
- * endpoints.
- */
+/** Whether a destination waits only for permits that other destinations hold. */
 export const isHeldUpByOthers = (
   { plan }: Pick<Planned, 'plan'>,
   limiter: Pick<ConcurrencyLimiter, 'isHeldByOthers'>,

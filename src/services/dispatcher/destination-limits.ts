@@ -38,8 +38,7 @@ export interface LimitsDeps extends PlanDeps {
 }
 
 /**
- * Whether the destination has a limit of its own, according to the plan of its last delivery. A
- * change of the limit takes effect with the next delivery.
+ * Whether the destination has a limit. A change of the limit takes effect with the next delivery.
  */
 export const hasLimit = ({ plan, slowDown }: DestinationState): boolean =>
   plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
@@ -61,8 +60,8 @@ export class DestinationLimits {
     // Return early, because this runs for each delivery, and few destinations have limits.
     if (plan?.kind === 'deliver' && !hasLimit(target)) return start
     const current = planOf(target, this.#deps)
-    // A delivery that gets no attempt, for example because its destination is paused, may leave its
-    // queue.
+    // `start` lets a delivery leave its queue, even if it gets no attempt, for example because its
+    // destination is paused.
     if (current.kind !== 'deliver' || current.isPaused) return start
     const now = this.#deps.clock.monotonic()
     slowDown.setPart(this.#deps.share.rateAt(now), now)
@@ -72,8 +71,8 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns a decision if a limit defers the delivery. Returns `wait` if the delivery must return
-   * to its queue, for example because a reload added a limit.
+   * Returns a decision if a limit defers the delivery, or `wait` if the delivery must return to its
+   * queue.
    */
   deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | 'wait' | undefined {
     const permission = this.permission(delivery.target, delivery)
@@ -93,13 +92,13 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns in how many milliseconds a delivery is due after a pause of `pausedMs`. With a rate or
-   * a pace, each delivery is due at a different time. Otherwise the first attempts could cause the
-   * next pause.
+   * The milliseconds until a delivery is due after a pause. With a rate or pace, the due times of
+   * deliveries differ, because a burst could cause the next pause.
    */
   #msToTurnAfterPause(pausedMs: number, { target, carried }: Delivery, now: EpochMs): number {
     const monotonic = this.#deps.clock.monotonic()
-    // Without a rate or a pace, all are due when the pause ends. A later time is kept.
+    // Without a rate or a pace, all deliveries are due when the pause ends. `deferByLimit` keeps a
+    // due time after the end of the pause.
     if (this.#rateOf(target, monotonic) === undefined || carried.notBefore - now >= pausedMs) return pausedMs
     const turn = this.#nextTurn(target, monotonic, pausedMs) ?? pausedMs
     // A retry must be due some seconds before its retry window ends, so that its attempt can begin.
@@ -108,12 +107,8 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns a decision that moves a queued delivery to a retry topic. The delivery waits there
-   * until its *turn*: the estimated time at which the limits permit its attempt. A turn from an
-   * earlier deferral (`msToTurn`) is kept if it is in the future, or passed less than a minute ago.
-   * In the second case, the delivery gets a new turn if the turns of others fill the next minute.
-   *
-   * Returns `undefined` when no limit determines the turn.
+   * Returns a decision that moves a queued delivery to a retry topic until its *turn*, the
+   * estimated time at which the limits permit its attempt.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!hasLimit(target)) return undefined
@@ -125,13 +120,11 @@ export class DestinationLimits {
   }
 
   /**
-   * Estimates the turn of the next spilled delivery, in ms from now: after a pause of `pausedMs`,
-   * and after the earlier spilled deliveries. Those in memory are ignored, because most may be
-   * spilled too. At most five minutes, in case an operator raises the limit. `undefined` if fewer
-   * than `minPerSecond` attempts per second are possible.
+   * Estimates in how many ms the limits permit the attempt of a further delivery that leaves the
+   * queue; at most `maxTurnMs`, so that a raised limit takes effect by then.
    */
   #nextTurn(target: DestinationState, now: number, pausedMs = 0): DurationMs | undefined {
-    // Without a rate, for example with only `maxConcurrency`: as in recent deliveries.
+    // Without a rate, for example with only `maxConcurrency`, use the rate of recent deliveries.
     const perSecond = this.#rateOf(target, now) ?? target.slowDown.deliveredPerSecond(now)
     if (perSecond < minPerSecond) return undefined
     const latest = now + maxTurnMs
@@ -140,8 +133,8 @@ export class DestinationLimits {
   }
 
   /**
-   * The attempts per second of this process under `ratePerSecond` and the pace; `undefined` without
-   * both.
+   * The attempts per second of this process under `ratePerSecond` and the pace; `undefined` if
+   * neither is set.
    */
   #rateOf({ plan, slowDown }: DestinationState, now: number): number | undefined {
     const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
@@ -157,7 +150,7 @@ export class DestinationLimits {
     if (plan?.kind === 'deliver' && plan.limits?.ratePerSecond !== undefined) rate?.started()
   }
 
-  /** Sets a timer that calls `wake` after `forMs` milliseconds, unless an earlier one is set. */
+  /** Sets a timer that calls `wake` after `forMs` ms, unless a timer that fires earlier is set. */
   wakeAfter(target: DestinationState, forMs: number): void {
     const { clock, wake } = this.#deps
     const at = clock.monotonic() + forMs
@@ -178,11 +171,8 @@ export class DestinationLimits {
   }
 
   /**
-   * Whether the next delivery gets an attempt despite the pause, as with an open circuit breaker.
-   * Two conditions must be true:
-   * - Its retry window ended before its first attempt. It cannot wait longer, but must get one
-   *   attempt.
-   * - The endpoint seems to be down: the destination has no pace, and `SlowDown.mayWork` is false.
+   * Whether the next delivery gets an attempt despite the pause: its retry window ended without an
+   * attempt, and the endpoint seems to be down.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest
@@ -191,9 +181,8 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns the webhooks that are not at the limit of `maxConcurrency` (`isAtLimit`). Call this
-   * only when `permission` has returned `start`. Then only webhooks that do not respond are left
-   * out (`mayLeaveOut`).
+   * Returns the webhooks that are not at a limit; all without `maxConcurrency`. Call this only when
+   * `permission` has returned `start`: then only webhooks that do not respond are left out.
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
@@ -204,8 +193,8 @@ export class DestinationLimits {
 
   #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
     const { share, delivery } = this.#deps
-    // Requests of a partition's previous owner may be in progress until they time out. Only then
-    // may this process use the partition's part of `maxConcurrency`.
+    // Requests of the previous owner may run until their timeout. Until then, this process may not
+    // use the partition's permits.
     return share.permitsAt(now, maxConcurrency, rotateBy, delivery.timeout + handoverMs)
   }
 
@@ -226,9 +215,8 @@ export class DestinationLimits {
 }
 
 /**
- * Whether the destination's own requests use up a limit of a webhook: the maximum `permits`, or the
- * limits of the process for the webhook (`delivery.perWebhook`) and its host (`delivery.perHost`).
- * An attempt needs one permit of a host for each of the `callees` on it.
+ * Whether the destination's own requests have reached a limit of a webhook: `permits`, or a limit
+ * of the process per webhook or host.
  */
 function isAtLimit(
   { permits: { ofWebhook, ofHost } }: PreparedWebhook,
@@ -237,15 +225,14 @@ function isAtLimit(
 ): boolean {
   if (ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone) return true
   const count = callees.filter(({ permits }) => permits.ofHost === ofHost).length
-  // The host may have fewer permits than the destination has webhooks on it. So an attempt may also
-  // start when no request to the host is in progress.
+  // A host without requests of this destination is never at its limit: if it has fewer than `count`
+  // permits in total, the attempt could otherwise never start.
   return ofHost.inProgress > 0 && !ofHost.hasPermitsAlone(count)
 }
 
 /**
- * Whether an attempt may start: at least one webhook is responsive, and no responsive one is at its
- * limit. Deliveries wait for a slow webhook that responds. Without the wait, a success of another
- * webhook would end the delivery, and the slow one would never get the message.
+ * Whether an attempt may start: some webhooks respond, and none of these is at its limit. An
+ * attempt must not leave out a slow webhook: another webhook's success would end the delivery.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
   const responsive = withoutUnresponsive(callees, permits)
@@ -253,8 +240,8 @@ function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): bool
 }
 
 /**
- * Returns the webhooks without those that are at their limit and did not respond to their last
- * requests: at least `minUnanswered`, and as many as are in progress.
+ * Leaves out the webhooks that are at their limit and did not respond to their last n requests. n
+ * is the number of requests in progress, at least `minUnanswered`.
  */
 function withoutUnresponsive(callees: readonly PreparedWebhook[], permits: number): readonly PreparedWebhook[] {
   const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>
@@ -266,13 +253,13 @@ const start: Permission = { kind: 'start' }
 const waitForEnd: Permission = { kind: 'wait_for_end' }
 const deferToOthers: Permission = { kind: 'defer_to_others' }
 
-/** The wait is rounded up, because timers have whole milliseconds. */
+/** The permission to start after `ms`, rounded up, because timers have whole milliseconds. */
 const waitFor = (ms: number): Permission =>
   ms <= 0 ? start : { kind: 'wait', forMs: Math.ceil(Math.min(ms, maxTimerMs)) }
 
 /**
- * Returns the stricter of two permissions: `start` is the least strict, then a short wait, then a
- * longer wait, then the other kinds.
+ * Returns the stricter permission. `start` is the least strict, then waits by length, then the
+ * other kinds.
  */
 function stricterOf(one: Permission, other: Permission): Permission {
   if (other.kind === 'start') return one

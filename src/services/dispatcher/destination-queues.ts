@@ -12,8 +12,8 @@ import type { Delivery, DestinationState } from './delivery.ts'
 import type { Permission } from './destination-limits.ts'
 
 /**
- * How many more queues are tried for a free permit than requests or deliveries have ended. With
- * 1,000 waiting queues, to try all would cost more CPU time than the requests.
+ * To save CPU time, `unblock` tries only this number of queues, and one more for each ended
+ * request.
  */
 const { minAsked } = flowLimits.dispatch
 
@@ -32,8 +32,8 @@ export class DestinationQueues {
   readonly #queues = new Map<string, DestinationState>()
   readonly #turns = new Fifo<DestinationState>()
   /**
-   * The queues that wait for a permit, the longest blocked first. An unblocked queue stays here
-   * until it is the first, and is then skipped unless it is blocked again.
+   * Queues that wait for a permit, the longest blocked first. `unblock` skips those that are no
+   * longer blocked.
    */
   readonly #blocked = new Fifo<DestinationState>()
   /** The queues that `slow` returns. */
@@ -113,23 +113,23 @@ export class DestinationQueues {
   ended(delivery: Delivery): void {
     const { target } = delivery
     target.queue.ended(delivery.orderKey)
-    // Without waiting deliveries, for example after spillover, a queue is not slow.
+    // A queue without waiting deliveries is not slow.
     if (target.queue.queued === 0) this.#slow.delete(target)
     // Queues that wait for a permit come first. Otherwise this queue would get each free permit.
     if (this.#blocked.length > 0 && !target.isInTurn) target.isBlocked = true
     else this.#offerTurn(target)
   }
 
-  /**
-   * Called when a taken delivery is left to the next owner of its partition. No attempt ends then,
-   * so `unblock` is called here.
-   */
+  /** Notes that a taken delivery is left to the next owner of its partition. */
   dropped(delivery: Delivery): void {
     this.ended(delivery)
     this.unblock([delivery.target])
   }
 
-  /** Requeues a taken delivery: no webhook has a free permit, or too many requests connect. */
+  /**
+   * Requeues a taken delivery because no webhook has a free permit, or because too many requests
+   * are connecting.
+   */
   block(delivery: Delivery): void {
     const { target } = delivery
     target.queue.requeue(delivery, delivery.orderKey)
@@ -144,10 +144,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Called when permits are free, or when other requests may connect (`undefined` for each).
-   * Unblocks `minAsked` queues, and one more for each of `ended`, the longest blocked first. A queue
-   * without a ready delivery does not count. The `ended` queues come last, because they may already
-   * use their full fair share of the permits.
+   * Unblocks queues, the longest blocked first. The queues in `ended` come last, because they may
+   * already use their fair share of the permits.
    */
   unblock(ended: readonly (DestinationState | undefined)[]): void {
     let remaining = minAsked + ended.length
@@ -171,14 +169,14 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks each queue whose oldest delivery has waited too long (`slowQueueSince`).
-   * `cpuSaturatedUntil` is when the process last lacked CPU. Both times are monotonic milliseconds.
+   * Marks each queue whose oldest delivery has waited too long. Both times are monotonic
+   * milliseconds.
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
       const oldest = target.queue.oldest
       if (oldest === undefined) continue
-      // In `#turns`, a queue waits because the process has no free permit.
+      // A queue in `#turns` also waits for the process, because no permit is free.
       const isHeldUp = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
       if (oldest.of.admittedAt <= slowQueueSince(now, cpuSaturatedUntil, isHeldUp)) this.#slow.add(target)
     }
@@ -200,8 +198,7 @@ export class DestinationQueues {
   }
 
   /**
-   * Removes and returns the wanted deliveries of one destination and partition, in order: about
-   * `max`, because those of one key are removed together.
+   * Removes and returns about `max` wanted deliveries: for each key all of them in order, or none.
    */
   drainMatching(
     target: DestinationState,

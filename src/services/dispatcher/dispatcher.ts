@@ -61,7 +61,7 @@ export interface DispatcherDeps {
   readonly producer: LogProducer
   readonly codec: EventCodec
   readonly encodeInput: (input: AudienceInput) => Buffer
-  /** The suppression list, which must have been started. */
+  /** The suppression list. It must have been started. */
   readonly suppressions: SuppressionList
   readonly transport: WebhookTransport
   /** Sends the token requests of destinations with `auth.oauth2`. */
@@ -98,8 +98,8 @@ export interface DispatcherService {
   /** Resolves when both groups have been joined. */
   start(): Promise<void>
   /**
-   * Admits no further records, starts no attempts, waits for requests and appends in progress,
-   * commits the offsets, and leaves the groups.
+   * Admits no more records, starts no attempts, waits for requests and appends, commits the
+   * offsets, and leaves the groups.
    */
   stop(): Promise<void>
   health(): Health
@@ -113,23 +113,18 @@ export interface DispatcherService {
 /*
  * The control flow. `--name-->` is a function call; `-->` without a name is a later callback.
  *
- *   consumer --> Partitions --admit--> Intake --enqueue--> AttemptStarter [DestinationQueues]
- *                    |   \                                    ^
- *                    |    admitted (a batch) ---dispatch------+---- SpilloverController
- *                    |                                        |            |
- *                    |                   ConcurrencyLimiter, CircuitBreaker|
- *                    |                                        |            | defer
- *                    |                   attempts --> POST    |            |
- *                    |                        | decide        |            |
- *                    |                        v               |            v
- *                    |                     Settle <-----------+------------+
- *                    |                        | append: retry topic, dead-letter topic
- *                    |                        v
- *   commit <-- OffsetTracker <--done-- Intake <--release-- AdmittedRecord
+ * Admission: consumer --> Partitions --admit--> Intake --enqueue--> AttemptStarter
+ * Start:     Partitions --admitted--> AttemptStarter --makeAttempt--> WebhookTransport
+ * End:       WebhookTransport --> AttemptStarter --delivery--> Settle
+ * Spillover: Partitions --admitted--> SpilloverController --defer--> Settle
+ * Settling:  Settle --append--> retry topic, dead-letter topic
+ * Commit:    Settle --release--> AdmittedRecord --done--> Intake --done--> OffsetTracker --> commit
  *
- * The flow is re-entrant: a record that is done resumes its partition, which admits more records
- * within the same call. `Partitions.admit` and the dispatch loop guard against their own recursion;
- * ended requests and deliveries are coalesced and continue in the next tick.
+ * `AttemptStarter` keeps deliveries in `DestinationQueues` until `ConcurrencyLimiter` has permits.
+ * It defers the deliveries that `CircuitBreaker` refuses.
+ *
+ * The flow is re-entrant: a finished record resumes its partition, which admits more records before
+ * the call returns. `Partitions.admit` and the dispatch loop guard against recursion.
  */
 export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
   const { live, retries, suppressions, clock, metrics, logger, topics, delivery } = deps

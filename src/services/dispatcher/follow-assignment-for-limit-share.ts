@@ -16,16 +16,15 @@ interface Deps {
 }
 
 interface AssignmentFollower {
-  /** Handlers that also note in `share` which partitions this process owns. */
+  /** The given handlers, extended: they note in `share` which partitions this process owns. */
   readonly handlers: LogConsumerHandlers
   start(): void
   stop(): void
 }
 
 /**
- * Keeps in `share` the partitions of the events topic that this process owns, and the total number.
- * The total is read at the start and at each join, because a topic that gets more partitions causes
- * a rebalance.
+ * Keeps in `share` the partitions that this process owns, and how many the events topic has. A
+ * change of this number causes a rebalance.
  */
 export function followAssignment(deps: Deps): AssignmentFollower {
   const { share, handlers, onChange, clock } = deps

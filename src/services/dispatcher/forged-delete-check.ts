@@ -20,13 +20,8 @@ interface Deps {
 type Waiting = Map<string, Fifo<AdmittedRecord>>
 
 /**
- * Checks that a delete message belongs to a deletion. A deletion writes to the suppressions topic
- * before it writes its delete messages. A forger with write permission only for the events topic
- * cannot do that.
- *
- * The check is final once the suppression list has all records that were written before the delete
- * was fetched, at most about a second later. Until then, the delete and later records of the same
- * user in its partition wait.
+ * Detects forged delete messages, which have no suppression: a forger may have write permission
+ * only for the events topic. During the check, later records of the user wait.
  */
 export class DeletionCheck {
   readonly #deps: Deps
@@ -37,8 +32,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Whether the record must wait for a delete of its user that is being checked. If so, adds it to
-   * the waiting records.
+   * Whether a delete of the record's user is being checked. If so, the record waits behind the
+   * delete.
    */
   defers(open: AdmittedRecord): boolean {
     const behind = this.#waiting.get(open.processor)?.get(keyTextOf(open))
@@ -47,8 +42,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Checks a delete message, and calls `end` with the result, possibly before `check` returns. If
-   * the partition is revoked earlier, `end` is not called, and the next owner checks the message.
+   * Checks a delete message. Calls `end` with the result, possibly before `check` returns, but
+   * never after the partition is revoked.
    */
   check(open: AdmittedRecord, event: Event, end: (isConfirmedDelete: boolean) => void): void {
     const { suppressions, clock } = this.#deps
@@ -67,10 +62,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Decodes the records that waited behind a delete, in order. The loop pauses while the process
-   * stops, while the partition is being revoked, and while the partition is paused for a schema. It
-   * ends at the next delete that must be checked: the remaining records wait behind that delete
-   * (`#hold`).
+   * Decodes the records that waited behind a delete, in order. If one is a delete that must be
+   * checked, the others wait behind it.
    */
   #decodeBehind(checked: AdmittedRecord, behind: Fifo<AdmittedRecord>): void {
     const { clock, decode, dispatch } = this.#deps
@@ -93,8 +86,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Returns a new list of the records that wait behind a delete. Waiting records of the same user
-   * move to this list.
+   * Creates the list of records that wait behind a delete. Records of the user that already wait
+   * move to it.
    */
   #hold(open: AdmittedRecord): Fifo<AdmittedRecord> {
     const waiting = this.#waitingIn(open.processor)

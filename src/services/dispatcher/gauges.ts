@@ -33,15 +33,12 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const showProgress = createShowProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // The partition is also at rest if all records in progress are for destinations with limits,
-    // because these records may wait for a long time.
+    // Records for destinations with limits may wait long, so a partition with only these records is
+    // at rest too.
     isAtRest: processor.isPausedFor('not_due') && (processor.tracker.open === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 
-  /**
-   * Sets the lag of each partition. Without the reset, a partition that another process owns now
-   * would count twice in sums.
-   */
+  /** Sets the lag of each partition. The reset removes partitions that another process owns now. */
   function showLag(processors: readonly PartitionProcessor[]): void {
     metrics.consumerLag.reset()
     for (const processor of processors) {
@@ -55,8 +52,8 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestDueRetry.reset()
     for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
-      // When the oldest record in progress was due: its append time (`timestamp`) plus the wait of
-      // its tier. Without a record in progress, `timestamp` is the current time.
+      // `timestamp` is the append time of the oldest record in progress, or the current time
+      // without one.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
@@ -77,8 +74,8 @@ export function createGauges(deps: Deps): () => void {
   }
 
   /**
-   * Shows only circuit breakers that have opened, to limit the number of series. Destinations that
-   * get no attempts have no series, because their circuit breakers cannot close.
+   * Shows only circuit breakers that have opened, to limit the number of series, and only of
+   * destinations that get attempts: without attempts, a circuit breaker cannot close.
    */
   function showBreakers(): void {
     metrics.breakersOpen.reset()

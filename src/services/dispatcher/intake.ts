@@ -46,10 +46,7 @@ interface Deps {
   readonly results: Pick<ResultCounts, 'totals'>
 }
 
-/**
- * Maximum bytes of the value of a record with an event. A record with a larger value is
- * dead-lettered without decoding.
- */
+/** Records with a larger value are dead-lettered without decoding. */
 const maxEventBytes = 16 * 1024 * 1024
 
 const unknownSchema = 'the schema registry does not know the schema of the record'
@@ -277,8 +274,8 @@ export class Intake {
   }
 
   /**
-   * Defers an event with an unknown source or destination for about 100 s, and then dead-letters
-   * it. Processes apply a changed configuration up to a minute apart.
+   * Defers an event with an unknown source or destination, because processes apply a changed
+   * configuration up to a minute apart.
    */
   #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps

@@ -11,19 +11,18 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { LedgerWriter } from '../partitions/partitions.ts'
 
 /**
- * Maximum time for which offset commits wait until a ledger record is stored. Then the counts that
- * do not fit into the commits are discarded, because a late commit would repeat deliveries after a
- * crash.
+ * Maximum time for which offset commits wait for a ledger record. Longer waits would repeat more
+ * deliveries after a crash.
  */
 const maxHold = durationMs(15_000)
 /**
- * Replaces `maxHold` while a partition is being revoked or the process stops, because a late commit
- * would then certainly repeat deliveries.
+ * Replaces `maxHold` during a revocation or stop, when a late commit would certainly repeat
+ * deliveries.
  */
 const maxHoldOfHandover = durationMs(5_000)
 /**
- * How long before the deadline of a revocation the counts that are not stored are discarded. This
- * leaves time for a timer that fires late.
+ * Counts that are not stored are discarded this long before a revocation's deadline, because timers
+ * may fire late.
  */
 const beforeDeadline = durationMs(200)
 /**
@@ -32,10 +31,7 @@ const beforeDeadline = durationMs(200)
  */
 const checkEvery = durationMs(100)
 const { firstRetryMs, maxRetryMs } = flowLimits.append
-/**
- * `exactSince` of a partition whose ledger has all events. `exactSince` is the first hour for which
- * the ledger is complete, in hours since 1970.
- */
+/** `exactSince` (in hours since 1970) of a partition whose ledger has all events. */
 const everyHour = 0
 
 interface Deps {
@@ -50,8 +46,7 @@ interface Deps {
 /** Times are in monotonic milliseconds. */
 interface State {
   /**
-   * Since when the commits have no room for further counts; `undefined` with room or after a stored
-   * ledger record.
+   * Since when the commits have had no room for further counts. A stored ledger record resets it.
    */
   noRoomSince: number | undefined
   /**
@@ -65,8 +60,8 @@ interface State {
 }
 
 /**
- * Writes the ledger records. Partition `n` of the ledger topic has the records for partition `n`,
- * so that a commit can name a record by its offset alone.
+ * Writes ledger records. Those for partition `n` of any topic are in partition `n` of the ledger
+ * topic, so that a commit names them by offset alone.
  */
 export function createLedgerWriter(deps: Deps): LedgerWriter {
   const { clock } = deps
@@ -105,10 +100,7 @@ export function createLedgerWriter(deps: Deps): LedgerWriter {
   }
 }
 
-/**
- * Appends a ledger record, and calls `onStored` when Kafka has stored it. Does nothing during an
- * earlier append, or in the pause after a failed one.
- */
+/** Appends a ledger record, except during an earlier append and in the pause after a failed one. */
 function write(
   { producer, topics, clock, metrics }: Deps,
   processor: PartitionProcessor,
@@ -143,8 +135,8 @@ function write(
 }
 
 /**
- * Discards the counts of a partition when its commits have had no room for `limit` ms, or when
- * `deadline` has passed.
+ * Discards the counts of a partition after `limit` ms without room in its commits, or after
+ * `deadline`.
  */
 function discardLate(
   { clock, topics, metrics, logger }: Deps,
@@ -163,8 +155,7 @@ function discardLate(
     return
   }
   const hour = hourOf(clock.now())
-  // Whether these are the first discarded counts of this hour. If not, the hour is already
-  // incomplete, and a longer wait has no use.
+  // If counts of this hour were already discarded, the hour is incomplete, and waiting has no use.
   const isFirst = state.discardedIn !== hour
   if (isFirst && now - state.noRoomSince < limit && now < deadline) return
   state.noRoomSince = undefined

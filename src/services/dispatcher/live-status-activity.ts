@@ -24,16 +24,12 @@ export const createActivity = ({ results, starter, processors, routing, clock }:
   partitions: () => [...processors()].length,
 })
 
-/**
- * Maximum pause after a 429 without Retry-After, in ms. A pause up to this length is not shown: it
- * would be over before its record is read.
- */
+/** Longest pause (ms) that is not shown, because it ends before the status record is read. */
 const { max: shortPauseMs } = flowLimits.slowDown.backOffMs
 
 /**
- * The activity of a destination in this process; `undefined` while the destination is at rest. An
- * open circuit breaker counts as closed while the destination gets no attempts, because it cannot
- * close then.
+ * The activity of a destination; `undefined` if it has none. Without `isAttempted`, an open circuit
+ * breaker counts as closed: it would stay open, because only an attempt can close it.
  */
 export function activityOf(
   state: Pick<DestinationState, 'breaker' | 'queue' | 'slowDown' | 'calls'> | undefined,
@@ -58,5 +54,8 @@ export function activityOf(
   }
 }
 
-/** Rounded, so that small differences do not cause a new record of the status topic. */
+/**
+ * Rounds a time to seconds, so that small differences do not cause a new record of the status
+ * topic.
+ */
 const inSeconds = (at: number) => epochMs(Math.round(at / 1_000) * 1_000)

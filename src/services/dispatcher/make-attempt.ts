@@ -49,7 +49,9 @@ export interface StartedAttempt {
   readonly at: EpochMs
   /** When the attempt started, in monotonic milliseconds. */
   readonly startedAt: number
-  /** The webhooks whose failures can disable the destination (`urlsOf`); `undefined` if none can. */
+  /**
+   * Hashes of the webhooks' URLs (`urlsOf`); `undefined` if failures never disable the destination.
+   */
   readonly watchedUrls: string | undefined
   readonly isProbe: boolean
   /** `undefined` when attempts are not traced. */
@@ -60,8 +62,8 @@ export interface StartedAttempt {
 export type OnAttemptEnd = (begun: StartedAttempt, attempt: Attempt) => void
 
 /**
- * Makes one attempt: sends concurrent requests to its webhooks, and calls `onEnd` once. Requests
- * that end later count only in metrics. An attempt without webhooks ends immediately.
+ * Sends concurrent requests to the webhooks, and calls `onEnd` once. Requests that end after this
+ * call count only in metrics.
  */
 export type MakeAttempt = (begun: StartedAttempt, onEnd: OnAttemptEnd) => void
 
@@ -75,7 +77,8 @@ interface AttemptDeps extends Deps {
 }
 
 /**
- * A class, because closures would cost the garbage collector more time with thousands of requests.
+ * One attempt. It is a class, because closures would cost the garbage collector more time with
+ * thousands of requests.
  */
 class AttemptInProgress {
   readonly #deps: AttemptDeps

@@ -37,8 +37,8 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   /**
-   * Stops the admission of records, because invalid records would start appends and prolong the
-   * stop.
+   * Stops the admission of records when the service stops: further invalid records would be
+   * dead-lettered, which would prolong the stop.
    */
   close(processors: readonly PartitionProcessor[]): void {
     this.#isClosed = true
@@ -50,10 +50,6 @@ export class DispatcherPartitionCallbacks implements Admission {
     this.#intake.take(record, processor)
   }
 
-  /**
-   * Starts the deliveries of admitted records, and spills deliveries of a partition at its prefetch
-   * limits.
-   */
   admitted(processor: PartitionProcessor): void {
     this.#starter.dispatch()
     this.#starter.spillBacklog(processor)

@@ -14,10 +14,7 @@ interface Labels {
   readonly webhook: string
 }
 
-/**
- * Logs failures of the proxy, at most one line every 10 s. The field `count` is the number of
- * failed requests since the last line.
- */
+/** Logs failures of the proxy, at most once every 10 s, with their number since the last line. */
 export type LogProxyFailure = (labels: Labels, failure: CallResult & { readonly kind: 'failed' }) => void
 
 export function createProxyFailureLog({ clock, logger }: Deps): LogProxyFailure {

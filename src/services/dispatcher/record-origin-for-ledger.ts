@@ -5,8 +5,8 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 
 /**
- * Notes where a record comes from, for the ledger. A retry record without a reason is the copy of a
- * replay or resend, because the dispatcher always writes a reason.
+ * Notes for the ledger where a record comes from. A retry record without a reason was written by a
+ * replay or resend.
  */
 export function identify(
   admitted: AdmittedRecord,
@@ -18,8 +18,8 @@ export function identify(
   const isReplayed = carried === undefined || carried.reason === ''
   const taken = isRetry ? { destination: carried?.destination ?? noDestination, isReplayed } : undefined
   const origin = firstOrigin(record)
-  // Whether a replay wrote the record: in a retry topic, its `round` (number of replays) is above
-  // 0; in the events topic, its first origin is an earlier record.
+  // A replayed retry record has a `round` above 0. For a replayed event, `firstOrigin` does not
+  // return `record`.
   const isReplayedEvent = isRetry ? (carried?.round ?? 0) > 0 : origin !== record
   admitted.identify({ appended: (carried?.origin ?? origin).timestamp, taken, isReplayedEvent })
 }

@@ -13,9 +13,8 @@ export type OriginReport =
   | { readonly kind: 'deletion'; readonly outcome: DeletionOutcome }
 
 /**
- * Returns the report of a result, also of a drop; `undefined` for events from SDKs. Store it before
- * the offset of the event is committed. Otherwise the audiences service would wait for the result,
- * and the deletion's status would stay `waiting`.
+ * The report of a delivery's result; `undefined` for events from SDKs. Store the report before the
+ * event's offset is committed: otherwise, a crash between the two would lose the report.
  */
 export function reportOf(
   { message, origin, sourceId }: EventHead,

@@ -13,8 +13,8 @@ import type { DestinationObserver } from '../notices/facts-seen-by-this-process.
 import type { Delivery } from './delivery.ts'
 
 /**
- * Counts results in the metrics, and logs drops at level debug. Call its methods only for settled
- * results: after a revocation, the next owner counts the result.
+ * Counts results in metrics. Call these methods only for settled results: the next owner of a
+ * revoked partition counts the others.
  */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
@@ -22,8 +22,8 @@ export interface CountResults {
   /** Counts an event that is deferred because its source or destination is not known. */
   unrouted(decision: Deferral): void
   /**
-   * Counts a record that is dead-lettered before any delivery. `event` is `undefined` for a record
-   * that was not decoded, `destination` for a record that is not from a retry topic.
+   * Counts a record that is dead-lettered before any delivery. `event` is `undefined` if the record
+   * was not decoded.
    */
   refused(event: EventHead | undefined, reason: DeadLetterReason, destination: string | undefined): void
 }
@@ -46,12 +46,12 @@ export function createCountResults({
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
   /**
-   * Seconds since the append of the event, including waits in retry topics. Not for replays and
-   * resends (`round` is not 0), whose events may be days old.
+   * Seconds since the event's append. Not for replays and resends (`round` is not 0), whose events
+   * may be days old.
    */
   const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
 
-  /** Counts the result of a canary message, except while the message may still be delivered. */
+  /** Counts the final result of a canary message. */
   function countCanary(end: Decision['kind'], carried: DeliveryState): void {
     if (end === 'dead_lettered' || end === 'dropped') lost(end)
     if (end !== 'delivered') return
@@ -99,8 +99,8 @@ export function createCountResults({
       metrics.deferrals.inc({ cause })
     },
     refused(event, reason, destination) {
-      // An event or a header may name any destination. With unconfigured destinations as labels,
-      // the number of series would be unlimited.
+      // An event may name any destination: with unconfigured destinations as labels, the number of
+      // series would be unlimited.
       if (destination !== undefined && routing().destinations.has(destination))
         countDeadLetter(destination, reason, results.of(destination))
       else metrics.deadLetters.inc({ destination: noDestination, reason })

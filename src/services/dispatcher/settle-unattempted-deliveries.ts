@@ -10,7 +10,10 @@ import type { DestinationLimits } from './destination-limits.ts'
 import type { Settle } from './settle.ts'
 
 interface Deps extends PlanDeps {
-  /** The global schedule and retry window. `limits.spill` uses those of the destination instead. */
+  /**
+   * The schedule and retry window of the installation. If the destination of a delivery is
+   * configured, `limits.spill` gets the destination's policy instead.
+   */
   readonly policy: RetryPolicy
   readonly limits: DestinationLimits
   readonly limiter: ConcurrencyLimiter
@@ -20,8 +23,8 @@ interface Deps extends PlanDeps {
 }
 
 /**
- * Settles deliveries that leave their destination queue without an attempt: the destination is too
- * slow, or their partition is revoked.
+ * Settles deliveries that leave their destination queue without an attempt, because the destination
+ * is too slow or the partition is revoked.
  */
 export class UnattemptedDeliveries {
   readonly #deps: Deps
@@ -49,17 +52,15 @@ export class UnattemptedDeliveries {
     else this.#settle(delivery, decision)
   }
 
-  /**
-   * Defers a delivery during a revocation, when the commit metadata cannot tell the next owner
-   * which destinations of the record are done.
-   */
+  /** Defers a delivery whose partition is being revoked. */
   handOver(delivery: Delivery): void {
     this.#defer(delivery, 'handover', false)
   }
 
   #defer(delivery: Delivery, cause: DeferralCause, mayClimb: boolean): void {
     const { clock, policy, limiter } = this.#deps
-    // A deferral does not count towards a longer tier while other destinations hold the permits.
+    // While other destinations hold the permits, the delivery does not move to a retry topic with a
+    // longer wait.
     const climbs = mayClimb && !isHeldUpByOthers(delivery.target, limiter)
     this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
   }

@@ -28,17 +28,14 @@ interface Deps extends AppendDeps {
 }
 
 /**
- * Carries out the decisions about deliveries. A delivery is settled when it has succeeded or is
- * dropped, or when all in-sync replicas have the event in a retry topic or the dead-letter topic.
- * `Settle` then releases the record, so that its offset can be committed.
- *
- * The final result of a membership update or delete message is also reported. The record is then
- * released only when Kafka has stored the report.
+ * Carries out the decisions about deliveries. A record is done only when Kafka has stored its
+ * copies in retry and dead-letter topics, and the reports about membership updates and delete
+ * messages.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /**
-   * Settles a delivery. Calls `ended` when the delivery is settled, or is left to the next owner of
-   * a revoked partition.
+   * Calls `ended` when the delivery is settled, or is left to the next owner of a revoked
+   * partition.
    */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
   dropped(open: AdmittedRecord, event: Event, drop: Drop): void
@@ -136,10 +133,7 @@ export function createSettle(deps: Deps): Settle {
   return { delivery: settle, dropped, unrouted, refused, unwritableTopics, unacknowledged }
 }
 
-/**
- * The result in the ledger. A retried or deferred delivery is `moved`: it continues as a copy in a
- * retry topic.
- */
+/** A retried or deferred delivery is `moved`: it continues as a copy in a retry topic. */
 const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
 const reportTooLarge =
@@ -154,8 +148,8 @@ type Report = (
 ) => void
 
 /**
- * Appends the report of a result, if the event has one. A report that is too large for its topic is
- * dropped, because its append would always fail and stop the partition.
+ * Appends the report of a result. A report that is too large is dropped, because otherwise the
+ * partition would wait for the append forever.
  */
 function createReport({
   reportRecord,

@@ -24,22 +24,20 @@ interface Deps {
 }
 
 /**
- * Moves deliveries from memory to a retry topic. A process is stalled when its oldest record is in
- * progress for longer than `stallThresholdMs`. Its partitions then have higher prefetch limits, and
- * a partition that reaches them begins to spill.
- * - If the partition has records for several destinations, all queued deliveries of slow
- *   destinations move.
- * - If all its records are for one slow destination, but other destinations are configured, up to a
- *   quarter of the records move, to the retry topic with the shortest wait. So the process can read
- *   records for the other destinations, and the rest stays ready for free permits.
+ * Moves deliveries to a retry topic when the process is stalled and a partition reaches its
+ * prefetch limits:
+ * - If the partition has records for several destinations: all queued deliveries of slow
+ *   destinations.
+ * - If all its records are for one slow destination, and other destinations are configured: up to a
+ *   quarter of them, so that the process can read records for the others.
  */
 export class SpilloverController {
   readonly #deps: Deps
   /** Partitions at their prefetch limits, each with a timer for the next check. */
   readonly #watched = new Set<PartitionProcessor>()
   /**
-   * Partitions whose deliveries are being spilled, over several ticks if necessary. The value is
-   * the number of further deliveries that may move, if all records are for one destination.
+   * Partitions from which deliveries are being moved. The value: how many more may be moved if all
+   * records are for one destination.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void
@@ -90,7 +88,7 @@ export class SpilloverController {
     return deferred
   }
 
-  /** Returns how many deliveries it has deferred, about `max`. */
+  /** Defers up to about `max` deliveries of slow destinations, and returns their number. */
   #spillFrom(processor: PartitionProcessor, max: number): number {
     const { queues, defer, hasOtherDestinations, isOpen } = this.#deps
     let deferred = 0

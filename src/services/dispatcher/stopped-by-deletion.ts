@@ -10,8 +10,8 @@ interface Deps {
 }
 
 /**
- * Returns why a deletion of the user stops the delivery, if one does. Call it before every attempt:
- * the user may have been deleted while a retry waited.
+ * Returns why a deletion of the user stops the delivery; `undefined` if none does. Call it before
+ * every attempt, because the user may be deleted between two attempts.
  */
 export function stoppedByDeletion(
   delivery: Delivery,

@@ -1,8 +1,8 @@
 import { durationMs } from '../../core/time.ts'
 
 /**
- * Maximum time that a job waits for an unknown or disabled destination. Processes apply
- * configuration changes at different times, so another process may know the destination earlier.
+ * Maximum time that a job waits if a destination is unknown or disabled: this process may not have
+ * applied the newest configuration change yet.
  */
 export const maxConfigurationWait = durationMs(10_000)
 export const checkAgainAfter = durationMs(500)

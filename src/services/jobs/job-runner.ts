@@ -24,10 +24,7 @@ interface Deps {
   readonly resend: (job: ResendJob, owned: OwnedJob) => Promise<JobOutcome>
 }
 
-/**
- * Runs the jobs of the installation. All operator processes share this work. A process *claims* a
- * job: it writes a record that names this process as the owner.
- */
+/** Runs jobs. A process *claims* a job by writing a record that names the process as the owner. */
 export interface JobRunner {
   start(): void
   stop(): Promise<void>

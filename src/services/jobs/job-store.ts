@@ -8,10 +8,8 @@ import { isTooLarge } from '../is-record-too-large.ts'
 import { notReadBack, readBackLimit } from '../read-back-limit.ts'
 
 /**
- * Time between the reading of an ignored record and the correction of the topic. A record is
- * ignored if its version exists, or if this process cannot decode it. The correction is a copy of
- * the record in force: compaction keeps only the last record of a key. With this wait, several
- * ignored records need only one copy.
+ * Wait between an ignored record and a new copy of the record in force. Without the copy,
+ * compaction would keep only the ignored record.
  */
 const copyAfter = durationMs(5_000)
 const appearsWithin = durationMs(1_000)
@@ -53,15 +51,14 @@ export interface JobStore {
   all(): readonly Job[]
   get(key: string): Job | undefined
   /**
-   * Returns a job by its key. Waits up to 1 s for an unknown job, which another process may have
-   * just created.
+   * Returns a job. Waits up to 1 s for an unknown one, which another process may have just created.
    */
   find(key: string): Promise<Job | undefined>
   /** Milliseconds since this process read the last record of a job. */
   sinceLastRecord(job: Job): DurationMs
   /**
-   * Writes the first record of a job, and reads it back: only the log shows which of two concurrent
-   * records is in force. Never rejects.
+   * Writes the first record of a job, and reads it back, because a concurrent record may precede
+   * it. Never rejects.
    */
   create(job: Job): Promise<WriteResult>
   /** Writes the next record of a job, and reads it back as `create` does. */
@@ -81,8 +78,8 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   const searches = createSearches(clock, key => log.get(key))
   let log = new JobLog()
   /**
-   * The jobs while the follower reads the topic again, after Kafka has lost records. Until it
-   * reaches the end, callers get the previous jobs from `log`.
+   * Jobs of a repeated read after Kafka lost records. They replace `log` when the read reaches the
+   * end.
    */
   let rebuilt: JobLog | undefined
   const copies = createCopies({ copies: () => log.copies(), producer, topic, clock, logger })
@@ -191,7 +188,7 @@ interface CopyDeps extends Omit<Deps, 'follower'> {
   readonly copies: () => readonly Job[]
 }
 
-/** Writes a copy of the record in force after an ignored record (see `copyAfter`). */
+/** After an ignored record, writes a copy of the job's current version (see `copyAfter`). */
 function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
   let cancel: Cancel | undefined
   let isStopped = false

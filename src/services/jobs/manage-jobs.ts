@@ -107,8 +107,8 @@ const hashOf = ({ idempotencyKey, body }: NewJob): string | undefined =>
   idempotencyKey === undefined ? undefined : requestHashOf(body)
 
 /**
- * Returns the job of an earlier request with the same idempotency key and body; a refusal for a
- * different body. Jobs of earlier versions of Hookline have no hash of the body.
+ * Returns the job if the request repeats the one that created it. Jobs of earlier versions of
+ * Hookline have no hash.
  */
 const sameRequest = (job: Job, asked: NewJob): Job | ObjectRefusal =>
   job.requestHash === undefined || job.requestHash === hashOf(asked) ? job : keyReused

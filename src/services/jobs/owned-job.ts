@@ -28,16 +28,14 @@ interface Deps {
   readonly producer: LogProducer
   readonly clock: Clock
   readonly logger: Logger
-  /** The id of this process, which is the owner in the records of its jobs. */
+  /** The id of this process. The records of its jobs name it as the owner. */
   readonly owner: string
 }
 
 /**
- * A job (a replay or a resend) that this process runs. The process writes a progress record at
- * least every second. The record has no effect if another process wrote the same version first.
- *
- * Each effective record gives the process the *lease* of the job for 5 s from its sending. The
- * producer sends records only under the lease, because another process may take over the job later.
+ * A job that this process runs. Each record of the job that takes effect gives the process the
+ * *lease* for 5 s. Without the lease, the process sends nothing, because another process may own
+ * the job.
  */
 export class OwnedJob {
   readonly key: string
@@ -98,8 +96,7 @@ export class OwnedJob {
   }
 
   /**
-   * Called when a record of the job was read. Stops the work if the job was cancelled or has
-   * another owner.
+   * Called when a record of the job was read. The record may cancel the job or change its owner.
    */
   noteChange(): void {
     const ownership = ownershipOf(this.#deps.store.get(this.key), this.#deps.owner)
@@ -113,9 +110,8 @@ export class OwnedJob {
   }
 
   /**
-   * Writes this process's last record of the job. `outcome` is `undefined` when the work was
-   * stopped. If the record is too large, the job fails without counts. Resolves with `undefined`
-   * when another process owns the job, or when the write fails while this process stops.
+   * Writes this process's last record of the job; `outcome` is `undefined` if the work was stopped.
+   * Resolves with `undefined` if another process continues the job.
    */
   async end(outcome: { readonly error?: string | undefined } | undefined): Promise<Job | undefined> {
     const { store, clock, owner } = this.#deps

@@ -6,7 +6,7 @@ import { durationMs } from '../../core/time.ts'
 import { isTooLarge } from '../is-record-too-large.ts'
 import type { OwnedJob } from './owned-job.ts'
 
-/** Maximum number of copies between two writes of the position of a resend to the jobs topic. */
+/** Maximum number of copies until a resend writes its position to the jobs topic again. */
 export const maxBatch = 256
 const tryAgainAfter = durationMs(1_000)
 
@@ -59,8 +59,8 @@ export class ResendBatch {
   }
 
   /**
-   * Waits until Kafka has acknowledged all copies, and empties the batch. Resolves with the number
-   * of copies that were too large; with `undefined` when the job stopped earlier.
+   * Waits until Kafka has acknowledged all copies. Resolves with the number of copies that were too
+   * large, or `undefined` if the job stopped.
    */
   async stored(): Promise<number | undefined> {
     const results = await Promise.all(this.#copies)

@@ -20,9 +20,8 @@ export interface RunReplayDeps extends Omit<ReplayTargetDeps, 'context'> {
 }
 
 /**
- * Replays the selected dead letters that existed when the job was created. A process that continues
- * a job reads the topic from its beginning again, and skips replayed dead letters, because they
- * have a tombstone.
+ * Replays the dead letters that existed at the job's creation. A repeated run starts from the
+ * beginning, and skips replayed dead letters, which have a tombstone.
  */
 export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: OwnedJob): Promise<JobOutcome> {
   const { filters, rate, isDryRun, ends } = job
@@ -84,9 +83,8 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
 })
 
 /**
- * Returns the counts of dead letters for the record of the job, largest first: of all selected ones
- * for a dry run, otherwise of those that cannot be replayed. They are limited, so that the record
- * fits into the jobs topic.
+ * Counts dead letters for the job's record, which can hold only the largest counts. A replay counts
+ * only dead letters that it cannot replay.
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows

@@ -17,9 +17,8 @@ import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 /** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000
 /**
- * Maximum number of events per second that all jobs of a process read without sending them, to
- * leave CPU time for other work: 1,000 small events take about 12 ms. A larger event counts once
- * for each KiB.
+ * Maximum events per second that all jobs of a process read without sending them, to leave CPU time
+ * for other work.
  */
 const maxSkippedPerSecond = 20_000
 const bytesPerCount = 1_024
@@ -42,9 +41,8 @@ export interface RunResendDeps {
 }
 
 /**
- * Appends a copy of each selected event, which only the job's destination gets. The job's record
- * has the next offset of each partition, and is updated after at most 256 copies. So a process that
- * continues the job repeats at most 256 copies.
+ * Appends a copy of each selected event for the job's destination. A process that continues the job
+ * repeats at most 256 copies.
  */
 export async function runResend(deps: RunResendDeps, given: ResendJob, owned: OwnedJob): Promise<JobOutcome> {
   const resend = new ResendRun(deps, given, owned)
@@ -64,17 +62,17 @@ class ResendRun {
   readonly #yieldToOthers: () => Promise<void> | undefined
   readonly #batch: ResendBatch
   /**
-   * Next offsets and counts in the job's last record. Kafka has stored all copies before these
-   * offsets.
+   * Next offsets and counts in the job's last record. Kafka has stored the copies of all selected
+   * events before these offsets.
    */
   #next: number[]
   #progress: ResendJob['progress']
-  /** Next offsets and counts with the current batch, which Kafka may not have stored yet. */
+  /** Next offsets and counts including the current batch, which Kafka may not have stored yet. */
   #position: number[]
   #counts: Pick<ResendJob['progress'], 'tooLarge'> & { read: number; sent: number; skipped: number }
   /**
-   * By partition: the offset from which the job has read without a gap, up to its position.
-   * Retention can cause gaps. Copies of events in this range are not sent again (`isCopyOfRead`).
+   * By partition: all events from this offset to the job's position were read. Copies that a replay
+   * has made of these events are skipped.
    */
   readonly #readFrom: number[]
   /** By partition: the first offset after the records that retention has removed. */
@@ -103,9 +101,8 @@ class ResendRun {
   }
 
   /**
-   * Calls `readAll` until the destination is known and enabled. Resolves with `undefined` when
-   * everything was read, or with the last reason when no record was read for `limit` ms. Also ends
-   * when the job must stop.
+   * Calls `readAll` until everything is read or the job must stop, or until nothing was read for
+   * `limit` ms. Resolves with the last result.
    */
   async readAllAfter(limit: number): Promise<string | undefined> {
     const { clock } = this.#deps
@@ -120,9 +117,8 @@ class ResendRun {
   }
 
   /**
-   * Reads from the job's recorded position to the end of its range. Resolves with a reason when the
-   * destination is unknown or disabled. Rejects when Kafka, the schema registry or a destination
-   * file cannot be used.
+   * Reads from the recorded position to the end of the range. Resolves with a reason if the
+   * destination is unknown or disabled. Rejects during an outage, for example of Kafka.
    */
   async readAll(): Promise<string | undefined> {
     const { reader, topics, clock } = this.#deps

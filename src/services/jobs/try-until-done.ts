@@ -6,10 +6,7 @@ import type { OwnedJob } from './owned-job.ts'
 /** `{}` after success, `error` after a failure, `undefined` when the work was stopped. */
 export type JobOutcome = { readonly error?: string | undefined } | undefined
 
-/**
- * Time until the next try after a failed one, in ms. It doubles with each failure without progress,
- * up to `max`.
- */
+/** Time in ms until the next try. It doubles with each failure without progress, up to `max`. */
 const waitMs = { first: 5_000, max: 60_000 }
 
 interface Work {
@@ -23,10 +20,9 @@ interface Work {
 }
 
 /**
- * Continues a job until it ends or must stop. A try that rejects with an error with a `code` is
- * repeated without limit, because a failed job would have to begin from the start. The job's record
- * shows the error.
- * @throws every other error: it is a bug
+ * Continues a job until it ends or must stop. Outages are retried without limit, because a failed
+ * job must begin again.
+ * @throws an error that is a bug
  */
 export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {
   let wait = waitMs.first
@@ -47,8 +43,8 @@ export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: 
 }
 
 /**
- * Whether an error has a cause outside this code. Errors of adapters have a `code`. Errors of the
- * Kafka client have the field `retriable`.
+ * Whether an error has an outside cause. Errors of adapters have `code`, errors of the Kafka client
+ * have `retriable`.
  */
 const isOutside = (error: unknown): error is Error =>
   error instanceof Error && ('code' in error || 'retriable' in error)

@@ -4,8 +4,8 @@ import type { Clock, TopicReader } from '../../core/ports.ts'
 import { isTopicMissing } from '../operator/is-kafka-error.ts'
 
 /**
- * Maximum age, in ms, of the last record of an active job. A running job writes a record at least
- * every second. The rest is for clocks that differ and short outages.
+ * Maximum age, in ms, of an active job's last record. The job writes one every second; the rest
+ * allows for short outages.
  */
 const maxRecordAgeMs = 60_000
 
@@ -22,8 +22,8 @@ interface Deps {
 }
 
 /**
- * Resolves with the replay jobs that have not ended, except dry runs; with none if the jobs topic
- * does not exist, or this process may not read it.
+ * Resolves with the unfinished replay jobs, except dry runs; with none if the jobs topic does not
+ * exist or this process may not read it.
  */
 export async function openReplays({ reader, clock, topic }: Deps): Promise<readonly OpenReplay[]> {
   const log = new JobLog()

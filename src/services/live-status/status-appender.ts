@@ -11,8 +11,8 @@ export interface StatusAppenderDeps {
 }
 
 /**
- * Writes records of the status topic. No caller waits for a write. Each key has at most one write
- * in progress, so an earlier value never replaces a later one.
+ * Writes records of the status topic. Callers allow only one write in progress per key, to keep the
+ * values in order.
  */
 export class StatusAppender {
   readonly #deps: StatusAppenderDeps
@@ -29,8 +29,8 @@ export class StatusAppender {
   }
 
   /**
-   * Writes a value, or a tombstone for `undefined`. `onWritten` is called when all in-sync replicas
-   * have the record; after a failure, the caller must write again.
+   * Writes a value, or a tombstone for `undefined`. Without a call of `onWritten`, the caller must
+   * write again.
    */
   write(key: StatusKey, value: string | undefined, onWritten: () => void = () => undefined): void {
     const { producer, topic, metrics } = this.#deps

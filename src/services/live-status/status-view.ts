@@ -3,7 +3,7 @@ import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../
 import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 
-/** Minimum time in ms between two removals of old records, which do not count in the sums. */
+/** Minimum time in ms between two removals of old records from memory. */
 const pruneEveryMs = 10_000
 /** A view that has not reached the end of the topic for this time, in ms, is not current. */
 const currentWithinMs = 10_000
@@ -20,8 +20,8 @@ interface Deps {
 export interface StatusView {
   readonly sums: Pick<LiveSums, 'processes' | 'activityOf' | 'openBreakers' | 'resultsOf'>
   /**
-   * Whether the view reached the end of the topic within the last 10 s. If not, the sums may be
-   * incomplete or old.
+   * Whether the view recently reached the end of the topic; if not, its sums may be incomplete or
+   * old.
    */
   isCurrent(): boolean
   /**

@@ -8,13 +8,10 @@ import { createPeriodicTask } from '../periodic-task.ts'
 import { StatusAppender, type StatusAppenderDeps } from './status-appender.ts'
 import { WrittenShard } from './written-shard.ts'
 
-/** The dispatcher's part of the status of its process. */
+/** What the dispatcher adds to the status of its process. */
 export interface DispatcherActivity {
   readonly results: ResultCounts
-  /**
-   * Returns the activity of a destination in this process; `undefined` while the destination is at
-   * rest.
-   */
+  /** Returns the activity of a destination in this process; `undefined` while it has none. */
   activityOf(destination: string): DestinationActivity | undefined
   /** Number of partitions of the events topic that the process owns. */
   partitions(): number
@@ -29,9 +26,8 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
 }
 
 /**
- * Time between two runs. Each run handles a fifth of the 64 shards of destinations, so that it is
- * short. So an activity record is written at most every 5 s, and a results record at most every 10
- * s.
+ * Time between two runs. Each run handles a fifth of the shards of destinations, so that it is
+ * short.
  */
 const turnEvery = durationMs(1_000)
 const turns = 5

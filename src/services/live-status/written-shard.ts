@@ -10,8 +10,8 @@ import type { EpochMs } from '../../core/time.ts'
 import type { StatusAppender } from './status-appender.ts'
 
 /**
- * Age, in ms, after which an unchanged value is written again. A reader of the topic begins with
- * the records of the last day.
+ * Age, in ms, after which an unchanged value is written again: readers of the topic read only the
+ * last day.
  */
 const renewAfterMs = 3_600_000
 
@@ -20,8 +20,8 @@ const renewAfterMs = 3_600_000
  */
 export class WrittenShard {
   /**
-   * The JSON that Kafka has stored for this shard. `undefined` during a write and after a failed
-   * one, because Kafka may have stored the record nevertheless.
+   * The JSON that Kafka has stored; `undefined` if unknown, because a write is in progress or has
+   * failed.
    */
   #activity: string | undefined = '{}'
   #results: string | undefined = '{}'
@@ -54,8 +54,8 @@ export class WrittenShard {
   }
 
   /**
-   * Writes the shard's counts (`all`) of the current period. After its end, writes them once more,
-   * and then subtracts them from `all`, so that every result counts in one period.
+   * Writes the counts of the current period. After its end, subtracts the written counts from
+   * `all`, so that each result counts once.
    */
   writeResults(
     records: StatusAppender,

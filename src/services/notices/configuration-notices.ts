@@ -3,12 +3,12 @@ import type { Routing } from '../../core/delivery/route.ts'
 import type { Notice } from '../../core/notices/notice.ts'
 import type { EpochMs } from '../../core/time.ts'
 
-/** Maximum number of changes that wait for `take`. Further changes are not reported. */
+/** Maximum number of changes that wait for `find`. Further changes are not reported. */
 const maxChanges = 1_000
 
 /**
- * How long each process keeps the notices that it has found. Only one process sends them. After a
- * rebalance, a new sender sends the notices that it has kept.
+ * How long a notice is kept, in ms. Another process may send it, but after a rebalance, this
+ * process may have to send it.
  */
 const keptMs = 60_000
 
@@ -22,7 +22,7 @@ export class ConfigurationNotices {
   #routing: Routing | undefined
   #enabled: ReadonlySet<string> = new Set()
 
-  /** Notes a change of an object of the config topic. Returns false when too many changes wait. */
+  /** Notes a change of an object in the config topic. Returns false when too many changes wait. */
   changed(change: ObjectChange): boolean {
     if (this.#changes.length >= maxChanges) return false
     this.#changes.push(change)
@@ -30,9 +30,8 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Adds notices for `take`: for each change noted since the previous call, and for each
-   * destination disabled since then, except automatically (see `Notices.disabled`). The first call
-   * has no earlier `routing` to compare with.
+   * Adds notices for `take`: the noted changes, and the destinations that an operator disabled
+   * since the previous call.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))

@@ -5,16 +5,15 @@ import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * The state of each destination whose facts this process reads, by partition. A revocation discards
- * the states. The next owner gets the unreported facts from the events topic (see `takeRest`).
+ * The state of each destination whose facts (`DestinationFacts`) this process reads. `takeRest`
+ * returns the unreported facts of a partition, for the partition's next owner.
  */
 export class DestinationStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()
 
   /**
-   * Adds facts, which were read from the partition of `processor`, and returns the state of their
-   * destination. `factsId` is their message id. `urls` are the present webhooks of the destination
-   * (`urlsOf`).
+   * Adds facts read from the partition of `processor`, and returns the state of their destination.
+   * `factsId` is the message id of the facts.
    */
   observe(
     facts: DestinationFacts,
@@ -31,7 +30,7 @@ export class DestinationStates {
     return state
   }
 
-  /** Removes and returns the facts of a partition that no notice has reported yet. */
+  /** Removes and returns the facts that no notice has reported yet, for one partition. */
   *takeRest(processor: PartitionProcessor): Generator<DestinationFacts> {
     for (const state of this.#byPartition.get(processor)?.values() ?? []) {
       const rest = state.takeRest()

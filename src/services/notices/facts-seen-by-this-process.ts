@@ -5,8 +5,8 @@ import type { Webhook } from '../../core/settings/settings.ts'
 /** Receives facts about destinations. The calls are cheap and never throw. */
 export interface DestinationObserver {
   /**
-   * Called when an attempt has opened or closed a circuit breaker. `outcomes` are those of its
-   * requests.
+   * Called when an attempt has opened or closed a circuit breaker. `outcomes` has the outcomes of
+   * the attempt's requests.
    */
   breakerOpened(destination: string, outcomes: readonly Outcome[]): void
   breakerClosed(destination: string, outcomes: readonly Outcome[]): void

@@ -39,15 +39,19 @@ interface Deps {
 export interface Notices {
   readonly observer: DestinationObserver
   /**
-   * Called with an event with destination facts from the partition of `processor`. Must not throw.
+   * Called for each event that contains facts about a destination and was read from the partition
+   * of `processor`. Must not throw.
    */
   factsRead(event: Event, processor: PartitionProcessor): void
   configurationChanged(change: ObjectChange): void
-  /** Called when this process has disabled a destination. No other process writes this notice. */
+  /**
+   * Called when this process has disabled a destination. Only this process writes a notice about
+   * it.
+   */
   disabled(destination: string, automatically: AutomaticDisabling): void
   /**
-   * Called during a revocation. Writes the facts that no notice has reported to the events topic
-   * again, where the next owner reads them.
+   * Called when the partition is revoked. Writes its unreported facts to the events topic again, so
+   * that the next owner of the partition reads them.
    */
   handOver(processor: PartitionProcessor): void
   start(): void
@@ -56,17 +60,18 @@ export interface Notices {
 }
 
 /*
- * The path of a notice. A process that sees a fact about a destination writes the fact to the
- * events topic. The process that owns the partition of the destination reads the facts of all
- * processes, and decides whether a notice is due. If so, this owner writes the notice to the events
- * topic. The notice is then delivered like any other event.
+ * Each process writes what it sees about destinations to the events topic. The owner of a
+ * destination's partition reads these facts, and decides about notices.
  *
  *   observer --every 5 s--> Outbox --facts--> events topic --> factsRead
  *   factsRead, every 5 s --DestinationNotices--> Outbox --notice--> events topic --> destination
  */
 export function createNotices(deps: Deps): Notices {
   const { routing, clock, metrics } = deps
-  /** `undefined` without settings, and while the destination of notices does not exist yet. */
+  /**
+   * The settings of notices; `undefined` without settings, or while their destination does not
+   * exist yet.
+   */
   const notices = (): NoticesSettings | undefined => {
     const settings = deps.notices()
     return settings !== undefined && isKnown(deps)(settings.destination) ? settings : undefined
@@ -147,7 +152,8 @@ const createEventsOf = (clock: Clock) =>
   }
 
 /**
- * Returns a function that adds notices, except those about the destination that receives notices.
+ * Returns a function that adds notices to the outbox, except those about the destination that
+ * receives notices.
  */
 const createAdd =
   (outbox: Outbox, clock: Clock) =>

@@ -33,10 +33,7 @@ export interface ObjectClient {
 
 export interface RefusedStep {
   readonly step: Step
-  /**
-   * `undefined` when the object is in the configuration file of the services, which the API cannot
-   * change.
-   */
+  /** `undefined` when the API was not called, because the object is in the configuration file. */
   readonly refusal: ChangeRefusal | undefined
 }
 
@@ -74,10 +71,8 @@ interface Given {
 const maxRequests = 8
 
 /**
- * Makes the objects of the operator API equal to the wanted ones. If the API refuses one change in
- * a dry run, nothing is changed. Each change names the planned version of the object, so another
- * writer's change is never overwritten.
- * @throws the error of the client, if nothing was changed yet
+ * Changes the API's objects to the wanted ones, unless a dry run refuses one of the changes.
+ * @throws the client's error before the first change
  */
 export async function applyObjects(
   client: ObjectClient,
@@ -104,8 +99,7 @@ export async function applyObjects(
 const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
 
 /**
- * Checks every change with a dry run. A replacement that would change nothing, which the plan
- * cannot see without fingerprints of secrets, becomes `unchanged`.
+ * Checks every change with a dry run. A replacement that would change nothing becomes `unchanged`.
  */
 async function checkAll(
   client: ObjectClient,

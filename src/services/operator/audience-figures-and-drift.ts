@@ -24,9 +24,8 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     isWanted: audience => only === undefined || audience === only,
     onMark(audience, { begun, closed }) {
       const count = countOf(audience)
-      // `count.see` must get only ids of syncs, but `begun` and `closed` may be a time multiplied
-      // by `idsPerMs`. A sync id that is a multiple by chance is not missed: its memberships have
-      // the same id.
+      // A multiple of `idsPerMs` may be a time and not a sync id, so it is skipped. If it is a sync
+      // id, memberships have it too.
       for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
     },
     onMembership({ audience, destination }, state) {

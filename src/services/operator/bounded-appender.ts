@@ -9,9 +9,8 @@ const limits = { records: 8_192, bytes: 8 * 1_048_576 }
 const overheadBytes = 256
 
 /**
- * Appends records to Kafka, with limits for unacknowledged records. Await `room` before each
- * record, and `ended` before a step that needs all records acknowledged. Both reject with the first
- * failure.
+ * Limits the unacknowledged records. Await `room` before each `add`, and `ended` before a step that
+ * needs all records in Kafka. Both reject after a failed append.
  */
 export class BoundedAppender {
   readonly #producer: LogProducer

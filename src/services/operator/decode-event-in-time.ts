@@ -9,8 +9,8 @@ interface Deps {
 }
 
 /**
- * Decodes the value of an event record. Resolves with `undefined` when the schema registry fails,
- * or does not respond within `time`.
+ * Decodes an event. Resolves with `undefined` if the schema registry fails or does not respond
+ * within `time`.
  */
 export function decodeInTime({ codec, clock }: Deps, value: Buffer, at: LogRecord['timestamp'], time: DurationMs) {
   const decoding = decodeWithSchemaFetch(codec, () => codec.decode(value, at)).catch(() => undefined)

@@ -46,7 +46,7 @@ export interface OperatorDeps {
 
 /** The part of the operator API for deletions and audiences. */
 export interface OperatorService extends DeletionAndAudienceApi {
-  /** Ends the uploads in progress, which may take longer than a shutdown permits. */
+  /** Ends the uploads in progress, because they may take longer than a shutdown permits. */
   stop(): void
 }
 
@@ -133,8 +133,8 @@ function logAccepted(logger: Logger, { id, users, isSuppressed, sources }: Delet
 }
 
 /**
- * Calls `work`, and returns a refusal when Kafka fails. Rethrows every other error: an upload that
- * was cut short, or a bug.
+ * Returns a refusal when Kafka fails in `work`. Rethrows other errors: an interrupted upload, or a
+ * bug.
  */
 async function orUnavailable<T>(
   logger: Logger,

@@ -7,7 +7,7 @@ import { isTopicMissing } from './is-kafka-error.ts'
 export interface RetryTiers {
   /** Shortest first. */
   readonly tiers: readonly DurationMs[]
-  /** The tiers that are not in the current schedule. An operator may have deleted their topics. */
+  /** The tiers that are not in the current schedule. An operator may delete their topics later. */
   readonly earlierTiers: readonly DurationMs[]
 }
 

@@ -4,10 +4,7 @@ import type { ReadBudget } from '../../core/operator/read-budget.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { Part } from './read-newest-first.ts'
 
-/**
- * Number of offsets that one read of keys covers. It is small, because the budget of the request is
- * checked only between two reads.
- */
+/** Offsets per read of keys: few, so that reading stops soon after the budget is spent. */
 const chunkOffsets = 1_000
 
 interface Deps {
@@ -23,18 +20,18 @@ interface Followed {
 /** Reads the keys of the dead-letter topic into an index. */
 export interface DeadLetterKeys {
   /**
-   * Reads the keys that were appended since the last call. Returns the offset ranges of the
-   * partitions. `isComplete` is false when the budget was spent first.
+   * Reads keys appended since the last call. `isComplete` is false when the budget was spent before
+   * the end.
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Reads older keys backwards, until the index has the keys of all records after the given parts
-   * (ranges of offsets), or is full. Returns false when the budget was spent first.
+   * Reads older keys until the index is full or has the keys of all records after `parts` (ranges
+   * of offsets). Returns false if the budget ends.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**
-   * Notes keys while another function reads records in chunks. `end` adds the keys of a completely
-   * read chunk to the index.
+   * Notes keys while another function reads chunks. `end` adds the keys of a completely read chunk
+   * to the index.
    */
   noting(): {
     /** Returns a copy of the key; `undefined` for a record without one. */

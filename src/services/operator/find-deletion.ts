@@ -35,8 +35,8 @@ export interface LookUpLimits {
   /** Maximum time of a look-up, including its wait for earlier look-ups. */
   readonly time: DurationMs
   /**
-   * Whether the look-up ends after `time` with what it has read, even while Kafka does not respond.
-   * Otherwise it rejects when the Kafka client reports the failure.
+   * Whether the look-up ends after `time`, even without a response from Kafka. Otherwise, it waits
+   * for the Kafka client's error.
    */
   readonly isStrict: boolean
 }
@@ -46,14 +46,13 @@ const records = 300_000
 export const commandLimits: LookUpLimits = { records, time: durationMs(5_000), isStrict: false }
 export const requestLimits: LookUpLimits = { records, time: durationMs(1_500), isStrict: true }
 /**
- * Maximum error, in ms, of the time in the id of a deletion: a process uses its own clock until it
- * knows the brokers' time.
+ * Maximum error, in ms, of the time in a deletion's id, which may come from the process's own
+ * clock.
  */
 const marginMs = 600_000
 
 /**
- * Looks up deletions, one at a time. A call shares a look-up of the same id that has not begun yet.
- * A call that has waited for its whole time limit resolves with `not_reached`.
+ * Looks up deletions, one at a time. Calls for one id share a look-up, unless it has already begun.
  */
 export function createFindDeletion({ reader, topic, clock, limits }: Deps): FindDeletion {
   const inTurn = createReadQueue(clock, limits.time)
@@ -82,8 +81,8 @@ export function createFindDeletion({ reader, topic, clock, limits }: Deps): Find
 }
 
 /**
- * Selects the partition of the deletion, from the time in its id on. Ids of earlier versions of
- * Hookline have no time: for them, the whole topic is read.
+ * Returns the part of the topic to read: the whole topic for an id of an earlier version of
+ * Hookline, which has no time.
  */
 function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
   const asked = deletionRequestedAt(id)
@@ -95,11 +94,10 @@ const before = (time: EpochMs): EpochMs => epochMs(Math.max(0, time - marginMs))
 class Entries {
   readonly #id: string
   /**
-   * The last outcome by key, with the time of its append. A key may have records in two partitions,
-   * because earlier versions of Hookline wrote outcomes to any partition.
+   * The last outcome by key. Only append times show the order, because earlier versions of Hookline
+   * wrote to any partition.
    */
   readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
-  /** By number. */
   readonly #parts = new Map<number, DeletionRecord>()
   #record: DeletionRecord | undefined
   #tally: DeletionTally | undefined
@@ -119,8 +117,8 @@ class Entries {
   }
 
   /**
-   * All parts of one write have the same time. Parts with a different time are from an earlier
-   * write that failed, so they are discarded.
+   * Collects the parts of a request. All parts of one write have the same time. Parts with another
+   * time are from an earlier write that failed.
    */
   #takePart({ record, part, parts }: Extract<DeletionEntry, { kind: 'request' }>): void {
     const [earlier] = this.#parts.values()
@@ -132,8 +130,8 @@ class Entries {
   }
 
   /**
-   * Notes the deletion request. Results may precede it in the topic: `writeDeletion` writes the
-   * request again after a crash, and compaction then removes its first copy.
+   * Begins to count, with the results read so far. They may precede the request: after a crash, the
+   * request is written again, and compaction removes its first record.
    */
   #begin(record: DeletionRecord): void {
     this.#record = record

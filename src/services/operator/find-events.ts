@@ -41,14 +41,14 @@ interface Wanted {
 }
 
 /**
- * Maximum number of records that one search decodes: those whose bytes contain the id. In some of
- * them, the id is not the message id.
+ * Maximum number of decoded records of a search: each contains the id, but perhaps not as its
+ * message id.
  */
 const maxCandidates = 20
 
 /**
- * Finds the events with a message id. Reads only the offsets in `places`, if known. Otherwise it
- * searches the whole topic backwards for the newest event.
+ * Finds the events with a message id at `places`; without `places`, finds the newest by a backward
+ * search.
  */
 export async function findEvents(
   session: LogSession,
@@ -103,8 +103,8 @@ async function newestEvent(
     from: Math.max(beginning, first[partition] ?? 0),
     to: Math.min(end, last?.[partition] ?? end),
   }))
-  // Avro encodes texts in UTF-8, so the event contains these bytes. A very short id is in almost
-  // every record, so only the offset of a match is kept, to save memory.
+  // Avro texts are UTF-8, so the event contains these bytes. Only offsets are kept: a short id may
+  // match every record.
   const bytes = Buffer.from(text)
   const select = ({ value }: LogRecord) => (value?.includes(bytes) ? true : undefined)
   let searchedSince: EpochMs | undefined
@@ -125,8 +125,8 @@ async function newestEvent(
 }
 
 /**
- * The event of a record; `undefined` when it cannot be decoded or has another id. `no_schema` when
- * the schema registry does not respond in time: the search is then incomplete.
+ * Returns `undefined` when the record has no event with this id; `no_schema` when the schema
+ * registry does not respond in time.
  */
 async function eventIn(
   deps: Deps,
@@ -162,8 +162,8 @@ function normalised(event: Event, place: string): Event | undefined {
 }
 
 /**
- * Reads the record at an offset, without its key; `undefined` when none is there. The value is a
- * copy, because the original would keep the whole fetch response in memory.
+ * Reads a record. Copies its value, because the original would keep the whole fetch response in
+ * memory.
  * @throws the KafkaError `OFFSET_OUT_OF_RANGE` when retention has removed the record
  */
 async function recordAt(

@@ -13,9 +13,7 @@ const maxFailures = 50
 export interface LastFailures {
   /** Newest first. Absent when attempts are not recorded. */
   readonly lastFailures?: readonly FailedAttempt[]
-  /**
-   * Whether the budget was spent before the whole topic was read, so that failures may be missing.
-   */
+  /** Whether failures may be missing, because the topic was not read completely. */
   readonly isPartial: boolean
 }
 

@@ -9,13 +9,13 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 /** Number of hours that each reading of the ledger covers, the current hour included. */
 const hours = 24
 /**
- * Time between two readings, each with up to some seconds of CPU time. The alert
- * `HooklineLedgerDifference` waits longer, so that one reading alone does not fire it.
+ * Time between two readings of the ledger. It is shorter than the wait of the alert
+ * `HooklineLedgerDifference`, so a difference in only one reading does not fire the alert.
  */
 const readEvery = durationMs(300_000)
 /**
- * Time until the first reading. Dispatchers that start together with this process have committed by
- * then.
+ * Time until the first reading. Dispatchers that start together with this process have committed
+ * their counts by then.
  */
 const firstAfter = durationMs(5_000)
 const maxLogged = 100
@@ -28,15 +28,14 @@ interface Deps {
 }
 
 /**
- * Reads the ledger every five minutes, and sets the metrics of the alert
- * `HooklineLedgerDifference`. They keep their values after an incomplete reading, or when no hour
- * has complete counts. A difference is logged when it appears or changes.
+ * Sets the metrics of the alert `HooklineLedgerDifference`. They keep their values after an
+ * incomplete reading.
  */
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0
   /**
-   * The rows of the ledger with a difference. An hour with incomplete counts is not read, but its
-   * rows stay here until it is a day old.
+   * The rows with a difference. Rows of hours with incomplete counts stay here until they are a day
+   * old.
    */
   let unbalanced: readonly LedgerRow[] = []
 
@@ -79,8 +78,8 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   const task = createPeriodicTask({ clock, firstAfter, turn })
   return {
     start() {
-      // The first value is the time of the start, so that the alert fires after 30 minutes without
-      // a complete reading.
+      // The alert fires when this time is 30 minutes old. Before the first complete reading, this
+      // is the time of the start.
       metrics.ledgerReadAt.set({}, clock.now() / 1_000)
       task.start()
     },
@@ -88,10 +87,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   }
 }
 
-/**
- * Reads the hours of the last day whose counts are complete. Without one, the result has no
- * difference. `current` is in hours since 1970.
- */
+/** Reads the hours of the last day whose counts are complete. `current` is in hours since 1970. */
 async function readCompleteHours(readLedger: ReadLedger, current: number): Promise<LedgerView> {
   const until = current + 1
   const view = await readLedger({ since: until - hours, until })

@@ -2,8 +2,8 @@ import { allowLaterEvents } from '../../core/deletion/suppressions.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 
 /**
- * Lifts the suppression of users, so that their later events are delivered again. Events from
- * before the deletion stay stopped. Resolves with the users that were suppressed.
+ * Lifts the suppression for new events; events from before the deletion stay stopped. Resolves with
+ * the affected users.
  */
 export async function liftSuppression(
   { suppressions }: { readonly suppressions: Pick<SuppressionList, 'get' | 'update'> },

@@ -17,16 +17,16 @@ import type { MembershipSource } from './read-memberships.ts'
  */
 const maxWait = durationMs(1_500)
 /**
- * Maximum time of the first reading, which is then cancelled. After a cancelled reading, the next
- * one may take twice as long, up to `maxReadTime`, because the topic may be large.
+ * The first reading is cancelled after this time. The next one may take twice as long, up to
+ * `maxReadTime`.
  */
 const firstReadTime = durationMs(120_000)
 const maxReadTime = durationMs(3_600_000)
 /** Minimum time between two readings of the memberships topic. */
 const minPause = durationMs(10_000)
 /**
- * Minimum time between two readings, as a multiple of the duration of the last one. So readings
- * take at most a fifth of the time.
+ * Minimum time between readings, as a multiple of the last one: readings take at most a fifth of
+ * the time.
  */
 const pausePerReadTime = 4
 
@@ -44,8 +44,8 @@ interface Reading {
 }
 
 /**
- * Lists the audiences with figures from the memberships topic, for example the number of members.
- * Concurrent requests share one reading, which can take seconds.
+ * Creates a function that lists the audiences. Concurrent calls share one reading of the
+ * memberships topic, which can take seconds.
  */
 export function createListAudiences(deps: Deps): ListAudiences {
   const { source, directory, clock, logger } = deps

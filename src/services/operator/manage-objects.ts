@@ -50,8 +50,8 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   }
 
   /**
-   * Makes a change. If the object exists, a precondition (the expected version) is required,
-   * because the change may overwrite another one.
+   * Makes a change. To change an existing object, the request must have a precondition (the
+   * expected version).
    */
   async function guarded(target: ObjectTarget, next: Next): Promise<ObjectChanged | ObjectRefusal> {
     if (target.precondition.kind !== 'none') return change(target, next)
@@ -59,7 +59,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
     if (found?.origin === 'file') return definedInFile
     if (found !== undefined) return preconditionRequired(found)
     const answer = await change({ ...target, precondition: { kind: 'absent' } }, next)
-    // Another request has created the object after the look-up above.
+    // Whether another request has created the object after the look-up above.
     const created = answer.kind === 'refused' && answer.code === 'precondition_failed'
     return created ? preconditionRequired({ version: answer.version ?? 0 }) : answer
   }
@@ -84,8 +84,8 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   async function patch(target: ObjectTarget, changes: JsonObject) {
     const wrong = refuseId(changes, target.id)
     if (wrong !== undefined) return wrong
-    // The patched document has a mask (***) for each secret that the patch does not change.
-    // `objects.change` replaces the masks with the current secrets, or refuses the change.
+    // The patched document has masks (***) for unchanged secrets. `objects.change` replaces the
+    // masks with the current secrets.
     const masked = (current: ObjectDocument) => maskDocument(target.kind, current).document
     return absentIsNotFound(await guarded(target, current => current && mergePatch(masked(current), changes)))
   }
@@ -130,7 +130,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   }
 }
 
-/** After a deletion, `invalid_object` means that other objects use the deleted object. */
+/** Replaces refusals of a deletion: `invalid_object` means that other objects use the object. */
 const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'invalid_object'
     ? objectRefusal('in_use', 'Another object or setting uses this object, so it was not deleted: see "problems".', {
@@ -138,7 +138,10 @@ const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectR
       })
     : absentIsNotFound(answer)
 
-/** Refuses a document whose id differs from the id in the path. The id may be absent. */
+/**
+ * Refuses a document whose id differs from the id in the path. A document without an id is
+ * accepted.
+ */
 function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
   if (!Object.hasOwn(document, 'id') || document['id'] === id) return undefined
   return invalidObject([

@@ -29,13 +29,12 @@ interface Deps extends Omit<TimelineDeps, 'deadLetters'> {
 }
 
 /**
- * Limits of the reads of one request: records, and time in ms. The console must show its first
- * result within a second. An idle core reads about 80,000 records in 600 ms.
+ * Limits of the reads of one request. The time (ms) is short, because the console must show its
+ * first result within a second.
  */
 const defaultLimits: ReadLimits = { records: 300_000, time: 600 }
 /**
- * Maximum time of a request, in ms, in addition to the time limit of its reads: the waits for other
- * requests and for Kafka.
+ * Maximum time of a request beyond its reads, in ms: the waits for other requests and for Kafka.
  */
 const responseTime = 1_300
 /** Maximum number of concurrent reads. Each has chunks of some MiB in memory. */

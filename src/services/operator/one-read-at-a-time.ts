@@ -2,15 +2,14 @@ import type { Clock } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
 
 /**
- * Calls `read` after all earlier reads, or shares the result of a call with the same name whose
- * read has not begun. `read` must end by `until`, in monotonic ms. If too little time is left, it
- * must return immediately.
+ * Calls `read` after earlier reads, or shares the result of a waiting call with this name. `read`
+ * must end by `until` (monotonic ms).
  */
 export type ReadInTurn = <T>(name: string, read: (until: number) => Promise<T>) => Promise<T>
 
 /**
- * Creates a queue that reads for one request at a time. The time limit of a request includes the
- * wait for earlier requests.
+ * Creates a queue that runs one read at a time. `time`: time limit of a read, including its wait
+ * for earlier reads.
  */
 export function createReadQueue(clock: Pick<Clock, 'monotonic'>, time: DurationMs): ReadInTurn {
   const waiting = new Map<string, Promise<unknown>>()

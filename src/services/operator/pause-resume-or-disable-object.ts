@@ -24,7 +24,7 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
 
   /**
    * Enables a destination that Hookline has disabled automatically. `before` is the answer to the
-   * change of `enabled` in its document: a refusal for a destination of the configuration file.
+   * preceding change of its document.
    */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)
@@ -50,18 +50,13 @@ const settings = {
 } as const satisfies Record<Switch, object>
 
 /**
- * Returns the same document, so that no new version is written, if the key already has the value,
- * also by default.
+ * Returns the document unchanged if the key already has the value; then no new version is written.
  */
 function switched(document: ObjectDocument, to: Switch): ObjectDocument {
   const { key, value, standard } = settings[to]
   return (document[key] ?? standard) === value ? document : { ...document, [key]: value }
 }
 
-/**
- * Whether the precondition is met, and Hookline may have disabled this destination of the
- * configuration file automatically. With `enabled: false`, only a change of the file can enable it.
- */
 const mayBeEnabledAgain = (found: ConfigObject | undefined, { precondition }: ObjectTarget): boolean =>
   found?.origin === 'file' &&
   found.document['enabled'] !== false &&

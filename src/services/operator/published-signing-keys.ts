@@ -14,11 +14,8 @@ interface Deps {
 }
 
 /**
- * Creates the function that returns the public keys. Each key is computed when a call first needs
- * it, one per tick of the event loop.
- *
- * The result must not show which destinations exist: it has no ids of destinations, and is the same
- * for an unknown id as for a destination without keys.
+ * Computes at most one public key per tick. The result must not show which destinations exist: it
+ * has no destination ids, and is the same for an unknown id and a destination without keys.
  */
 export function createPublishedKeys({ destinations, clock }: Deps): PublishedKeys {
   let known = new Map<string, PublicSigningKey | undefined>()

@@ -26,15 +26,9 @@ interface Limits {
 }
 
 /**
- * Reads the commits and retry records from which the ledger is computed. The result is incomplete
- * when a limit stopped the reading, or when a ledger record is missing.
- *
- * The order of the reads matters: commits of the events topic, commits of the retry topics, retry
- * records. So each delivery that a commit counts as moved to a retry topic is found: its record
- * still waits, or a later commit counts it as taken.
- *
- * `repeated` is the number of retry records that no commit counts, for example because a process
- * was killed. It includes new retry records until the next commit, at most 250 ms later.
+ * Reads the commits and retry records from which the ledger is computed. Keep this order: commits
+ * of the events topic, commits of the retry topics, retry records. Otherwise, deliveries that move
+ * to a retry topic during the reads would be missing.
  */
 export async function readLedgerParts(
   source: LedgerSource,
@@ -62,8 +56,8 @@ export async function readLedgerParts(
 }
 
 /**
- * Counts the records that wait in retry topics: those after the committed offset whose deliveries
- * are not done. A missing topic of an earlier schedule counts as empty.
+ * Counts the records that wait in the retry topics. A missing topic counts as empty if only an
+ * earlier retry schedule used it.
  */
 async function readWaiting(
   { reader, topics, tiers, earlierTiers }: LedgerSource,

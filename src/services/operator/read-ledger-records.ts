@@ -6,7 +6,7 @@ import type { LogRecord, TopicPartition } from '../../core/ports.ts'
 import { partitionKey } from '../../core/topic-partition-key.ts'
 import { isTopicMissing } from './is-kafka-error.ts'
 
-/** A partition, and the ledger in the metadata of its last offset commit. */
+/** A partition, and the ledger (counts of deliveries) in the metadata of its last offset commit. */
 export interface CommittedLedger extends TopicPartition {
   readonly tail: LedgerTail
 }
@@ -27,7 +27,10 @@ interface CountsRead {
   readonly isComplete: boolean
 }
 
-/** Number of partitions that are read concurrently. A ledger record has up to 512 KiB. */
+/**
+ * Number of partitions that are read concurrently. It limits the memory, because a ledger record
+ * has up to 512 KiB.
+ */
 const concurrency = 8
 
 /** Adds up the ledger counts of partitions, from their commits and ledger records. */
@@ -42,7 +45,8 @@ export async function readLedgerRecords(ledgers: readonly CommittedLedger[], rea
     stored.counts.merge(committed)
     return stored
   } catch (error) {
-    // Without the ledger topic, use the counts in the commits. These are most of the counts.
+    // Without the ledger topic, return only the counts in the commits, which are most of the
+    // counts.
     if (!isTopicMissing(error)) throw error
     return { counts: committed, isComplete: false }
   }

@@ -16,7 +16,7 @@ export interface LedgerLimits {
   readonly records: number
   /** Time after which the reading stops. The answer is then incomplete. */
   readonly time: DurationMs
-  /** Maximum time of an answer, even when Kafka does not respond. The answer then has no rows. */
+  /** Time after which a request gets an answer without rows, even if Kafka does not respond. */
   readonly answerWithin: DurationMs
 }
 
@@ -25,9 +25,8 @@ const maxRows = 5_000
 const rowsPerTurn = 500
 
 /**
- * Reads the ledger for one request at a time, within the limits, which include the wait for other
- * readings. Requests for the same counts share a reading. When Kafka fails or does not respond in
- * time, the answer is partial and has no rows.
+ * Reads the ledger for one request at a time; requests for the same counts share a reading. If
+ * Kafka fails, the answer has no rows.
  */
 export function createReadLedger(source: LedgerSource, limits: LedgerLimits): ReadLedger {
   const { clock } = source
@@ -44,7 +43,8 @@ export function createReadLedger(source: LedgerSource, limits: LedgerLimits): Re
       return viewOf(parts, filter, clock)
     })
     const answer = within(clock, limits.answerWithin, view, () => viewOf(nothing(), filter, clock))
-    // The next reading begins even if a reading fails or exceeds its time limit.
+    // The next reading begins after this answer, even if this reading has failed or exceeded its
+    // time limit.
     last = answer.catch(() => undefined)
     return answer
   }

@@ -24,16 +24,15 @@ export interface MembershipVisitor {
   /** By default, the memberships of all audiences are visited. */
   isWanted?(audience: string): boolean
   /**
-   * Called with the membership of one user at one destination, in any order. The next call waits
-   * for the returned promise.
+   * Called with the membership of one user at one destination, in any order; calls do not overlap.
    */
   onMembership(key: MemberKey, state: Membership): void | Promise<void>
   onMark?(audience: string, mark: AudienceWatermark): void
 }
 
 /**
- * Passes the last record of each key of the memberships topic to the visitor. It keeps one
- * partition in memory at a time. Rejects when the topic or one of its records cannot be read.
+ * Passes the last record of each key to the visitor, with one partition in memory at a time.
+ * Rejects if a record cannot be read.
  */
 export async function visitMemberships(source: MembershipSource, visitor: MembershipVisitor): Promise<void> {
   const { isWanted = () => true } = visitor

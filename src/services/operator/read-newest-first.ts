@@ -38,33 +38,31 @@ interface Wanted<T> {
    */
   readonly select: (record: LogRecord) => T | undefined
   /**
-   * Called after a chunk was read, with the number of its records. The chunks of a partition are
-   * read backwards, without gaps.
+   * Called after a chunk was read. The chunks of a partition come in backward order, without gaps.
    */
   readonly onChunk?: (chunk: Part, records: number) => void
   /**
-   * Called before a selected record is added to the result, when all newer records were read.
-   * Returns false to leave the record out.
+   * Called for a selected record when all newer ones were read. Returns false to leave the record
+   * out.
    */
   readonly isWanted?: (found: Found<T>) => boolean
 }
 
 /**
  * Numbers of offsets in a chunk. The first chunk is small, because the size of the records is
- * unknown. Each further chunk has `growth` times as many, from `minNext` to `max`, or fewer if the
- * records are large (`maxChunkBytes`).
+ * unknown.
  */
 const chunkOffsets = { first: 8, minNext: 250, growth: 4, max: 2_000 }
 /**
- * Maximum number of partitions that are read concurrently after their first chunks. With one, the
- * read would mostly wait for the broker.
+ * Maximum number of partitions read concurrently after their first chunks. With one, reads would
+ * mostly wait for the broker.
  */
 const maxConcurrentChunks = 4
 /** Maximum number of first chunks that are read concurrently. */
 const maxConcurrentFirstChunks = 32
 /**
- * Approximate maximum bytes of each chunk after the first one, because the budget is checked only
- * between chunks.
+ * Approximate maximum bytes of each chunk after the first. The budget is checked only between
+ * chunks.
  */
 const maxChunkBytes = 2 * 1024 * 1024
 
@@ -74,15 +72,14 @@ interface Reading<T> {
   readonly from: number
   to: number
   span: number
-  /** The append time of the oldest record that was read: an upper bound for the unread records. */
+  /** The append time of the oldest record that was read. No unread record is newer. */
   floor: number
   found: Found<T>[]
 }
 
 /**
- * Reads records of several partitions backwards, and returns the selected ones, newest first. If
- * the budget is not spent at the start, the first chunk of each partition is read in any case, so
- * that the call makes progress.
+ * Reads partitions backwards, and returns the selected records, newest first. Any budget left at
+ * the start suffices for the first chunk of each partition.
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
   const { parts, budget, limit, isWanted = () => true } = wanted
@@ -91,7 +88,7 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
   const found: Found<T>[] = []
   const unread = (): readonly Reading<T>[] => readings.filter(({ from, to }) => to > from)
 
-  /** Moves selected records to the result if they are newer than every unread record can be. */
+  /** Moves selected records to the result if no unread record can be newer. */
   function emit(): void {
     const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))
     while (found.length < limit) {
@@ -103,8 +100,7 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     }
   }
 
-  // Without all first chunks, the newest record is unknown, and the next page would begin at the
-  // same offsets again.
+  // Read the first chunks of all partitions: without them, the newest record is unknown.
   const unbegun = new Set(budget.isSpent ? [] : unread())
   while (found.length < limit && (unbegun.size > 0 || !budget.isSpent)) {
     const newestFirst = unbegun.size > 0 ? [...unbegun] : unread().toSorted((a, b) => b.floor - a.floor || 0)
@@ -156,8 +152,8 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   reading.to = from
   reading.floor = Math.min(reading.floor, oldest ?? reading.floor)
   const grown = reading.span * chunkOffsets.growth
-  // A chunk without bytes has only removed records or tombstones, so it does not show the usual
-  // size.
+  // A chunk without bytes has only removed records or tombstones, which do not show the usual
+  // record size.
   reading.span =
     bytes === 0
       ? Math.min(grown, chunkOffsets.max)

@@ -34,13 +34,16 @@ export interface ReadStatusDeps extends RetryTiers {
 }
 
 /**
- * Limits of the reads for one status request: records, and time in ms. An idle core reads 50,000
- * records in this time.
+ * Limits of the reads for one status request: number of records, and time in ms. An idle core can
+ * read 50,000 records in 600 ms.
  */
 export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
 /** Maximum time until the response, including the waits for other requests and for Kafka. */
 export const maxStatusTime = durationMs(1_800)
-/** Maximum time of a read, in ms: the time in `statusLimits` plus the time of its last chunk. */
+/**
+ * Maximum time of a read, in ms: the time in `statusLimits`, and 400 ms for the last chunk of
+ * records.
+ */
 const readMs = 1_000
 /** Maximum number of objects with problems in the installation status. */
 const maxObjects = 100
@@ -51,9 +54,8 @@ interface ReadStatus {
 }
 
 /**
- * Reads the state of the installation, for one request at a time. Requests that wait for the same
- * answer share it. A request that has waited for `maxStatusTime` gets only what is known without
- * Kafka.
+ * Reads the state of the installation for one request at a time. After `maxStatusTime`, a request
+ * gets only what is known without Kafka.
  */
 export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
   const { objects, topics, live, clock } = deps
@@ -69,7 +71,7 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
         ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
         { group: audiencesGroup, topic: topics.audienceInput },
       ]
-      // After a failure, the function runs again with fewer tiers, so the earlier lags are removed.
+      // After a failure, this function runs again with fewer tiers, so it removes the earlier lags.
       lags.length = 0
       await readLags(session, asked, lags)
       return true
@@ -112,8 +114,8 @@ const stateIn = (object: ConfigObject) => ({
 })
 
 /**
- * Resolves with `undefined` if `read` does not end by `until`. If less than `readMs` is left,
- * `read` is not called, because it would only delay later requests.
+ * Resolves with the result of `read`, or with `undefined` after `until`. If less than `readMs` is
+ * left, does not call `read`, which would delay later requests.
  */
 async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>): Promise<T | undefined> {
   const left = until - clock.monotonic()
@@ -147,8 +149,8 @@ interface Lag {
 }
 
 /**
- * Reads the lag of each topic, and writes it to `lags` at the index of the topic. Rejects after all
- * requests have ended if one failed.
+ * Writes each topic's lag to `lags`. Rejects only after all requests have ended: they need the
+ * session.
  */
 async function readLags(session: LogSession, asked: readonly Omit<Lag, 'lag'>[], lags: Lag[]): Promise<void> {
   const reads = asked.map(async ({ group, topic }, index) => {

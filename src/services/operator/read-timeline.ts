@@ -30,9 +30,8 @@ export interface TimelineDeps extends RetryTiers {
 const maxFound = 1_000
 
 /**
- * Reads everything about a message from Kafka, within the budget. The commits are read before the
- * records. So a delivery that moves to another topic during the read is found in at least one
- * topic.
+ * Reads everything about a message, commits before records. A moving delivery is written to its new
+ * topic before the old topic's commit, so the delivery is always found.
  */
 export async function readTimeline(
   session: LogSession,
@@ -151,7 +150,7 @@ async function readAttempts(
   return { found: found.map(({ item }) => item), isComplete, searchedSince, keptSince }
 }
 
-/** Reads the retry records of a message that are not committed: their deliveries still wait. */
+/** Reads the uncommitted retry records of a message: their deliveries still wait. */
 async function readCopies(
   session: LogSession,
   { topics, tiers }: Pick<TimelineDeps, 'topics' | 'tiers'>,

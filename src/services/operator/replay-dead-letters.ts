@@ -11,8 +11,8 @@ import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './r
 import { visitDeadLetters } from './visit-and-list-dead-letters.ts'
 
 /**
- * Maximum number of dead letters in progress: enough for full Kafka batches. After a crash, the
- * next replay repeats at most this number.
+ * Maximum dead letters in progress: enough for full Kafka batches. After a crash, at most this
+ * number is replayed again.
  */
 const maxInFlight = 256
 
@@ -32,14 +32,14 @@ export interface ReplayOptions {
   /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal
   /**
-   * Called once, before the first replay, with the number of dead letters (before `ends`); above
-   * 500,000, an estimate. If the function returns false, none is replayed.
+   * Called before the first replay with the number of dead letters (above 500,000, an estimate). If
+   * it returns false, no dead letter is replayed.
    */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
   /**
-   * Called when a dead letter cannot be replayed. If it resolves with true, the decision is
-   * repeated, because the configuration may have changed.
+   * Called when a dead letter cannot be replayed. If it resolves with true, the dead letter is
+   * checked again.
    */
   readonly decidesAgain?: ((refusal: ReplayRefusal) => Promise<boolean>) | undefined
 }
@@ -48,14 +48,12 @@ export interface ReplayProgress {
   /** Number of visited dead letters, selected or not. */
   readonly seen: number
   readonly replayed: number
-  /** Number of selected dead letters that can be replayed in a dry run; otherwise 0. */
+  /** In a dry run, the number of selected dead letters that can be replayed; otherwise 0. */
   readonly replayable: number
   readonly refused: number
 }
 
-/**
- * The number of selected dead letters with one destination, one reason, and one target or refusal.
- */
+/** The selected dead letters with the same destination, reason, and target topic or refusal. */
 export interface ReplayRow {
   readonly destination: string | undefined
   readonly reason: string
@@ -65,8 +63,8 @@ export interface ReplayRow {
 
 export interface ReplayReport {
   /**
-   * Number of dead letters in the topic; `undefined` if not known at the end. Above 500,000, it is
-   * an estimate if the replay was interrupted or failed.
+   * Number of dead letters in the topic. Above 500,000, an estimate if the replay was interrupted
+   * or failed.
    */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
@@ -89,9 +87,8 @@ export type ReplayEnd =
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /**
- * Replays the dead letters that a filter selects. For each one, it appends the event to the target
- * topic. When all in-sync replicas have the event, it appends a tombstone to the dead-letter topic.
- * So a crash loses no dead letter, but the next replay repeats dead letters without a tombstone.
+ * Replays the selected dead letters. The tombstone is written only after Kafka has stored the
+ * event, so that a crash loses nothing.
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
   const { context, clock } = deps
@@ -188,10 +185,7 @@ class Writing {
   readonly #inFlight = new Semaphore(maxInFlight)
   replayed = 0
   unmarked = 0
-  /**
-   * The error of the first failed append, except for an event that is too large for its topic.
-   * After this error, no further dead letter is replayed.
-   */
+  /** The error of the first failed append, unless the event was too large. It ends the replay. */
   failure: Error | undefined
 
   constructor(deps: Pick<Deps, 'producer' | 'context'>, onReplayed: () => void, onFailure: (error: Error) => void) {
@@ -201,10 +195,9 @@ class Writing {
   }
 
   /**
-   * Waits until fewer than `maxInFlight` dead letters are being replayed, then begins to append
-   * `copy` to `topic`, and later the tombstone. If `copy` is too large, calls `tooLarge`, and
-   * writes no tombstone.
-   * @throws the reason of `stop`, when `stop` is aborted
+   * Waits while `maxInFlight` dead letters are in progress, then starts to append `copy` and its
+   * tombstone.
+   * @throws the reason of an aborted `stop`
    */
   async start(
     record: LogRecord,

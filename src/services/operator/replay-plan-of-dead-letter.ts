@@ -10,10 +10,7 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 export interface ReplayTargetDeps {
   readonly clock: Clock
   readonly context: ReplayContext
-  /**
-   * Creates the codec of events when it is first needed: a replay without deliveries needs no
-   * schema registry. The same applies to `inputs` and membership updates.
-   */
+  /** Called only when a dead letter must be decoded: other replays need no schema registry. */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>
 }
@@ -25,9 +22,8 @@ export interface ReplayTargetDeps {
 export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
- * Returns a function that makes the replay plan of a dead letter. The event of a delivery is
- * decoded, because its source must still be connected to the destination. Any other event is
- * written again unchanged. The function rejects when it cannot reach the schema registry.
+ * Returns a function that plans the replay of a dead letter. It decodes a delivery's event, whose
+ * source must still be connected, and rejects if the schema registry cannot be reached.
  */
 export function createReplayTargets(
   deps: ReplayTargetDeps,

@@ -12,7 +12,10 @@ import { durationMs, type EpochMs, epochMs } from '../../core/time.ts'
 import { createDeadLetterKeys, type DeadLetterKeys } from './fill-dead-letter-index.ts'
 import { type NewestFirst, type Part, readNewestFirst } from './read-newest-first.ts'
 
-/** A dead letter that a search has found: the last record of its key, so it was not replayed. */
+/**
+ * A dead letter that a search has found. It is the last record of its key: a replay would have
+ * written a tombstone after it.
+ */
 export interface LiveDeadLetter {
   readonly deadLetter: DeadLetter
   readonly event: ShownEvent
@@ -24,8 +27,8 @@ export interface DeadLetterReads {
   page(session: LogSession, query: DeadLetterQuery, budget: ReadBudget): Promise<DeadLetterPage>
   search(session: LogSession, filter: DeadLetterFilter, limit: number, budget: ReadBudget): Promise<Search>
   /**
-   * Finds the dead letter of a key: its last record, if this is not a tombstone. `isComplete` is
-   * false when the budget was spent before the record was found.
+   * Finds the dead letter of a key. `isComplete` is false when the budget was spent before the
+   * record was found.
    */
   find(session: LogSession, key: string, budget: ReadBudget): Promise<FoundKey>
 }
@@ -47,8 +50,8 @@ interface Deps {
 }
 
 /**
- * A dead letter that was read. Its `key` is a copy: the original would keep the whole fetch
- * response in memory.
+ * A dead letter that was read. Its `key` is a copy: the original would keep a fetch response in
+ * memory.
  */
 interface Read {
   readonly deadLetter: DeadLetter
@@ -57,9 +60,8 @@ interface Read {
 }
 
 /**
- * Creates functions that read the dead-letter topic backwards. `index` has the offset of the last
- * record of each key: only this record can be a dead letter. Without it, each page would have to
- * read all newer records again.
+ * Creates functions that read the dead-letter topic backwards. `index` has the last record of each
+ * key; earlier records of the key are left out.
  */
 export function createDeadLetterReads({ topic, codec, index = new DeadLetterIndex() }: Deps): DeadLetterReads {
   const eventOf = createShownEvents(codec)
@@ -128,14 +130,15 @@ async function partsOf(
   return ranges.map(({ beginning, end }, partition) => ({
     partition,
     from: Math.max(beginning, first?.[partition] ?? 0),
-    // A partition that is missing in `before` was added later, so all its dead letters are newer.
+    // A partition missing in `before` was added after the previous page was read. Its dead letters
+    // are newer than that page, so they are left out.
     to: Math.min(end, last?.[partition] ?? end, before === undefined ? end : (before[partition] ?? 0)),
   }))
 }
 
 /**
- * Finds the last record of a key. Adds the keys that it reads to the index, so that a repeated
- * request continues the search.
+ * Finds the last record of a key. A repeated request continues the search, because the index keeps
+ * the keys.
  */
 async function findKey(
   session: LogSession,
@@ -151,8 +154,8 @@ async function findKey(
   const { topic, index, keys, ranges } = wanted
   const key = Buffer.from(wanted.key)
   const parts = await partsOf(session, topic, { ranges, filter: { since: appendedAfter(wanted.key) } })
-  // Without an index entry, begin with the partition that is computed from the key, and then search
-  // the others: partitions may have been added.
+  // If the index lacks the key, the computed partition is searched before the others. The key can
+  // be in another partition, if it was written before partitions were added.
   const known = parts.flatMap(part => {
     const offset = index.offsetOf(part.partition, key)
     // Kafka may have deleted the record since its key was read.
@@ -160,8 +163,8 @@ async function findKey(
     return [{ ...part, from: offset, to: offset + 1 }]
   })
   const computed = partitionFor(key, ranges.length)
-  // The index has all keys from `knownFrom` on, so the record of a missing key is older. A full
-  // index may lack keys.
+  // If the index lacks the key, the record of the key is before `knownFrom`. But a full index may
+  // lack any key.
   const unknown = parts.map(part => ({
     ...part,
     to: index.isFull ? part.to : Math.min(part.to, index.knownFrom(part.partition)),
@@ -206,10 +209,7 @@ function appendedAfter(key: string): EpochMs | undefined {
   return Number.isNaN(timestamp) ? undefined : epochMs(Math.max(0, timestamp - clockMargin))
 }
 
-/**
- * Reads the source and type of the events of dead letters. An event with an unknown schema is shown
- * without them, and its schema is fetched for later requests.
- */
+/** Reads the source and type of events. An unknown schema is fetched only for later requests. */
 function createShownEvents(codec: Deps['codec']) {
   const asked = new Set<number>()
   return ({ value, timestamp }: LogRecord, { origin }: DeadLetter): ShownEvent => {

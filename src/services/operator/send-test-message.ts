@@ -15,7 +15,10 @@ import type { Authorize } from '../dispatcher/authorized-transport.ts'
 
 export interface SendTestDeps {
   readonly transport: Pick<WebhookTransport, 'post'>
-  /** Each test requests a new access token, to test the token settings too. */
+  /**
+   * Returns a transport that adds an access token. Each test requests a new token, to test the
+   * token settings too.
+   */
   readonly authorize: Authorize
   /** `undefined` when Hookline uses no destination with this id. */
   readonly destination: (id: string) => Destination | undefined
@@ -30,9 +33,8 @@ export interface SendTestDeps {
 const maxTests = 8
 
 /**
- * Creates the function that sends a signed test message to each webhook of a destination:
- * immediately, without retries, limits or metrics, and also if the destination is paused or
- * disabled.
+ * Sends a signed test message to each webhook of a destination, even of a paused or disabled one,
+ * without retries or limits.
  */
 export function createSendTest(deps: SendTestDeps): (id: string) => Promise<TestResult | ObjectRefusal> {
   const { transport, authorize, delivery, clock } = deps
@@ -64,7 +66,7 @@ export function createSendTest(deps: SendTestDeps): (id: string) => Promise<Test
   }
 }
 
-/** The refusal of a request to a destination whose document has problems. */
+/** The refusal of an API request for a destination whose document has problems. */
 export const notInUse = objectRefusal(
   'not_in_use',
   'Hookline does not use the destination now, because its document has problems: correct them (GET /v1/destinations/{id} lists them), then send the request again.',

@@ -6,15 +6,9 @@ import type { EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 /**
- * Calls `visit` for every dead letter, in offset order within each partition, and awaits each call.
- * Resolves with their number.
- *
- * The topic is read twice. The first read finds the last record of each key, because only this
- * record can be a dead letter. Then `begin` gets the number of dead letters. If it returns false,
- * none is visited.
- *
- * `live` has the keys of the dead letters in memory, by default at most 500,000. More dead letters
- * are visited in parts, each with two reads, and `begin` gets an estimate.
+ * Visits every dead letter in two reads: the first read finds the last record of each key, the
+ * second one visits these records. If `live` cannot hold all keys, both reads are repeated for the
+ * remaining keys. Resolves with the number of dead letters.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
@@ -83,8 +77,8 @@ export async function listDeadLetters(
 const byTime = (a: DeadLetter, b: DeadLetter): number => a.at - b.at || (a.key < b.key ? -1 : 1)
 
 /**
- * Reads the event of a dead letter. Resolves with `undefined` when it cannot be decoded or the
- * schema registry cannot be reached.
+ * Reads the event of a dead letter; `undefined` when it cannot be decoded or the schema registry
+ * cannot be reached.
  */
 export type ReadEvent = (record: LogRecord, deadLetter: DeadLetter) => Promise<Event | undefined>
 

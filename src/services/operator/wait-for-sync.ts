@@ -10,10 +10,7 @@ import { isTemporaryKafkaError } from './is-kafka-error.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 const checkEvery = durationMs(1_000)
-/**
- * Pause after a read of the memberships topic, as a multiple of its duration. So reads take at most
- * a fifth of the time.
- */
+/** Pause after a read, as a multiple of its duration: reads take at most a fifth of the time. */
 const pausePerReadTime = 4
 
 interface Deps extends MembershipSource {
@@ -32,8 +29,8 @@ interface Options {
 }
 
 /**
- * `taking`: the audiences service still has to handle `left` inputs. `delivering`: the numbers
- * count memberships of the sync, one for each user and destination.
+ * `taking`: the audiences service still has to handle `left` inputs. `delivering`: the counts are
+ * numbers of memberships. A membership belongs to one user and one destination.
  */
 export type WaitProgress =
   | { readonly kind: 'taking'; readonly left: number }
@@ -49,18 +46,14 @@ export interface DeliveryCounts {
 }
 
 export interface WaitReport extends DeliveryCounts {
-  /**
-   * The id of an earlier sync with a time in the future, because a clock was ahead. The current
-   * sync then counts as older, and has no effect.
-   */
+  /** The id of an earlier sync with a time in the future. The current sync then has no effect. */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'
 }
 
 /**
- * Waits until the audiences service has handled all inputs of a sync, and no change of the sync is
- * in progress.
- * @throws the error of Kafka when it is not temporary, or after a minute of temporary failures
+ * Waits until all inputs of a sync are handled and its changes have ended.
+ * @throws a Kafka error that is not temporary or lasts a minute
  */
 export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: Options): Promise<WaitReport> {
   const { clock } = deps
@@ -106,8 +99,8 @@ async function countOf(
     },
     onMembership({ destination }, state) {
       seen(state.syncId)
-      // A full sync also concerns users who are not in its list, so all memberships that no newer
-      // sync has changed.
+      // A full sync also concerns users who are not in its list: all memberships that no newer sync
+      // has changed.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
       const status = syncStatusOf(state, now)

@@ -26,8 +26,8 @@ export interface WaitingDeliveries {
 }
 
 /**
- * Counts the uncommitted retry records of a destination that are not done. The topics are read
- * concurrently, within one budget.
+ * Counts the retry records of a destination that wait or are in progress, within one budget for all
+ * retry topics.
  */
 export async function readWaitingDeliveries(
   session: LogSession,
@@ -61,8 +61,8 @@ export async function readWaitingDeliveries(
 }
 
 /**
- * Reads the records after the committed offsets, except those that are done according to the
- * metadata. Returns false when the budget was spent first.
+ * Reads the records from the committed offset, except those that the metadata of the commit marks
+ * as done. Returns false if the budget was spent before the end.
  */
 async function readUncommitted(
   session: LogSession,
@@ -71,8 +71,8 @@ async function readUncommitted(
   onRecord: (record: LogRecord) => void,
   budget: ReadBudget,
 ): Promise<boolean> {
-  // Read the commits before the ends, so that no waiting delivery is missed. The count may then be
-  // too high.
+  // Read the commits before the ends. Records that are committed or added between the two reads are
+  // then counted: the count may be too high, but no waiting delivery is missed.
   const commits = await session.commits(groupId, topic)
   const ranges = await session.ranges(topic)
   for (const [partition, { beginning, end }] of ranges.entries()) {

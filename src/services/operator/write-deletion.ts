@@ -14,8 +14,8 @@ import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { BoundedAppender } from './bounded-appender.ts'
 
 /**
- * Maximum number of users whose suppressions are changed concurrently. It limits the memory: the
- * record of a user who was deleted in many sources is large.
+ * Maximum number of users whose suppressions are changed concurrently, because the record of a user
+ * can be large.
  */
 const maxConcurrentUsers = 500
 
@@ -31,17 +31,15 @@ export interface DeletionDeps {
 }
 
 /**
- * Carries out a deletion in four steps. Each step begins when Kafka has stored the records of the
- * previous one.
- * - Add the users to the suppression list, with the time of this step, because messages that were
- *   received since the request must be stopped too.
+ * Carries out a deletion in four steps, each after Kafka has stored the previous one:
+ * - Add the users to the suppression list with the current time, to stop messages received since
+ *   the request too.
  * - Write an input for each user, so that the audiences service forgets the user.
  * - Store the records from which the status of the deletion is read.
  * - Write the delete messages.
  *
- * After a crash, this function may be called again with the same record. It then writes the same
- * ids, but the suppressions get the time of the second call. Rejects when Kafka does not store a
- * record. Stored records stay in effect.
+ * Rejects if Kafka does not store a record; the stored ones stay in effect. A repeated call with
+ * this record, after a crash, writes the same ids.
  */
 export async function writeDeletion(
   { producer, topics, suppressions, brokersNow, encodeEvent, encodeInput, headers = {} }: DeletionDeps,
@@ -49,7 +47,8 @@ export async function writeDeletion(
   record: DeletionRecord,
 ): Promise<void> {
   for (let first = 0; first < request.userIds.length; first += maxConcurrentUsers) {
-    // The dispatcher accepts a delete message only with a suppression of the same time or later.
+    // The dispatcher accepts a delete message only if the suppression is not older than
+    // `createdAt`.
     const at = epochMs(Math.max(await brokersNow(), record.createdAt))
     const added = suppressionsOf(request, at)
     const update = (userId: string) => suppressions.update(userId, current => mergeSuppressions(current, added))

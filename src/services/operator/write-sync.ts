@@ -35,8 +35,8 @@ export interface SyncReport {
 }
 
 /**
- * How a sync ended. Except after `ended`, Hookline applies the received lines, but does not remove
- * the members that are missing from the list.
+ * How a sync ended. Received lines are always applied, but members without a line are removed only
+ * after `ended`.
  */
 export type SyncEnd =
   | { readonly kind: 'ended' }
@@ -46,11 +46,8 @@ export type SyncEnd =
   | { readonly kind: 'interrupted' }
 
 /**
- * Writes an observation for each member. When all in-sync replicas have them, writes the end of the
- * sync to every partition. It reads lines no faster than Kafka stores them.
- *
- * Rejects when `lines` throws and when Kafka does not store a record. At least one partition then
- * does not get the end of the sync, so no member in it is removed.
+ * Writes an observation for each member. When Kafka has stored all, writes the end of the sync to
+ * every partition: in a partition without it, no member is removed.
  */
 export async function writeSync(
   deps: SyncDeps,

@@ -14,10 +14,7 @@ export interface RecordCounts {
   readonly joins: number
 }
 
-/**
- * Sums the counters of the processors. Done records are computed: those in progress at the previous
- * call, plus the admitted ones, minus those that were handed back or are still in progress.
- */
+/** Sums the counters of all partition processors. */
 export class RecordCounter {
   /**
    * Number of admitted records in the partitions that were revoked since the creation of the

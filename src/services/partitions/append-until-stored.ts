@@ -17,13 +17,12 @@ export interface AppendDeps {
   readonly gate: Pick<OwnershipGate, 'toWrite'>
 }
 
-/** Appends the records that result from a consumed record, which is done when all are stored. */
+/** Appends the records that result from a consumed record, until Kafka has stored all of them. */
 export interface Appends {
   /**
-   * Appends a record, and retries until the topic stores the record or the partition is revoked.
-   * After a revocation, `end` gets false: the next owner writes the record. With `tooLarge`, a
-   * record that is too large for the topic is not retried: `tooLarge` is called in place of `end`,
-   * and must write a smaller record.
+   * Appends a record, with retries until Kafka stores it; `end` gets false if the partition is
+   * revoked first. For a too large record, `tooLarge`, if given, is called instead of `end`, and
+   * must write a smaller one.
    */
   append(
     topic: string,

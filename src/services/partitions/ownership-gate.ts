@@ -1,11 +1,11 @@
 import type { PartitionProcessor } from './partition-processor.ts'
 
 /**
- * Delays work for a partition until this process certainly owns the partition.
- * - `toStart`: the processing of a record may start while the group confirms this process, the
- *   partition is not being revoked, and the service is not stopping.
- * - `toWrite`: results may be written until the revocation is complete, while the group confirms
- *   this process. Otherwise a frozen process would write records that the next owner writes too.
+ * Delays work until this process certainly owns the partition.
+ * - `toStart`: waits until a record may be processed. No record may start during a revocation or a
+ *   stop.
+ * - `toWrite`: waits until results may be written, also during a revocation. A process that was
+ *   frozen must not write, because another process may own the partition by now.
  */
 export class OwnershipGate {
   #isClosed = false
@@ -20,8 +20,8 @@ export class OwnershipGate {
   }
 
   /**
-   * Lets all waiting callers check their condition again, when partitions are revoked or the group
-   * confirms this process again.
+   * Lets all waiting callers check their condition. Called when partitions are revoked, or when the
+   * ownership is confirmed again.
    */
   release(): void {
     const { resolve } = this.#release
@@ -34,8 +34,8 @@ export class OwnershipGate {
   }
 
   /**
-   * Waits until the processing of a record may start. Resolves with false when the partition is
-   * revoked before that.
+   * Waits until the processing of a record may start (`true`), or until the partition is revoked
+   * (`false`).
    */
   async toStart(processor: PartitionProcessor): Promise<boolean> {
     while (!processor.revoked && !this.mayStart(processor)) await this.#release.promise

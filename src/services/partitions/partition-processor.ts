@@ -12,13 +12,12 @@ const { deliveriesPerRecord, resumeBelow, notDueBelow } = flowLimits.prefetch
  * Why a partition is paused:
  * - `backlog`: it has reached its prefetch limits.
  * - `not_due`: its next retry record is not due yet.
- * - `schema`, `audience`: its next record needs a schema or an audience that this process does not
- *   know.
+ * - `schema`, `audience`: this process does not know the schema or audience of its next record.
  * - `restore`: its audience memberships are being loaded.
- * - `revocation`: it is being revoked. A newly admitted record could cause an append after the last
- *   commit, which the next owner would repeat.
- * - `loss`: Kafka may have lost unread records, and the affected syncs are not cancelled yet. No
- *   offset is committed, so that the next owner would find the loss too.
+ * - `revocation`: it is being revoked. The next owner would repeat the appends of newly admitted
+ *   records.
+ * - `loss`: unread records may be lost. The pause prevents commits, so that the next owner notices
+ *   this too.
  * - `stopping`: the process stops. This reason is never removed.
  */
 export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'revocation' | 'loss' | 'stopping'
@@ -29,15 +28,15 @@ interface Deps {
   /** Called when the last reason for a pause is removed. */
   readonly onResumed: (processor: PartitionProcessor) => void
   /**
-   * The first hour with complete ledger counts (in hours since 1970), for a commit that has no
-   * ledger yet; `undefined` for a topic that gets no ledger.
+   * The first hour (in hours since 1970) with complete ledger counts, unless the metadata of the
+   * last commit has an earlier one.
    */
   readonly exactSince: number | undefined
 }
 
 /**
- * What this process does on one partition, from its assignment to its revocation. Each assignment
- * creates a new processor, so a late delivery cannot change the progress of a later assignment.
+ * What this process does on one partition. Each assignment has a new processor, so that late
+ * deliveries of an earlier assignment cannot change its progress.
  */
 export class PartitionProcessor implements TopicPartition {
   readonly topic: string
@@ -59,14 +58,13 @@ export class PartitionProcessor implements TopicPartition {
   /** When the last batch was fetched, in monotonic ms. */
   fetchedAt = Number.NEGATIVE_INFINITY
   /**
-   * All records with offsets less than `below` were in the log at the time `at` (monotonic ms). A
-   * retry record waits at most its planned wait after `at`, even if its timestamp is later, because
-   * the clock of a broker was ahead.
+   * Records before offset `below` were in the log at the time `at` (monotonic ms). Their wait
+   * begins no later than `at`, even if a broker's clock was ahead.
    */
   knownInLog = { below: 0, at: Number.NEGATIVE_INFINITY }
   /**
-   * Whether a retry record had a late timestamp, because a broker's clock was ahead. Only the first
-   * one is logged.
+   * Whether a retry record had a timestamp in the future, because a broker's clock was ahead. Only
+   * the first of these records is logged.
    */
   hasLateTimestamp = false
   /** The last known end offset of the partition, from a batch or from `endChecked`. */
@@ -80,8 +78,8 @@ export class PartitionProcessor implements TopicPartition {
   readonly #lastRouted = new LastOffsetOfOthers()
   #openBytes = 0
   /**
-   * Number of deliveries in memory beyond the first one of each record. The first one counts as the
-   * record itself towards the prefetch limits.
+   * Number of deliveries in memory, without the first one of each record, which counts with its
+   * record.
    */
   #deliveries = 0
   #inProgress = 0
@@ -95,7 +93,10 @@ export class PartitionProcessor implements TopicPartition {
     this.#deps = deps
   }
 
-  /** Whether a record that waits must cause no append (see `revocation` in `PauseReason`). */
+  /**
+   * Whether this process will lose the partition. A waiting record must then not cause an append
+   * (see `revocation` in `PauseReason`).
+   */
   get isEnding(): boolean {
     return this.isLeaving || this.isPausedFor('stopping')
   }
@@ -125,8 +126,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Notes the end offset that was read at `now` (monotonic ms); `undefined` after a failed read. A
-   * batch that was fetched during the read may have a higher one.
+   * Notes the end offset read at `now` (monotonic ms); `undefined` after a failed read. A fetched
+   * batch may be newer.
    */
   endChecked(end: number | undefined, now: number): void {
     this.highWatermark = Math.max(this.highWatermark, end ?? 0)
@@ -187,12 +188,14 @@ export class PartitionProcessor implements TopicPartition {
     this.#resumeBelowLimits()
   }
 
-  /** Too many deliveries pause the partition when its next record is admitted. */
+  /**
+   * Counts a further delivery. Does not pause the partition, even above a limit: only `admit` does.
+   */
   deliveryAdded(): void {
     this.#deliveries++
   }
 
-  /** One delivery of a record has ended while others are still in memory. */
+  /** Called when a delivery has ended, but other deliveries of its record are still in memory. */
   deliveryEnded(): void {
     this.#deliveries--
     this.#resumeBelowLimits()
@@ -208,14 +211,14 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether the partition has room for a record that is not due yet. The room is limited, because
-   * unread records would wait if the partition reached its prefetch limits.
+   * Whether the partition may keep a record that is not due yet. If these records filled the
+   * prefetch limits, reading would pause, and due records would stay unread.
    */
   get hasRoomForNotDue(): boolean {
     return !this.#reaches(notDueBelow)
   }
 
-  /** One destination is done with a record that other destinations still need. */
+  /** Notes that one destination is done with a record that other destinations still need. */
   partlyDone(record: LogRecord, destination: string, result: LedgerResult): void {
     if (!this.revoked) this.tracker.partlyDone(record.offset, destination, result)
   }
@@ -225,8 +228,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether the partition has a record that is not for `destination`. From the first unfinished
-   * record on, records count even if they are done.
+   * Whether the partition has a record for a destination other than `destination`. Done records
+   * after the first unfinished record count too.
    */
   hasRecordForOthers(destination: string): boolean {
     return this.#lastRouted.hasRecordForOthers(destination, this.tracker.committable)

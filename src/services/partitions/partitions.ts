@@ -34,16 +34,16 @@ interface Deps {
 
 /** Writes ledger counts to the ledger topic when the commit metadata of a partition has no room. */
 export interface LedgerWriter {
-  /** The first complete hour of a ledger that begins at this position, in hours since 1970. */
+  /** The first complete hour (in hours since 1970) of a ledger that begins at this position. */
   exactSince(position: Position): number
   /**
-   * Called each time the position for an offset commit is read. Writes a ledger record if the
-   * commit has no room, and discards counts that could not be written in time.
+   * Called after the position for a commit is read. Writes a ledger record if the counts do not fit
+   * into the commit metadata, and discards counts that have waited too long.
    */
   check(processor: PartitionProcessor): void
   /**
-   * Resolves when the commit has room for all ledger counts: the rest is stored in the ledger
-   * topic, or discarded after at most 5 s and before `deadline` (monotonic milliseconds).
+   * Writes ledger records until the remaining counts fit into the commit metadata. After at most 5
+   * s, and before `deadline` (monotonic ms), discards counts that do not fit.
    */
   untilRoom(processor: PartitionProcessor, deadline: number): Promise<void>
 }
@@ -54,28 +54,31 @@ export interface Admission {
    * Whether partitions may now prefetch up to their higher limits (`stalled` of `prefetchLimits`).
    */
   prefetchesDeeper(): boolean
-  /** The service may pause the partition here, before its first record. */
+  /**
+   * Called when the partition is assigned. The service may pause the partition before its first
+   * record.
+   */
   assigned(processor: PartitionProcessor, position: Position): void
   admit(record: LogRecord, processor: PartitionProcessor): void
   /**
-   * Called when Kafka lost unread records of the partition: retention deleted them, or the log was
-   * truncated. If the service pauses the partition for `loss`, no later offset is committed until
-   * it resumes the partition.
+   * Called when Kafka lost unread records. While the service pauses the partition for `loss`, no
+   * offset is committed.
    */
   lost?(processor: PartitionProcessor): void
   /**
-   * Called after records were admitted, when all fetched records are admitted or the partition is
-   * paused.
+   * Called after records were admitted: either all fetched records are admitted, or the partition
+   * is paused.
    */
   admitted(processor: PartitionProcessor): void
   revoked(processor: PartitionProcessor): void
   /**
-   * Called when the partition is being revoked and has nothing in progress. It may start appends.
+   * Called when the partition is being revoked and has nothing in progress. The service may still
+   * append records.
    */
   handOver(processor: PartitionProcessor): void
   /**
-   * Called when partitions are revoked, and when the group confirms the assignment again. The
-   * service starts the work that was not allowed to start, or leaves it to the new owner.
+   * Called when waiting work may continue or must stop: the group confirmed the assignment again,
+   * or partitions are revoked.
    */
   released(): void
 }
@@ -89,14 +92,14 @@ export interface Partitions {
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 /**
- * A retry that starts more than this time, in ms, before its due time is logged. The due time is
- * too late if the clock of the broker was ahead.
+ * Retries that start more than this time, in ms, before their due time are logged: a broker's clock
+ * was ahead.
  */
 const clockAheadMs = 60_000
 
 /**
- * Time at the end of a revocation for storing the ledger counts. A revocation takes at most 8 s,
- * and requests in progress end after at most 5 s.
+ * Time at the end of a revocation that is reserved for ledger counts. A revocation takes at most 8
+ * s, and requests in progress may need 5 s of this time.
  */
 const ledgerTime = durationMs(2_000)
 
@@ -155,8 +158,8 @@ export function createPartitions(deps: Deps): Partitions {
       if (record === undefined) break
       if (record.offset < processor.tracker.received) continue
       const due = dueAt?.(record)
-      // Read the time for each record, as `waitUntilDue` does. With an older time, the loop would
-      // wait for the same due record again and again.
+      // Read the clock for each record. Otherwise, the loop would repeatedly wait for a record that
+      // has become due.
       if (due !== undefined && timeUntilDue(clock, processor, { record, due }) > 0)
         waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
       else if (processor.admit(record)) admission.admit(record, processor)
@@ -212,9 +215,8 @@ const mayCommit = (processor: PartitionProcessor): boolean => !processor.isPause
 const isBeingRevoked = ({ isLeaving, revoked }: PartitionProcessor): boolean => isLeaving && !revoked
 
 /**
- * Waits until no work is in progress, and then until the commit has room for the ledger counts. If
- * work is still in progress `ledgerTime` before the deadline, the counts of finished records are
- * stored first.
+ * Waits until no work is in progress, and makes room for ledger counts: after the work, but at the
+ * latest `ledgerTime` before the deadline.
  */
 async function handOver(
   { admission, ledger, clock }: Deps,
@@ -243,11 +245,8 @@ interface NotDue {
 }
 
 /**
- * Returns the milliseconds until a record is due; 0 or less when it is due.
- *
- * If the clock of a broker was ahead, its timestamps are too late. So a record never waits longer
- * than its planned wait (`due` minus its timestamp), on the monotonic clock, after this process
- * first knew the record.
+ * Milliseconds until a record is due. If a broker's clock was ahead, the planned wait begins when
+ * this process first saw the record.
  */
 function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due }: NotDue): number {
   const now = clock.monotonic()

@@ -4,8 +4,8 @@ import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from './partition-processor.ts'
 
 /*
- * Gauges that several services of one process set, each for its own topics. `refreshServices`
- * removes all series of these gauges first.
+ * Several services of a process set the gauges of this file, each for its own topics. Before they
+ * do so, `refreshServices` removes all series of these gauges.
  */
 
 /** Number of records from the first unfinished one to the end of the partition. */
@@ -20,8 +20,8 @@ interface Progress {
 }
 
 /**
- * Returns a function that sets the metric `partitionProgress`: when each partition last advanced or
- * had nothing to do, compared with the previous call (the previous scrape).
+ * Returns a function that sets `partitionProgress`: when each partition last advanced (changed its
+ * `position`) or had nothing to do.
  */
 export function createShowProgress(
   metrics: Pick<Metrics, 'partitionProgress'>,
@@ -46,8 +46,8 @@ export function createShowProgress(
 }
 
 /**
- * Sets the metric `oldestRecord` for each topic of `processors`: the append time of its oldest
- * record in progress, or the current time without one. Returns these times in ms.
+ * Sets the metric `oldestRecord`, and returns its values in ms: `now` for a topic without a record
+ * in progress.
  */
 export function showOldest(
   metrics: Pick<Metrics, 'oldestRecord'>,

@@ -18,12 +18,8 @@ interface Deps {
 }
 
 /**
- * Reads the end offsets of assigned partitions that have fetched nothing for 30 s, or nothing since
- * their assignment. A paused partition fetches no newer end offsets, so the metrics would show too
- * small a lag.
- *
- * The topics are read one after the other. While a partition has no leader, the read fails for the
- * whole topic, and is repeated after 30 s.
+ * Reads the end offsets of partitions that got no batch for 30 s. Otherwise, the metrics would show
+ * too small a lag for paused partitions.
  */
 export function createEndOffsetCheck({ clock, processors, readEndOffsets }: Deps): PeriodicTask {
   return createPeriodicTask({

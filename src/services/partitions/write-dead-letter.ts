@@ -21,10 +21,7 @@ export interface WhyDeadLettered {
   readonly carried?: Partial<DeliveryState> | undefined
 }
 
-/**
- * Appends a record to the dead-letter topic. `end` gets true when the topic has stored the record,
- * and false after a revocation.
- */
+/** Appends a dead letter. `end` gets true when it is stored, and false after a revocation. */
 export type WriteDeadLetter = (
   record: LogRecord,
   why: WhyDeadLettered,
@@ -33,10 +30,8 @@ export type WriteDeadLetter = (
 ) => void
 
 /**
- * Creates a function that writes dead letters. A dead letter has only the first 64 KiB of the
- * record in two cases, so that the record does not block its partition forever:
- * - The whole dead letter is too large for the topic.
- * - The record represents a Kafka batch that cannot be decompressed (`unreadBatch`).
+ * Creates a function that writes dead letters, with only the first 64 KiB of too large records and
+ * of batches that cannot be decompressed.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {

@@ -119,8 +119,8 @@ it.each(['stop', 'kill'] as const)('consumer and producer survive the %s and res
 })
 
 /**
- * Creates a topic whose first segment, after compaction, has only an empty batch: the log cleaner
- * keeps the last batch of an idempotent producer.
+ * A topic whose first segment has only an empty batch: compaction keeps the last batch of an
+ * idempotent producer, without records.
  */
 async function cleanedTopic(): Promise<string> {
   const topic = await newTopic({

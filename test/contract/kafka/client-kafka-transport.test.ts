@@ -37,7 +37,8 @@ async function preparedPlace(brokers?: string[]) {
   return place
 }
 
-// The first test, because the retries of kafkajs continue for seconds while later tests run.
+// This test comes first, so that its retries in kafkajs, which continue for seconds, overlap with
+// the later tests.
 it('close keeps its time limit and reports all messages when no broker listens', async () => {
   const place = newRealEventsTopic([`127.0.0.1:${await freePorts(1)}`])
   await place.registerSchema()

@@ -31,8 +31,8 @@ const newTopicHere = (config: Record<string, string> = {}): Promise<string> =>
   newTopic({ on: [broker.address], config })
 
 /**
- * Denies only this access. A topic or group with an ACL permits only what its ACLs permit, so one
- * ACL permits everything, and a second one denies this access.
+ * Denies only this access. The first rule permits all operations: without it, Kafka would deny all
+ * access to the resource.
  */
 async function forbid(access: Access): Promise<void> {
   const admin = await plainAdmin([broker.address])
@@ -91,7 +91,7 @@ describe('the clock of a broker', () => {
   it('is read from the append time of a record', async () => {
     const topic = await newTopicHere({ 'message.timestamp.type': 'LogAppendTime' })
     const { before, after, appended } = await examiner(broker.address).readClock(topic)
-    // The broker runs on this machine, so both use the same clock.
+    // The broker runs on this machine, so it uses the same clock as the test.
     expect(appended).toBeGreaterThanOrEqual(before)
     expect(appended).toBeLessThanOrEqual(after)
   })

@@ -142,8 +142,7 @@ describe('concurrent changes of two objects that together would break a referenc
     for (const round of rounds) {
       const source = `source-${round}`
       await operators[0]!.change(putSource(source, `write-key-${round}`))
-      // The same document changes nothing. The call resolves when the second process has read the
-      // source.
+      // This call changes nothing, but resolves only when the second process has read the source.
       await operators[1]!.change(putSource(source, `write-key-${round}`))
       const deletion = { ...given, kind: 'source', id: source, next: () => undefined } as const
       const creation = {

@@ -22,8 +22,8 @@ async function connected() {
   return { link, topic, to }
 }
 
-// kafkajs repeats a request that got no response. By then, the next owner of the partition may have
-// written newer records, which the repeated record would replace.
+// kafkajs repeats a request that got no response. The repeated record could replace newer records
+// of the partition's next owner.
 it('kafkajs does not repeat a record whose maySend has become false since the broker stored it', async () => {
   const { link, topic, to } = await connected()
   link.set({ kind: 'answers-lost' })

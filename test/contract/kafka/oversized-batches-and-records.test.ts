@@ -32,7 +32,7 @@ describe('a batch that decompresses to 200 MB', () => {
     await sendPacked(topic, name, Buffer.alloc(bombBytes))
     await append(producer(), topic, { value: Buffer.from('after') })
     const recorder = new Recorder()
-    // Measured when the memory for sending the batch is free again.
+    // `sendPacked` has already freed its memory for the batch.
     const before = process.memoryUsage().rss
     await consumer([topic]).start(recorder)
     await recorder.until(() => recorder.records.length === 3)

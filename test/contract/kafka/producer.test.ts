@@ -212,9 +212,8 @@ describe('compression codecs', () => {
   )
 
   it.each(codecs)('%s: the broker reads Hookline’s batches, and Hookline the broker’s', async compression => {
-    // The broker compresses batches of the topic `ours` again in another format, so it must read
-    // Hookline's batches. It alone compresses those of the topic `theirs`, so Hookline must read
-    // the broker's batches.
+    // For `ours`, the broker must unpack Hookline's batches. For `theirs`, Hookline must unpack the
+    // broker's batches.
     const other = compression === 'GZIP' ? 'lz4' : 'gzip'
     const ours = await newTopic({ config: { 'compression.type': other } })
     const theirs = await newTopic({ config: { 'compression.type': compression.toLowerCase() } })

@@ -198,7 +198,6 @@ describe('a rebalance that waits for a dead member', () => {
       [0, 1, 2, 3].map(partition => ({ partition, value: Buffer.from(`${partition}`) })),
     )
     await first.recorder.until(() => first.recorder.records.length === 2)
-    // During the rebalance, the partitions that move have no owner.
     expect(owned(first)).toEqual(kept)
     expect(first.one.holdsLease()).toBe(true)
     await first.recorder.until(() => first.recorder.records.length === 4)

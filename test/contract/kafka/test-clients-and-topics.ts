@@ -44,7 +44,7 @@ export function kafka(on = brokers()): KafkaClient {
   return createKafka({ brokers: on, clientId: 'contract', tls: undefined, sasl: undefined }, silent)
 }
 
-/** A client of kafkajs without Hookline's adapters, which acts as another application. */
+/** A plain kafkajs client, which acts as another application. */
 export function plainKafka(on = brokers()): Kafka {
   const { Kafka, logLevel } = loadKafkajs()
   return new Kafka({ brokers: on, clientId: 'others', logLevel: logLevel.NOTHING, retry: { initialRetryTime: 50 } })
@@ -232,7 +232,8 @@ interface RawCluster {
 }
 
 /**
- * Creates a group without members, whose committed offset of partition 0 is `offset`, valid or not.
+ * Creates a group without members. Its committed offset of partition 0 is `offset`, even if
+ * invalid.
  */
 export async function groupAt(topic: string, offset: number): Promise<string> {
   const groupId = uniqueName()

@@ -138,7 +138,7 @@ describe('a follower', () => {
     await put('before', 0)
     await put('before', 1)
     const [first] = (await follow(topic)).records
-    // Timestamps have a resolution of 1 ms, so this waits for the next one.
+    // Timestamps have a resolution of 1 ms, so the test waits for a later one.
     while (processClock.now() <= (first as LogRecord).timestamp + 1) await put('meanwhile', 0)
     const since = processClock.now()
     await put('after', 0)

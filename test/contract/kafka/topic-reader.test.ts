@@ -210,8 +210,7 @@ describe('readToEnd', () => {
 })
 
 /**
- * A client whose first `times` offset requests fail, as with a broker that does not know yet that
- * it leads the partition.
+ * A client whose first `times` offset requests are refused by a broker that is not yet the leader.
  */
 function withoutLeader(times: number): { client: KafkaClient; refused: () => number } {
   const { createErrorFromCode: errorOf } = internal<{ createErrorFromCode(code: number): Error }>('protocol/error')
@@ -253,6 +252,7 @@ async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave 
   const endOf = (): Promise<number> => reader().endOf({ topic, partition: 0 })
   const whileOpen = await endOf()
   await transaction[ending]()
-  // The broker responds before it has written the marker that ends the transaction for readers.
+  // The broker confirms the end of the transaction before it has written the marker that ends the
+  // transaction for readers.
   await eventually(endOf, end => end > whileOpen)
 }

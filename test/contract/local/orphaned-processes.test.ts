@@ -10,7 +10,7 @@ import { isAlive } from '../../../deploy/tools/local/file-lock.ts'
 
 const local = resolve(import.meta.dirname, '../../../deploy/tools/local')
 
-/** A program that starts a sleeping child process, prints its process id, and waits. */
+/** A program that starts a sleeping child process, prints the child's process id, and waits. */
 const parent = (throwAwayDir: string): string => `
   import { startGuarded } from ${JSON.stringify(join(local, 'guarded-process.ts'))}
   const child = startGuarded({ command: 'sleep', args: ['600'], output: 'stderr', throwAwayDir: ${JSON.stringify(throwAwayDir)} })
@@ -27,11 +27,14 @@ it('a server ends and its data is deleted when the process that started it is ki
   const pid = Number(String(line).trim())
   expect(isAlive(pid)).toBe(true)
   runner.kill('SIGKILL')
-  // Node reports the end only of child processes, so this polls until the timeout of the test.
+  // Polls until the timeout of the test, because Node does not report the end of a process that
+  // another process started.
   while (isAlive(pid) || existsSync(dataDir)) await delay(20)
 })
 
-/** A program that starts a service, which only writes its process id to its log and waits. */
+/**
+ * A program that starts a service. The service only writes its own process id to `log`, and waits.
+ */
 const starter = (log: string): string => `
   import { startService } from ${JSON.stringify(join(local, 'hookline-process.ts'))}
   const never = 'data:text/javascript,process._rawDebug(process.pid);await new Promise(() => setInterval(() => {}, 1e6))'

@@ -9,7 +9,10 @@ import { type Registry, startRegistry } from '../../../deploy/tools/local/schema
 const subject = 'hookline.test-value'
 const schema = (fields: readonly object[]) => ({ schema: JSON.stringify({ type: 'record', name: 'Test', fields }) })
 const first = schema([{ name: 'a', type: 'string' }])
-/** The new field has no default, so readers with this schema cannot read older records. */
+/**
+ * A schema with the new field `b`, which has no default, so readers with this schema cannot read
+ * older records.
+ */
 const breaking = schema([
   { name: 'a', type: 'string' },
   { name: 'b', type: 'string' },

@@ -45,8 +45,8 @@ describe('the page', () => {
       const { status, headers, body } = await ask(path)
       expect([status, body]).toEqual([200, '<title>page</title>'])
       expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
-      // All files of a package have the same modification time, so a browser would keep the page of
-      // an older version.
+      // With these headers, a browser would keep an old page: all files of a package have the same
+      // modification time.
       expect([headers['etag'], headers['last-modified']]).toEqual([undefined, undefined])
     },
   )
@@ -98,7 +98,7 @@ describe('a file', () => {
     expect([page.headers['content-encoding'], page.body]).toEqual(['gzip', 'compressed page'])
   })
 
-  // The paths outside /console/assets/ return the console's HTML page, the others return 404.
+  // Paths that begin with /console/assets/ return 404. The last two return the console's HTML page.
   it.each([
     '/console/assets/../index.html',
     '/console/assets/../../secret.txt',

@@ -176,7 +176,7 @@ it('a client that disconnects while its request is handled does not disturb othe
   socket.write(`GET /v1/regulations/d-1 HTTP/1.1\r\n${headers}`)
   await reached.promise
   socket.resetAndDestroy()
-  // With this response, the listener has also seen the end of the earlier connection.
+  // This response shows that the server has noticed the end of the earlier connection.
   expect(await statusOf('GET', '/openapi.json')).toBe(200)
   asked.resolve()
   expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(200)

@@ -91,9 +91,7 @@ describe('the time of an upload', () => {
   afterAll(() => server.stop())
   afterEach(() => operator.forget())
 
-  /**
-   * Resolves after the timeout of requests that are not uploads: the 408 for an incomplete request.
-   */
+  /** Waits until a request that is not an upload has timed out. */
   async function anyOtherIsOver(): Promise<void> {
     const other = await connect(server.url)
     await other.send(ask('POST /v1/regulations', '', { 'Content-Length': '10' }))

@@ -140,7 +140,7 @@ const request = fc.record({
   ),
 })
 
-/** Number of concurrent requests. Each one changes another object. */
+/** Number of concurrent requests, each for a different object. */
 const batch = 25
 const batches = 200
 

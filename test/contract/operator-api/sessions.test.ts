@@ -55,8 +55,8 @@ describe('a sign-in', () => {
     const { cookie } = await signedIn()
     for (let guess = 0; guess < 10; guess++) expect((await signInWith(`guess-${guess}`)).status).toBe(401)
     expect((await ask('GET /v1/status', { headers: { cookie } })).status).toBe(200)
-    // Anyone can make a session token from a guessed operator key. While the address is throttled,
-    // the response must not reveal that the guess is right.
+    // Anyone can make a token from a guessed key, so the response must not reveal that the guess is
+    // right.
     const made = operatorSessions.begin(operatorKey, 'made', epochMs(current().state.now))
     expect(made).toBeDefined()
     const guessed = { cookie: `${cookie.split('=')[0]}=${made?.token}` }

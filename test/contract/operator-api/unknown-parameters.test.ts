@@ -5,8 +5,8 @@ import { askObjects } from '../../support/operator/send-operator-api-request.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
 /*
- * If a misspelt or repeated query parameter were ignored, the service could return or change
- * something that the client did not mean.
+ * If the service ignored a misspelt or repeated query parameter, it could change something that the
+ * client did not mean.
  */
 
 let server: Awaited<ReturnType<typeof startOperator>>

@@ -88,7 +88,7 @@ describe('rules', () => {
   it('promtool finds no problem in the metrics of Hookline', async () => {
     const text = await createMetrics().text()
     const { text: found } = await run(['check', 'metrics'], text)
-    // Gauges of prom-client. They are left out, because promtool reports their names.
+    // promtool reports the names of these gauges, which come from prom-client.
     const stock = /^nodejs_active_(handles|requests|resources)_total /
     expect(found.split('\n').filter(line => line !== '' && !stock.test(line))).toEqual([])
   })

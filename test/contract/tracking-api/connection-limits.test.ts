@@ -35,7 +35,7 @@ async function expectServed(wires: readonly Wire[]): Promise<void> {
 
 describe('at the maximum of connections', () => {
   const hour = durationMs(3_600_000)
-  // With these long timeouts, only the maximum can close a connection.
+  // With these long timeouts, only the connection limits can close a connection.
   const limits = { connections: 40, connectionsPerAddress: 20, headTimeout: hour, requestTimeout: hour, silence: hour }
 
   it.each([

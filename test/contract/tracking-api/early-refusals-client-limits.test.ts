@@ -208,7 +208,10 @@ describe('one client address', () => {
     expect(await statusFor('203.0.113.1')).toBe(200)
   })
 
-  /** Repeats the request: the server may not have noticed the end of an earlier connection. */
+  /**
+   * Repeats the request until the server responds: it refuses requests while it still counts an
+   * earlier connection.
+   */
   async function answered(url: string) {
     for (;;) {
       const wire = await connect(url)

@@ -15,7 +15,12 @@ import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 type Phase = 'arriving' | 'received' | 'unpacking'
 
-/** Knows the phase of each request: `unpacking` when it takes memory after it was received. */
+/**
+ * Records the phase of each request:
+ * - `arriving` until the call of `received`.
+ * - `received` until the next call of `take`.
+ * - `unpacking` from this call of `take` until the call of `release`.
+ */
 class ObservingApi extends ScriptedTrackingApi {
   readonly #phases = new Map<BodyMemory, Phase>()
   mostUnpacking = 0
@@ -53,8 +58,8 @@ const fromAddress = (last: number): Fields => ({ 'X-Forwarded-For': `203.0.113.$
 const short = gzipSync(`[${'{},'.repeat(9_990)}{}]`)
 
 /**
- * The bits of an empty block of deflate with dynamic Huffman codes. No block of this size costs
- * more time, because inflate builds tables for each block.
+ * The bits of an empty deflate block with dynamic Huffman codes: the most expensive block of its
+ * size.
  */
 function emptyBlock(): string {
   const bits = (value: number, count: number): string => [...value.toString(2).padStart(count, '0')].reverse().join('')
@@ -95,9 +100,8 @@ describe('many gzip bodies that are complete at the same time', () => {
   afterAll(() => collector.stop())
 
   /**
-   * Sends each request on its own connection, without its last byte. When the collector has
-   * received everything, resolves with a function that sends the last bytes and waits until the
-   * collector has read them.
+   * Sends the requests without their last bytes, and waits until the collector has received these
+   * incomplete requests. The returned function sends the last bytes.
    */
   async function assembleAll(requests: readonly (readonly [Fields, Buffer])[]): Promise<() => Promise<void>> {
     const all = requests.map(([fields, body]) => post('/v1/batch', fields, body))
@@ -155,8 +159,9 @@ describe('many gzip bodies that are complete at the same time', () => {
     const finish = await assembleAll([...hostile, ...honest])
     void finish()
     for (const wire of wires.slice(hostile.length)) expectAnswer(await wire.answer(), taken)
-    // At most 12 bodies are unpacked concurrently, and each of the 4 small ones may wait for one
-    // expensive body. So about 16 of the 40 expensive bodies may end before the last small one.
+    // Before the last small body, about 16 of the 40 expensive bodies may end: 12 are unpacked
+    // concurrently, and one follows for each of the 4 small bodies. 28 is halfway between 16 and
+    // 40.
     const keys = api.requests.map(({ headerKey }) => headerKey)
     expect(keys.slice(0, keys.lastIndexOf('HONEST')).filter(key => key !== 'HONEST').length).toBeLessThan(28)
     for (const wire of wires.slice(0, hostile.length)) expectAnswer(await wire.answer(), taken)

@@ -8,8 +8,8 @@ import { page, serveCollector } from '../../support/collector/served-collector.t
 const { collector, exchange } = serveCollector()
 
 /**
- * A batch whose rejections need more memory than one source may use. The collector counts 8 bytes
- * for each character of a rejected id: 2 in memory, and up to 6 when escaped in the JSON response.
+ * A batch whose rejections need more memory than one source may use: 8 bytes per character of a
+ * rejected id.
  */
 const longIds = { batch: Array(3_900).fill({ messageId: 'x'.repeat(1_000) }) }
 

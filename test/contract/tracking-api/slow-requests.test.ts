@@ -107,7 +107,7 @@ describe('a slow body', () => {
     await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
     for (const size of sizes) {
       await wire.send(chunk('x'.repeat(size)))
-      // With each response on `other`, the server has read another 64 KiB of the chunk.
+      // When a response arrives on `other`, the server has read another 64 KiB of the chunk.
       for (let read = 0; read <= size; read += 65_536) {
         await other.send(post('/v1/t'))
         expectAnswer(await other.answer(), taken)

@@ -51,8 +51,8 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
     const target = await answeringProcess()
     const { post } = caller(create, { network })
     for (let call = 0; call < 100; call++) {
-      // Node confirms the write of the request one iteration of the event loop later. The event
-      // loop is blocked before, so that the response arrives first.
+      // Blocks the event loop before Node confirms the write of the request, so that the response
+      // arrives first.
       await turn()
       const result = post(target.url)
       await turn()

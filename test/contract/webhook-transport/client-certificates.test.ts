@@ -24,7 +24,10 @@ const leaf = authority.issue()
 const requiresCertificate = { ...leaf, requestCert: true, rejectUnauthorized: true, ca: [clients.cert] }
 
 const clientNamed = (name: string): Leaf => clients.issue({ names: [name], usage: 'client' })
-/** Has the test's own CA: otherwise OpenSSL would parse all public CAs for each identity. */
+/**
+ * Creates a TLS identity with the test's own CA. Without it, OpenSSL would parse all public CAs for
+ * each identity.
+ */
 function identity({ cert, key }: Leaf): TlsIdentity {
   return tlsIdentityOf({ cert, key: new Secret(key), ca: authority.cert })
 }
@@ -162,8 +165,7 @@ describe.each(adapters)('%s: client certificates', (_, create) => {
     await post(target.url(), {}, { tlsIdentity: after })
     expect(seen).toEqual(['before', 'after'])
     expect(target.connections()).toBe(2)
-    // The next new TLS identity closes the connections of one that was not used for five minutes.
-    // The idle timeout (30 s of real time) does not end within the test.
+    // A new TLS identity closes the connections of an identity that was not used for five minutes.
     await clock.advance(300_000)
     await post(target.url(), {}, { tlsIdentity: after })
     await post(target.url(), {}, { tlsIdentity: other })

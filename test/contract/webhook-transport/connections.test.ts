@@ -19,8 +19,8 @@ const security = { http: undefined, https: leaf }
 const network = { ...loopbackOnly, ca: authority.cert }
 
 /**
- * An endpoint whose first connection responds to the first request, and calls `finish` at the
- * second one. All other connections respond normally.
+ * An endpoint whose first connection responds once, and calls `finish` at the second request. Other
+ * connections respond normally.
  */
 const goesStale =
   (finish: (peer: Peer) => unknown): Script =>

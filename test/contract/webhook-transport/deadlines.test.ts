@@ -22,9 +22,8 @@ function timed(create: CreateTransport, options: Omit<Parameters<typeof caller>[
 }
 
 /**
- * Resolves when the transport has read all data that arrived before the call. Node may read the
- * first response before that data, but in the same iteration of the event loop. It reads the second
- * response in a later iteration.
+ * Resolves when the transport has read all data that arrived before the call: the second response
+ * arrives in a later iteration of the event loop.
  */
 async function read({ post }: Pick<ReturnType<typeof caller>, 'post'>): Promise<void> {
   const other = await receiver(answering(answer(200)))

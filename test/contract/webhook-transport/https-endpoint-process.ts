@@ -1,7 +1,6 @@
 /**
  * An HTTPS endpoint in its own process, so that it responds while the process of the transport is
- * busy. The argument is the certificate and its key as JSON. It sends its port to its parent, and
- * answers each message with its numbers of connections, full handshakes and requests.
+ * busy.
  */
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'

@@ -8,9 +8,8 @@ import { receiver } from './tested-transports-and-servers.ts'
 const programIn = (file: string): string => join(import.meta.dirname, file)
 const run = promisify(execFile)
 
-// Maximum bytes that a request may leave in the old generation of V8. A request of got leaves about
-// 13,000 bytes in private fields of got, which Hookline does not change
-// (docs/decisions/0044-private-parts-of-packages.md).
+// The package `got` leaves about 13,000 bytes of each request in private fields. Hookline does not
+// change private fields of packages (docs/decisions/0044-private-parts-of-packages.md).
 it.each([
   ['got', 20_000],
   ['undici', 1_000],

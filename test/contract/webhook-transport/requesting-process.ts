@@ -1,8 +1,6 @@
 /**
  * Sends requests in its own process, because a test runner changes the environment and keeps its
- * process alive. The first argument is the adapter. Each further argument is a URL and a timeout in
- * ms, separated by a space. For each URL, concurrently, it creates a transport and sends two
- * requests one after the other. Prints the results.
+ * process alive.
  */
 import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { transportByName } from './transport-by-name.ts'

@@ -11,8 +11,8 @@ describe.each(adapters)('%s: the request', (_, create) => {
 
     const [request] = target.requests
     expect(request).toMatchObject({ method: 'POST', path: '/hook/%C3%BC?token=a%20b&x=1', body: body.toString() })
-    // Header names are case-insensitive (RFC 9110 5.1), so those that the HTTP client adds are
-    // compared in lower case. The names that the caller passes must keep their case.
+    // Header names that the HTTP client adds may have any case. The names of the caller must keep
+    // their case.
     const ofTheConnection = new Set(['host', 'content-length', 'connection'])
     const written = (request?.headers ?? []).map(([name, value]) => {
       const lower = name.toLowerCase()
@@ -135,7 +135,7 @@ describe.each(adapters)('%s: a response that closes the connection', (_, create)
         closed.resolve()
       }),
     )
-    // The manual clock never reaches the deadline.
+    // With a manual clock, the deadline cannot close the connection.
     expect(await caller(create, { clock: new ManualClock() }).post(target.url())).toEqual(answered(101))
     await soon(closed.promise)
   })

@@ -104,7 +104,7 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     const call = post(target.url())
     await half.promise
     for (let fence = 0; fence < 5; fence++) await post(other.url())
-    // The transport has read half of the body, whose unpacked bytes (16 MiB) exceed the limit.
+    // The transport has read half of the body. Unpacked, this half has 16 MiB.
     expect(ends[0]).toEqual([])
     go.resolve()
     expect(await call).toEqual(answered(200))

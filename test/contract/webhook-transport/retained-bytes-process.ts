@@ -1,7 +1,6 @@
 /**
- * Prints how many bytes each request leaves in the old generation of V8, where they stay until a
- * full garbage collection. The process needs `--expose-gc`. Its arguments are the adapter and a
- * URL.
+ * Prints how many bytes each request leaves in V8's old generation. Needs `--expose-gc`. The
+ * arguments are the adapter and a URL.
  */
 import v8 from 'node:v8'
 import { median } from '../../tools/bench/statistics.ts'
@@ -12,8 +11,8 @@ const transport = await transportByName(name, 10_000)
 const collectYoung = (): unknown => (globalThis as unknown as { gc(of: object): void }).gc({ type: 'minor' })
 const callsInRound = 100
 /**
- * In the rounds before the measurement, V8 compiles the code and the transport opens its
- * connections.
+ * Number of rounds before the measurement. In these rounds, V8 compiles the code and the transport
+ * opens its connections.
  */
 const firstRounds = 5
 const rounds = 15

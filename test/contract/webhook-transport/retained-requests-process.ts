@@ -1,6 +1,6 @@
 /**
- * Prints how many of 50 ended requests are still in memory because a kept connection refers to
- * them. The process needs `--expose-gc`. Its arguments are the adapter and a URL.
+ * Prints how many of 50 ended requests a kept connection still holds in memory. Needs
+ * `--expose-gc`.
  */
 import { setImmediate } from 'node:timers/promises'
 import { transportByName } from './transport-by-name.ts'
@@ -16,7 +16,8 @@ function post(): Promise<unknown> {
 }
 
 await Promise.all(Array.from({ length: 50 }, post))
-// A weak reference keeps its target until the end of the current iteration of the event loop.
+// `gc` runs in a later iteration of the event loop, because a weak reference keeps its target until
+// the end of the current iteration.
 for (let turn = 0; turn < 3; turn++) await setImmediate()
 ;(globalThis as unknown as { gc(): void }).gc()
 process.stdout.write(String(bodies.filter(body => body.deref() !== undefined).length))

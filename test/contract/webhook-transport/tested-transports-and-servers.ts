@@ -59,8 +59,8 @@ export async function receiver(script: Script, security?: TlsOptions): Promise<S
 }
 
 /**
- * A resolver that gets the addresses of names from `answer` and records the names. It treats
- * `.invalid` and localhost as the real resolver does.
+ * The real resolver, with addresses from `answer` instead of the hosts file and DNS. `asked`
+ * records the names.
  */
 export function scriptedResolver(
   answer: (name: string) => readonly LookupAddress[] | Promise<readonly LookupAddress[]>,
@@ -79,7 +79,7 @@ export function scriptedResolver(
 
 interface Options {
   readonly network?: NetworkSettings | (() => NetworkSettings)
-  /** Default: 10 s, long enough for tests of other behaviour. */
+  /** Default: 10 s. */
   readonly timeoutMs?: number
   readonly resolver?: Resolver
   readonly clock?: Clock
@@ -115,9 +115,7 @@ export function caller(create: CreateTransport, options: Options = {}) {
   return { post, transport, ends }
 }
 
-/**
- * Waits until a connection ends. Rejects a second before an idle connection would end by itself.
- */
+/** Waits until a connection ends. Rejects 1 s before the idle timeout would end it. */
 export async function soon(closed: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()
   const cancel = processClock.after(durationMs(idleTimeoutMs - 1_000), () =>
@@ -128,10 +126,7 @@ export async function soon(closed: Promise<void>): Promise<void> {
 
 export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
 
-/**
- * Sends requests in a separate process, each one twice. A request is a URL and its timeout in
- * milliseconds, separated by a space. Resolves when the process has exited.
- */
+/** Sends each request twice in a separate process. A request is `<URL> <timeout in ms>`. */
 export async function callInProcess(name: string, calls: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const program = join(import.meta.dirname, 'requesting-process.ts')
   const child = spawn(process.execPath, [program, name, ...calls], {

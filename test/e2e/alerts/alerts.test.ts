@@ -16,7 +16,7 @@ const faults = [first, ...others].flatMap(play => play.faults)
 const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
 const outcomes = new Outcomes(scripted)
 
-/** Time limit of a test, in ms, with the wait for all earlier rounds of faults. */
+/** Time limit of a test, in ms, including the waits for earlier faults. */
 const limitMs = 900_000
 
 let prometheus: LivePrometheus
@@ -27,8 +27,8 @@ beforeAll(async () => {
   prometheus = await startPrometheus()
   watch = new AlertWatch(prometheus)
   const stage = { prometheus, watch, outcomes }
-  // HooklineRecordsLost fires for only ten seconds. With the load of all installations, Prometheus
-  // could evaluate it too late.
+  // The other installations start later: under their load, Prometheus could miss the ten seconds in
+  // which HooklineRecordsLost fires.
   const isOver = outcomes.of('HooklineRecordsLost').cleared.promise.catch(() => undefined)
   playing = Promise.all([first.run(stage), ...others.map(play => isOver.then(() => play.run(stage)))])
 })

@@ -1,6 +1,5 @@
-// A preload script that makes requests to the address in the file BROKEN_ADDRESS_FILE fail, for
-// example to `127.0.0.1:4711`. Without this file, no request fails. The error has a code that only
-// a fault in Node or in an npm package could cause.
+// Makes requests to the address in BROKEN_ADDRESS_FILE fail with an error that only a fault in Node
+// or an npm package could cause.
 import { readFileSync } from 'node:fs'
 import { ClientRequest } from 'node:http'
 import process from 'node:process'

@@ -45,7 +45,10 @@ class Fleet {
     await this.#installation.configure(configuration('Hookline'))
   }
 
-  /** On a slow machine, one process alone would not restart often enough in the alert's window. */
+  /**
+   * Kills and restarts both processes repeatedly. With only one process, restarts would be too rare
+   * for the alert on a slow machine.
+   */
   async keepRestarting(): Promise<void> {
     for (const index of [0, 1]) this.#restarts.push(startLoad(() => this.#dieAndComeBack(index)))
   }

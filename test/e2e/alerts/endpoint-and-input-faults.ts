@@ -61,8 +61,8 @@ class Endpoints {
   }
 
   /**
-   * Adds the destination whose endpoint has a self-signed certificate. With `network`, the process
-   * can trust it.
+   * Adds the destination whose endpoint has a self-signed certificate. `network` can contain the
+   * CA.
    */
   async configure(network: object): Promise<void> {
     await this.#installation.configure(configuration(this.all, [...wellAtFirst, 'untrusted'], network))

@@ -9,10 +9,10 @@ import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 
 const job = 'ledger'
 const partitions = [0, 1, 2, 3]
-/** Failed deliveries wait in the retry topic of this wait. */
+/** The retry wait: failed deliveries stay in the retry topic during the test. */
 const wait = durationMs(3_600_000)
 /**
- * Disabled destinations with long ids. Their counts of a single event do not fit into the metadata
+ * Disabled destinations with long ids: the ledger counts of one event do not fit into the metadata
  * of a commit.
  */
 const crowd = Array.from({ length: 60 }, (_, index) => ({

@@ -112,7 +112,10 @@ class Outage {
     return join(dirname(this.installation.configFile), 'clock-ahead')
   }
 
-  /** During a fault, these writes and requests can fail or hang, so nothing is awaited. */
+  /**
+   * Writes events and sends requests without waiting for them, because they can fail or hang during
+   * a fault.
+   */
   async #round(): Promise<void> {
     void this.installation.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)
     for (let count = 0; count < 3; count++) void post(`${this.#service?.collector}/v1/track`).catch(() => undefined)

@@ -9,8 +9,8 @@ export interface Fault<Site> {
   /** Expected alerts by name, with labels that distinguish alerts of the same name. */
   readonly alerts: Readonly<Record<string, Readonly<Record<string, string>>>>
   /**
-   * Set if the alerts fire only for some seconds. A busy machine can miss these seconds, so `begin`
-   * is called again until the alerts fire.
+   * Whether the alerts fire only for seconds. A busy machine can miss them, so `begin` is repeated
+   * until they fire.
    */
   readonly isShort?: boolean
   begin(site: Site): Promise<void>
@@ -56,7 +56,7 @@ export class Outcomes {
   }
 
   /**
-   * Resolves the promise `what` of an alert when `deed` resolves. If `deed` rejects, both promises
+   * Resolves the promise `what` of the alert when `deed` resolves. If `deed` rejects, both promises
    * reject, because an alert that has not fired cannot clear.
    */
   async settle(alert: string, what: keyof Outcome, deed: Promise<void>): Promise<void> {
@@ -109,7 +109,9 @@ export function playOf<Site extends { close(): Promise<void> }>({ job, rounds, o
   }
 }
 
-/** Runs one fault, from the moment at which none of its alerts fires until they have cleared. */
+/**
+ * Waits until none of the fault's alerts fires, and runs the fault until the alerts have cleared.
+ */
 async function suffer<Site>(fault: Fault<Site>, site: Site, job: string, { watch, outcomes }: Stage): Promise<void> {
   const all: Sought[] = Object.entries(fault.alerts).map(([alert, labels]) => ({ alert, job, labels }))
   try {

@@ -17,8 +17,8 @@ const job = 'crowded'
 const many = 1_300
 const few = 2
 /**
- * Interval between two scrapes, in seconds. It is long because the process has many series and,
- * during a later fault, little CPU time.
+ * Seconds between scrapes. Not fewer, because the process has many series and, during a later
+ * fault, little CPU time.
  */
 const every = 5
 
@@ -59,7 +59,8 @@ class Crowded {
   }
 
   /**
-   * Removes most destinations. Folded series (counted under `_other`) stay folded until a restart.
+   * Removes most destinations. Restarts the process, because series are counted under `_other`
+   * until a restart.
    */
   async thin(): Promise<void> {
     await this.#installation.configure(configuration(this.#endpoint, few))

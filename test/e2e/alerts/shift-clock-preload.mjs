@@ -1,5 +1,5 @@
-// A preload script that moves Date.now() ahead by the milliseconds in the file CLOCK_AHEAD_FILE.
-// Timers and the monotonic clock do not change, as when an operator sets the clock of a machine.
+// Moves Date.now() ahead by the milliseconds in the file CLOCK_AHEAD_FILE, but not timers and the
+// monotonic clock.
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 

@@ -17,8 +17,8 @@ import type { Fault, Installation } from './run-faults-and-await-alerts.ts'
 
 const job = 'backlog'
 /**
- * Age of the old records, in ms. The alert `HooklineRetentionRisk` fires above half of the
- * retention, which is seven days for the events topic.
+ * Age of the old records, in ms: more than half of the retention, so that `HooklineRetentionRisk`
+ * fires.
  */
 const agoMs = 4 * 86_400_000
 
@@ -91,10 +91,8 @@ class Backlog {
   }
 
   /**
-   * Makes the dead-letter topic reject records, and writes events that are then stuck:
-   * - New events for an endpoint that responds with 500 stay in the retry topic.
-   * - Old events for an endpoint that responds with 401 are not retried, and stay in the events
-   *   topic.
+   * Makes the dead-letter topic reject records. Then events that get a 500 stay in the retry topic,
+   * and those that get a 401 in the events topic.
    */
   async block(): Promise<void> {
     await this.#admin.setTopicConfig(this.installation.topics.deadLetter, { 'max.message.bytes': '10' })

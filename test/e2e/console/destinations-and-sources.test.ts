@@ -93,7 +93,7 @@ it('a source is added, its key is accepted, and it is changed and deleted', asyn
   await page.getByText('Saving it changes these fields: writeKey').waitFor()
   await button('Save').click()
   await button('Edit').waitFor()
-  // Saving the form, which showed the first write key as ***, has kept this key.
+  // The form showed the first write key as ***. Saving the form has kept this key.
   await untilAnswer(second, 200)
   expect(await track(key)).toBe(200)
 

@@ -12,8 +12,8 @@ import { trackEvents } from '../../support/process/test-installation.ts'
 import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 
 /*
- * The work of an operator during an incident, in a browser and with a real installation. The texts
- * of the failed event are HTML, which the pages must not interpret.
+ * An operator's work during an incident, in a browser. The failed event contains HTML, which the
+ * pages must not interpret.
  */
 
 const markup = `<img src=x onerror="window.injected=1"><b>`

@@ -15,8 +15,8 @@ import { type ControlPlane, startControlPlane } from '../../tools/cluster/etcd-a
 const kubernetes = await cachedProgram('kubernetes')
 const onlyBuilt = kubernetes === undefined ? describe.skip : describe
 /**
- * Whether a manifest is a resource of Strimzi, which the API server does not know: its custom
- * resource definitions are neither a Go module nor an npm package.
+ * The API server does not know resources of Strimzi, because no Go module or npm package has their
+ * definitions.
  */
 const isOfStrimzi = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion.startsWith('kafka.strimzi')
 

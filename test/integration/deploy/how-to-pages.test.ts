@@ -14,7 +14,7 @@ const found = (text: string, pattern: RegExp): readonly string[] =>
 
 describe.each(pages)('docs/how-to/%s.md', (_, text) => {
   it('shows values that the chart accepts', async () => {
-    // The other blocks are manifests, which have a kind.
+    // Blocks with a `kind` are manifests, and not values of the chart.
     const blocks = found(text, /^```yaml\n(.*?)^```$/gms).map(block => parse(block))
     for (const values of blocks.filter(({ kind }) => kind === undefined))
       expect((await rendered(values)).length).toBeGreaterThan(4)

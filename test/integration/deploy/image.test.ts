@@ -16,10 +16,7 @@ import {
 } from '../../support/process/test-installation.ts'
 import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 
-/*
- * Executes the steps of deploy/image/Dockerfile with other base images, and runs the image as
- * Kubernetes does: with a read-only file system, as its own user, and with SIGTERM for the stop.
- */
+/* Builds deploy/image/Dockerfile with other base images, and runs the image as Kubernetes does. */
 
 const closing = closingAfterEach()
 let image: Image
@@ -33,8 +30,8 @@ if (whyNot === undefined) {
 const onlyHere = whyNot === undefined ? describe : describe.skip
 
 /**
- * An installation with a configuration as Kubernetes mounts it: readable for all users, through a
- * symbolic link that is replaced at an update.
+ * An installation whose configuration is mounted as in Kubernetes: readable for all users, through
+ * a symbolic link that an update replaces.
  */
 async function mountedInstallation(
   receiver: RecordingReceiver,
@@ -107,7 +104,7 @@ onlyHere('what is in the image', () => {
 })
 
 /**
- * Whether a file is the package.json of a package, and not one that only sets the module type of a
+ * Whether a file is a package's package.json, and not one that only sets the module type of a
  * folder.
  */
 const isManifest = (file: string): boolean => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(file)
@@ -158,7 +155,7 @@ onlyHere('a container of it', () => {
     await receiver.until(() => receiver.requests.length >= 40)
     const { code, milliseconds } = await first.stop()
     expect(code).toBe(0)
-    // A process needs at most 25 s to drain. The chart gives it more time.
+    // A process needs at most 25 s to drain.
     expect(milliseconds).toBeLessThan(25_000)
     const second = closing(await startContainer(image, installation.mounted))
     await receiver.untilDelivered(201)

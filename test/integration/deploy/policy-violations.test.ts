@@ -93,8 +93,8 @@ const rows: readonly [string, string, Spoil][] = [
 ]
 
 /**
- * Changes the Deployment of the collector, moved to the front because `inContainer` changes the
- * first one.
+ * Changes the Deployment of the collector. `inContainer` changes the first manifest, so this
+ * Deployment is moved to the front.
  */
 const collector: (...args: [Parameters<Spoil>[0], string, unknown]) => ReturnType<Spoil> = (manifests, path, value) => {
   const [first, others] = [true, false].map(wanted =>

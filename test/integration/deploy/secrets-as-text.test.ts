@@ -3,8 +3,8 @@ import { secretKeys } from '../../../deploy/tools/chart/secret-configuration-key
 import { rendered } from '../../support/deploy/manifests/renderings.ts'
 
 /*
- * The chart must reject a secret that the value `config` contains as text, because it would write
- * the secret into its ConfigMap.
+ * The chart must reject secrets as text in the value `config`, because it writes this value into a
+ * ConfigMap.
  */
 
 const text = 'secret-as-text'

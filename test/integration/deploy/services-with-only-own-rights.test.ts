@@ -21,7 +21,7 @@ const closing = closingAfterEach()
 const userOf = (part: string): string => `hookline-kafka-${part}`
 const password = 'password-of-all'
 
-/** Starts a broker with a second port, which authenticates users and checks their ACLs. */
+/** Starts a broker with a second port, where it authenticates users and checks their ACLs. */
 async function startStrictBroker() {
   const port = await freePorts(3)
   const [controllerPort, closedPort] = [port + 1, port + 2]
@@ -183,7 +183,7 @@ it('each service works with only its own rights and secret files', async () => {
   const hashes = await Promise.all(services.map(async service => [...(await service.metrics()).keys()]))
   expect(new Set(hashes.flat().filter(series => series.startsWith('hookline_config_info{'))).size).toBe(1)
   const complaints = (await installation.log()).filter(({ level }) => level === 'warn' || level === 'error')
-  // A coordinator that has just started may still be loading its groups, which is unrelated to
+  // A coordinator that has just started may still be loading its groups. This error is unrelated to
   // rights.
   const unrelated = /login to the brokers is not encrypted|coordinator is loading|^kafkajs: Restarting the consumer/
   expect(complaints.map(({ msg }) => String(msg)).filter(text => !unrelated.test(text))).toEqual([])

@@ -16,8 +16,8 @@ import { deploymentsIn, ofKind } from '../../support/deploy/manifests/workloads.
 import { createAuthority } from '../../support/network/certificates.ts'
 
 /*
- * The chart repeats some values of the code. They must be equal, and the chart must reject the same
- * values as the code.
+ * The chart repeats values of the code. These tests check that the values are equal, and that the
+ * chart rejects what the code rejects.
  */
 
 const checkout = resolve(import.meta.dirname, '../../..')
@@ -227,8 +227,8 @@ describe('the configuration', () => {
     notices: { destination: 'crm' },
     operator: { keys: [operatorKey('ada'), operatorKey('bob')] },
   }
-  // The first key needs a restart, because it makes the API listen. So one key exists before the
-  // change.
+  // One key exists before the change of `operator`: adding the first key needs a restart, because
+  // the operator API then begins to listen.
   const before: Readonly<Record<string, unknown>> = { operator: { keys: [operatorKey('ada')] } }
   it.each(Object.entries(changes))(
     '%s: pods restart only for changes that running processes do not apply',

@@ -26,10 +26,7 @@ function nodesOf(value: unknown): readonly Tree[] {
   return [value as Tree, ...Object.values(value).flatMap(nodesOf)]
 }
 
-/**
- * The configuration with the marker as a new key or list item, in place of a value or of a key, or
- * in a mapping that replaces a value.
- */
+/** The configuration with the marker in one place. */
 function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | 'mapping'): string {
   const tree = structuredClone(fullTree)
   const nodes = nodesOf(tree)

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { ResponseFilter } from '../../../src/adapters/webhook/undici-response-filter.ts'
 
 /**
- * Reads chunks through a response filter. Returns the text that a parser gets, an error of the
- * filter, and the filter.
+ * Reads chunks through a response filter. Returns the text for the parser, the error of the filter,
+ * and the filter.
  */
 function read(pieces: readonly string[]) {
   const waiting = pieces.map(piece => Buffer.from(piece, 'latin1'))

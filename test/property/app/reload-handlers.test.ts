@@ -55,7 +55,8 @@ async function started() {
 type Running = Awaited<ReturnType<typeof started>>
 
 /**
- * Writes and reloads the configuration file. The watch applies a content after two equal checks.
+ * Writes and reloads the configuration file. The watch applies a content that two checks in
+ * succession have found.
  */
 async function reload({ watch, state, logger, count }: Running, content: Content): Promise<'taken' | 'refused'> {
   const before = { ...state, refused: count('configReloads{refused}'), applied: count('configReloads{applied}') }
@@ -81,8 +82,8 @@ async function reload({ watch, state, logger, count }: Running, content: Content
   expect(count('configReloads{refused}')).toBe(before.refused)
   expect(count('configReloadOk{}')).toBe(1)
   const errors = logger.lines.filter(({ level }) => level === 'error').map(({ line }) => line)
-  // A missing destination of an audience is treated as a missing file of destinationsFrom: the
-  // configuration is applied and an error is logged.
+  // A missing destination of an audience counts as a missing file of destinationsFrom: the
+  // configuration is applied, and an error logged.
   const excluded = loaded.settings.excluded === undefined ? [] : [expect.stringMatching(/^files of destinationsFrom/)]
   expect(errors).toEqual(errors.length === 0 ? [] : excluded)
   expect(logger.level).toBe(loaded.settings.log.level)

@@ -8,10 +8,8 @@ const weekOfIds = 7 * 24 * 3_600_000 * 1024
 const dayOfIds = 24 * 3_600_000 * 1024
 
 /**
- * Computes the expected values from a log of inputs, by `<audience>/<user>`: the value in the
- * newest sync that has the user. Users outside the audience are left out: those who were deleted,
- * and those whose newest sync is older than an ended full sync. An input that cannot be decoded
- * cancels all full syncs that began before it. `deletedAt` has each user's last deletion.
+ * The value of each `<audience>/<user>` in the newest sync that has the user. Leaves out deleted
+ * users and those whom a full sync removed.
  */
 export function truthOf(log: InputLog, deletedAt: ReadonlyMap<string, EpochMs>): ReadonlyMap<string, string> {
   const said = new Map<string, { readonly value: string; readonly sync: number }>()

@@ -50,15 +50,15 @@ interface Options {
 }
 
 /**
- * The real audiences service on an in-memory log and a manual clock. Kafka accepts one write at a
- * time, and the process can be killed between any two writes.
+ * The real audiences service on an in-memory log and a manual clock. A kill is possible between any
+ * two writes.
  */
 export class AudiencesHarness {
   readonly clock = new ManualClock(start)
   readonly log: MemoryLog
   readonly topics = topicNames('hookline')
   readonly marks = new SuppressionIndex()
-  /** The suppression list has all deletions that were accepted longer ago than this. */
+  /** The suppression list may lack deletions of the last `marksAge`. */
   marksAge = durationMs(0)
   readonly counts = new Map<string, number>()
   readonly consumer
@@ -71,7 +71,7 @@ export class AudiencesHarness {
   emitPerSecond: number
   reader: PartitionReader
   readonly written: string[] = []
-  /** Whether Kafka acknowledges no writes, as in an outage. Writes then wait in the producer. */
+  /** While true, Kafka acknowledges no write, and writes wait in the producer. */
   isFrozen = false
   writesLeft = Number.POSITIVE_INFINITY
   readonly #fate: (sent: Sent) => Fate
@@ -186,10 +186,7 @@ export class AudiencesHarness {
     }
   }
 
-  /**
-   * Lets Kafka process the oldest waiting write. Returns false if none can be processed. A write
-   * that kills the process gets no acknowledgement.
-   */
+  /** Lets Kafka process the oldest waiting write. Returns false if none can be processed. */
   #takeWrite(): boolean {
     const write = this.isDead || this.isFrozen ? undefined : this.#pending.shift()
     if (write === undefined) return false

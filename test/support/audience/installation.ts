@@ -12,8 +12,8 @@ export interface AudienceInstallation {
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
   run(): Promise<RunningService>
   /**
-   * Syncs a full list of members. Resolves when Kafka has stored the inputs. With `wait`, resolves
-   * when all resulting changes are delivered or have failed.
+   * Syncs a full list. Resolves when Kafka has stored it; with `wait`, when its changes are
+   * delivered or have failed.
    */
   sync(members: Iterable<string>, options?: { readonly wait?: boolean }): Promise<void>
   close(): Promise<void>

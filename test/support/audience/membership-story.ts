@@ -16,16 +16,13 @@ export interface Told {
 
 /**
  * Runs a story of one membership: words with commas between them. Returns the results of `step`.
- * The words:
  * - `10 true`: sync 10 contains the value true. `end 20`: full sync 20 ends.
- * - `ok 11 true`, `lost 11 true`: the change with the version 11 and the value true was delivered,
- *   or was not delivered.
+ * - `ok 11 true`, `lost 11 true`: the change with version 11 and value true was delivered, or not.
  * - `resend`, `reset`, `forget`: the input of this name.
- * - `sweep 20/7`: sets the watermark of the audience. Syncs with an id up to 20 are closed, and no
- *   removed membership had a version above 7. Without `/7`, none had a version above 20.
+ * - `sweep 20/7`: syncs up to 20 are closed, and no removed membership had a version above 7.
  * - `again …`: this input has the offset of the previous one. `wait 5h`: time passes.
- * - `off`, `on`: the destination leaves or joins the audience's list of destinations. `disabled`:
- *   the destination is on the list, but disabled. `removed`: it is not configured.
+ * - `off`, `on`: the destination leaves or joins the audience's list.
+ * - `disabled`, `removed`: the destination is disabled, or not configured.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined
@@ -94,8 +91,8 @@ function markOf(text: string): AudienceWatermark {
 }
 
 /**
- * Declares one test per story. A story is in the format of `tell`. `answers` has the expected
- * result of each of its inputs.
+ * Declares one test per story (see `tell`). `answers`: the expected `lines` of the result, with
+ * commas between them.
  */
 export const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
   it.each(rows)('%s: %s', (_reason, story, answers) => {

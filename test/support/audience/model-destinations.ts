@@ -11,8 +11,8 @@ export const fates = [
 export type Fate = (typeof fates)[number]
 
 /**
- * Maximum age of a copy, in ms: the retention of the events topic. A younger copy may still wait
- * for its first attempt, so the service must not repeat its change because of its age.
+ * Maximum age of a copy, in ms. A younger copy may still get its first attempt, so its change must
+ * not be sent again.
  */
 const maxCopyAge = 7 * 24 * 3_600_000
 
@@ -26,15 +26,14 @@ interface Sent {
 
 interface Sendings {
   readonly sent: Sent[]
-  /** How often the service may send an unchanged value again. The number only grows. */
+  /** How often the service may send an unchanged value again. */
   causes: number
   repetitions: number
 }
 
 /**
- * A worst-case model of the dispatcher and the destinations. Copies arrive in any order and more
- * than once, and a report can be wrong. Three things are certain: every attempted copy is reported,
- * destinations drop known message ids, and no copy is older than 7 days.
+ * A worst-case model of the destinations: copies of a message arrive in any order and more than
+ * once. But the result of each attempt is reported, and destinations ignore known message ids.
  */
 export class ModelDestinations {
   readonly #now: () => EpochMs
@@ -74,10 +73,7 @@ export class ModelDestinations {
     for (const key of keys) this.#sendingsOf(key).causes++
   }
 
-  /**
-   * Adds an identify message of the audiences service. Throws if another change has the same
-   * message id, or if the message repeats the last value without a cause.
-   */
+  /** Checks and adds an identify message of the audiences service. */
   take(event: Event): void {
     const { messageId, traits = '' } = event.message
     const key = keyOf(event)
@@ -86,8 +82,8 @@ export class ModelDestinations {
     if (before !== undefined && before !== change) throw new Error(`one id for two changes: ${before} and ${change}`)
     this.#known.set(messageId, change)
     this.#copies.push(event)
-    // The suppression of a deleted user drops all copies. Then the message may repeat the last
-    // value without a cause.
+    // Messages for a deleted user are never delivered, so the service may send them without a
+    // cause.
     const isStopped = this.#marks.stops({ ...event, ...event.message }, this.#now()) !== undefined
     if (before === undefined && !isStopped) this.#checkCause(event, key)
   }

@@ -27,8 +27,7 @@ const hour = 3_600_000
 
 /**
  * One partition of the audiences service, with models of Kafka, the dispatcher and the
- * destinations. A property test generates a list of commands, and `do` runs one of them. Two random
- * numbers decide its details.
+ * destinations. `do` runs one command.
  */
 export class AudienceModel {
   #now = start
@@ -40,16 +39,16 @@ export class AudienceModel {
   readonly #service: ModelService
   #syncs: { readonly audience: AudienceCase; readonly part: SyncPart }[] = []
   /**
-   * Audiences whose destinations may lack values until the next sync: the audience was reset, or a
-   * destination was removed from its list for a while.
+   * Audiences after a reset or a change of their destinations: until the next sync, destinations
+   * may lack values.
    */
   readonly #missed = new Set<string>()
   readonly #users: readonly string[]
   readonly #isCalm: boolean
 
   /**
-   * With few `users`, more commands affect each one. `isCalm` skips the rare commands, so that more
-   * properties can be checked.
+   * With few `users`, more commands affect each user. `isCalm` skips the commands in
+   * `rareCommands`.
    */
   constructor({ users, isCalm }: { users: number; isCalm: boolean }) {
     this.#users = userNames.slice(0, users)
@@ -171,8 +170,8 @@ export class AudienceModel {
       const input = pick(recent, a)?.input
       if (input === undefined || input.kind === 'reset' || input.kind === 'resend' || input.kind === 'lost') return
       this.#service.append(input)
-      // The service treats this repeated report as the result of a second copy of the identify
-      // message. So it may send the value again.
+      // The service treats a repeated report as the report of a second copy, so it may send the
+      // value again.
       if (input.kind === 'outcome') this.#receivers.trouble([membershipKey(input)])
     },
     happen: (a, b) => this.#receivers.happen(pick(fates, a), b),
@@ -181,13 +180,14 @@ export class AudienceModel {
     },
     commit: () => this.#service.commit(),
     crash: a => this.#service.crash({ isCompacted: a % 2 === 0 }),
-    // No single write takes an hour, so all inputs in progress are finished first.
+    // Lets time pass. All inputs in progress are finished before a step of an hour or more, because
+    // no single write takes an hour.
     pass: (a, b) => {
       const length = pick([1_000, 60_000, hour, 6 * hour], a)
       if (length >= hour) this.#service.drain()
       this.pass(length + b)
     },
-    // Eight days pass. The service never stops for eight days, so it finishes all inputs before.
+    // The service finishes all inputs before eight days pass, because it is never down that long.
     leap: () => {
       this.#receivers.giveUpAttempted()
       this.#readAll()
@@ -195,8 +195,8 @@ export class AudienceModel {
       this.#syncs = []
       this.#receivers.vanishAll()
     },
-    // After a crash, a new process would read the unfinished inputs with another configuration. So
-    // all inputs are read before the list changes.
+    // After a crash, unfinished inputs would be read with the new list. So all are read before the
+    // list changes.
     connect: (a, b) => {
       this.#readAll()
       const { name } = pick(audienceCases, a)
@@ -219,10 +219,9 @@ export class AudienceModel {
       this.#service.append({ kind: 'resend', audience: pick(audienceCases, a).name, userId, destination })
     },
     lose: () => this.#service.append({ kind: 'lost' }),
-    // A deletion begins with the suppression of the user, and ends with the input `forgotten`.
-    // Results, and sometimes the end of a sync, are appended between them. But if a sync whose
-    // clock was ahead has listed the user, the sync seems to begin after the deletion. Then nothing
-    // is appended in between.
+    // A deletion begins with the suppression and ends with `forgotten`. Copies arrive and a sync
+    // may end in between, except if a sync whose start time is after the deletion has listed the
+    // user.
     forget: (a, b) => {
       const userId = pick(this.#users, a)
       const deletedAt = this.#now
@@ -240,9 +239,8 @@ export class AudienceModel {
   }
 
   /**
-   * Throws if the service emits a message for a deleted user whom no later sync of the same
-   * audience has listed. A message received before the deletion is allowed, because the suppression
-   * stops it.
+   * Throws if the service sends a message for a deleted user whom no later sync of the audience has
+   * listed.
    */
   #checkDeleted({ message, receivedAt, origin }: Event): void {
     const { userId = '' } = message

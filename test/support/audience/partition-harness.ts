@@ -69,17 +69,16 @@ export class PartitionHarness {
   }
 
   /**
-   * Restores a record of the memberships topic. `position` is the offset of the input that caused
-   * it. A tombstone needs `position`, because its value does not contain this offset.
+   * Restores a record of the memberships topic. A tombstone needs `position`, the offset of the
+   * input that caused it.
    */
   restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
     return this.partition.records.restore({ key, value, position })
   }
 
   /**
-   * Processes an input, and returns its changes as text. For example, `mark 20 7` is a new
-   * watermark with `closed` 20 (in minutes after `sync(0)`) and `floor` 7 (the difference from
-   * `sync(0)`).
+   * Processes an input, and returns its changes as text. `mark 20 7`: a watermark with `closed` and
+   * `floor`, relative to `sync(0)`.
    */
   take(input: AudienceInput | LostInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)

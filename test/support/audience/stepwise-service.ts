@@ -28,15 +28,14 @@ interface Work {
 }
 
 /**
- * A record of the memberships topic. `position` is the offset of the input that caused a tombstone.
- * The value (JSON) of any other record contains this offset.
+ * A record of the memberships topic. A tombstone needs `position`, the offset of the input that
+ * caused it.
  */
 type Entry = readonly [key: string, record: string, position?: number]
 
 /**
- * The audiences service of one partition, without Kafka. It processes several inputs concurrently,
- * write by write, and can die between any two writes. The input log, the memberships topic and the
- * last commit survive.
+ * The audiences service of one partition, without Kafka. It can die between any two writes. Its
+ * topics and last commit survive.
  */
 export class ModelService {
   readonly input: { readonly input: AudienceInput | LostInput; readonly at: EpochMs }[] = []
@@ -125,10 +124,6 @@ export class ModelService {
     return partition
   }
 
-  /**
-   * Whether an input can proceed. It waits for earlier inputs of the same user. A fence waits for
-   * all earlier inputs, and all later inputs wait for it.
-   */
   #mayGoOn(work: Work, index: number): boolean {
     const before = this.#underWay.slice(0, index)
     return work.isFence ? before.length === 0 : !before.some(other => other.isFence || other.user === work.user)

@@ -83,8 +83,8 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
 }
 
 /**
- * A batch as the client queues it. Each message has its own user and message id. `call` returns
- * fields that replace or extend those of a message.
+ * A batch with a different user per message. `call` returns fields that replace or extend those of
+ * a message.
  */
 export function batchOf(count: number, call: (index: number) => object = () => ({})): Batch {
   const messages = Array.from({ length: count }, (_, index) => {

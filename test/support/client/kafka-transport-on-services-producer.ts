@@ -13,8 +13,8 @@ const temporary = { type: 'LEADER_NOT_AVAILABLE', retriable: true }
 const tooLarge = { type: 'MESSAGE_TOO_LARGE', retriable: false }
 
 /**
- * The Kafka transport on the producer of the services. `outcomeOf` decides how a produce request
- * ends. `turn` is the number of the request, from 1. Every record has `recordBytes` bytes.
+ * The Kafka transport on the producer of the services. `outcomeOf` decides how the produce request
+ * `turn` (from 1) ends.
  */
 export function transportOnProducer(outcomeOf: (records: number, turn: number) => Outcome, recordBytes = 1) {
   const clock = new ManualClock()

@@ -8,9 +8,8 @@ interface Steps {
 }
 
 /**
- * An ES module that checks whether the library leaves the application's kafkajs unchanged. It first
- * sets its own codec in kafkajs. At the end, it prints a hash of the exports of all kafkajs files,
- * and whether these exports and the codec are still the same.
+ * A script that prints whether the library leaves the application's kafkajs (exports and codec)
+ * unchanged, and a hash of the exports.
  */
 export const hostScript = ({ library, kafkajs, use }: Steps): string => `
   import { createHash } from 'node:crypto'

@@ -46,9 +46,8 @@ const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 
 /**
- * Builds and packs packages as `npm publish` does, and unpacks them into a new folder. The build
- * runs in a copy of the checkout, so several tests can build concurrently. The folder also has
- * links to the declared dependencies, and only to these.
+ * Builds and packs packages as `npm publish` does, and unpacks them into a new folder that has only
+ * their declared dependencies.
  */
 export async function installPacked(...names: readonly PackageName[]): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-consumer-'))

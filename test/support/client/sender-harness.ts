@@ -41,7 +41,7 @@ export const always =
   (result: SendResult): Respond =>
   () =>
     result
-/** The n-th attempt gets the n-th result. All further attempts get the last one. */
+/** The n-th attempt gets the n-th result. All further attempts get the last result. */
 export const inTurn = (...results: readonly SendResult[]): Respond => {
   let turn = 0
   return () => results[Math.min(turn++, results.length - 1)] as SendResult
@@ -54,10 +54,7 @@ export interface Try {
   readonly retry: number
 }
 
-/**
- * A sender with a manual clock that records its attempts and callbacks. `onFailure` gets each
- * recorded failure, and `onSent` the sent messages.
- */
+/** A sender with a manual clock. The harness records its attempts and callbacks. */
 export function senderHarness(
   respond: Respond,
   settings: Partial<SenderDeps['settings']> = {},

@@ -19,9 +19,7 @@ const codec: EventCodec = {
   learn: async () => false,
 }
 
-/**
- * The real collector behind its routes, on a producer that records and acknowledges every record.
- */
+/** The real collector behind its routes. Its producer records and acknowledges every record. */
 export class RecordingCollector implements TrackingApi {
   readonly requests: TrackingRequest[] = []
   readonly #records: { readonly topic: string; readonly record: OutgoingRecord }[] = []

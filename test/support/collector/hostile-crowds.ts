@@ -98,9 +98,8 @@ const addresses = 8
 /** A crowd that has sent all bytes except the last one of each connection. */
 export interface AssembledCrowd {
   /**
-   * Sends the last byte of each connection. Resolves with the status of the first response per
-   * connection, or 0 if the connection was closed without one. If the clients do not read
-   * responses, resolves immediately with an empty list.
+   * Sends the last bytes. Resolves with each connection's first status (0 without a response), or
+   * an empty list if the clients read no responses.
    */
   finish(): Promise<readonly number[]>
   leave(): void
@@ -140,8 +139,8 @@ function fromAddress(bytes: Buffer, address: number): Buffer {
 }
 
 /**
- * The status of the first response, or 0 if the connection was closed without one. Reads on until
- * the connection is closed.
+ * The status of the first response, or 0 without a response. Reads on until the connection is
+ * closed.
  */
 function statusOf(socket: Socket): Promise<number> {
   return new Promise(resolve => {

@@ -7,9 +7,7 @@ import { type HostileBody, hostileBodies } from './hostile-bodies.ts'
 export interface HostileRequest {
   readonly name: string
   readonly pieces: readonly Buffer[]
-  /**
-   * Only a complete request gets a response. The client resets the connection of an incomplete one.
-   */
+  /** Whether the request is complete. The client resets the connection of an incomplete request. */
   readonly isWhole: boolean
 }
 
@@ -28,10 +26,8 @@ type Placement = (typeof placements)[number]
 type Make = (size: number, chance: Chance, where: Placement) => Omit<HostileRequest, 'name'>
 
 /**
- * Creates hostile requests by index, which try to crash or block a collector. The same seed gives
- * the same requests. Each request has a shape: a kind of body, compression or framing. The first
- * requests are two for each shape, in its largest form: without a write key, and with the key in a
- * header. All further requests have random shapes, sizes and write keys.
+ * Creates hostile requests by index. The lowest indexes have every shape (kind of body, compression
+ * or framing) in its largest form. The others are random.
  */
 export function hostileRequests({
   seed,
@@ -76,7 +72,6 @@ const headersOf = (where: Placement, writeKey: string): Readonly<Record<string, 
 const queryOf = (where: Placement, writeKey: string): string =>
   where === 'query' ? `?writeKey=${encodeURIComponent(writeKey)}` : ''
 
-/** Adds headers after `Host`, which is in the first piece. */
 function withHeaders(
   { pieces, isWhole }: Omit<HostileRequest, 'name'>,
   headers: Readonly<Record<string, string>>,
@@ -156,13 +151,12 @@ const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<H
   }),
 }
 
-/** Number of the first requests: two for each shape. */
+/** Number of the requests that are not random: two for each shape. */
 export const systematicRequests = 2 * shapesOf('').length
 
 /**
- * Sends the requests `from` to `to - 1`, each on its own connection, `concurrency` at a time.
- * Resolves with the response status of each complete request, by name. The status is 0 if the
- * connection was closed without a response. Rejects when the port refuses connections.
+ * Sends requests. Resolves with the status of each complete request by name: 0 without a response.
+ * Rejects when the port refuses connections.
  */
 export async function sendHostile(
   url: string,

@@ -17,10 +17,7 @@ import { silent } from '../telemetry/silent-logger.ts'
 import { expectAsDocumented } from './openapi-conformance.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 
-/**
- * The expected response. Any header besides `headers` and those of every response makes the test
- * fail.
- */
+/** The expected response. Besides `headers`, it has only the headers that every response has. */
 export interface ExpectedAnswer {
   readonly status: number
   readonly code?: ProblemCode
@@ -29,7 +26,7 @@ export interface ExpectedAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether the response has `connection: close` and the server closes the connection. */
   readonly close?: boolean
-  /** The response to HEAD has no body. */
+  /** The method of the request. A response to HEAD has no body. */
   readonly method?: string
 }
 
@@ -70,8 +67,8 @@ interface Options {
   readonly operator?: DeletionAndAudienceApi
   readonly maxBodyBytes?: number
   /**
-   * Limits that replace the defaults of these tests. By default, a stopping server waits only 1 ms
-   * (`lastCall`) for further requests on open connections.
+   * Limits that replace the defaults. By default, a stopping server waits only 1 ms (`lastCall`)
+   * for further requests.
    */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
@@ -119,7 +116,7 @@ export async function startCollector(
       const lines = (await text()).matchAll(/^hookline_collector_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
     },
-    /** Number of connections that were closed because the limit was reached. */
+    /** Number of connections that were refused or closed because of a connection limit. */
     async connectionsClosed(): Promise<number> {
       const line = /^hookline_collector_bodies_refused_total\{cause="connections"\} (\d+)$/m.exec(await text())
       return Number(line?.[1] ?? 0)
@@ -128,14 +125,14 @@ export async function startCollector(
 }
 
 /**
- * How long and how many bytes the server reads of a body after an early response. This is enough
- * for all bodies of these tests.
+ * Limits for reading the rest of a body after an early response. All bodies of these tests are
+ * within these limits.
  */
 export const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
 
 /**
- * Runs the cases on one server. After each case, the server must still respond, and must have no
- * memory reserved for bodies.
+ * Runs the cases on one server. After each case, the server must respond, and have no memory
+ * reserved for bodies.
  */
 export function rawCases(
   cases: readonly RawCase[],

@@ -15,7 +15,7 @@ export class ScriptedTrackingApi implements TrackingApi {
   #reserved = 0
   #most = 0
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
-  /** Number of bytes that `reserve` grants at the same time. */
+  /** Maximum bytes that can be reserved at the same time. */
   budget = Number.POSITIVE_INFINITY
   /** Maximum bytes that `canEverHold` permits. `take` does not check this maximum. */
   maxPerRequest = Number.POSITIVE_INFINITY

@@ -15,8 +15,8 @@ export const page = (messageId: string, more: object = {}): object => ({
 })
 
 /**
- * Serves the collector for all tests of a file, with a list of written records instead of Kafka.
- * The list is emptied after each test.
+ * Serves the collector for all tests of a file, without Kafka. Its written records are removed
+ * after each test.
  */
 export function serveCollector() {
   const collector = new RecordingCollector({ web: 'KEY', app: 'a:b', shop: 'other' })
@@ -28,8 +28,8 @@ export function serveCollector() {
   afterEach(() => collector.forget())
 
   /**
-   * Sends a body, and checks the response against the OpenAPI document. Text and bytes are sent
-   * unchanged, other values as JSON.
+   * Sends a body (text and bytes unchanged, other values as JSON), and checks the response against
+   * the OpenAPI document.
    */
   async function exchange(body: unknown, path = '/v1/batch', headers: Fields = asWeb): Promise<WireAnswer> {
     const wire = await connect(server.url)

@@ -2,7 +2,9 @@ import { BodyBudget } from '../../../src/core/collector/request-body-memory-budg
 
 /** How a sender sends each of its bodies. */
 export interface Sending {
-  /** Bytes that have arrived, by ms since the start of the body. The first time is 0. */
+  /**
+   * Total bytes that have arrived `afterMs` after the start of the body. The first `afterMs` is 0.
+   */
   readonly arrivals: readonly (readonly [afterMs: number, bytes: number])[]
   readonly contentLength: number
   /** Maximum ms from the end of a body, or its refusal, to the start of the next one. */
@@ -14,7 +16,9 @@ export interface Outcome {
   refused: number
 }
 
-/** Simulates senders without a key, each with its own address, on one memory budget. */
+/**
+ * Simulates senders without a key that share one memory budget. Each sender has its own address.
+ */
 export class SimulatedSenders {
   #now = 0
   #senders = 0
@@ -33,8 +37,8 @@ export class SimulatedSenders {
   }
 
   /**
-   * Adds senders. Each begins at a random time in the first second, or in the first `pauseMs` ms if
-   * this time is longer. The returned counts grow during `run`.
+   * Adds senders. They begin at random times within one second, or within `pauseMs` if that is
+   * longer. The returned counts grow during `run`.
    */
   add(count: number, sending: Sending): Outcome {
     const outcome = { complete: 0, refused: 0 }
@@ -85,8 +89,7 @@ export class SimulatedSenders {
 }
 
 /**
- * Returns the new size of the memory for a body, in bytes, as a `BodyBuffer` computes it. `needed`
- * is the number of bytes that have arrived.
+ * The new size of a body's memory, as `BodyBuffer` computes it, after `needed` bytes have arrived.
  */
 const grown = (capacity: number, needed: number, contentLength: number): number =>
   needed <= capacity ? capacity : Math.min(Math.max(needed, Math.ceil(1.25 * capacity), 16_384), contentLength)

@@ -89,8 +89,8 @@ export class ConfigTopicHarness {
   /** Advances the clock, acknowledges all writes and delivers all records. */
   async advance(ms: number): Promise<void> {
     await this.clock.advance(ms, async () => {
-      // Some iterations of the event loop can pass between a process's read and its next write. So
-      // the processes are idle only after five iterations without a record.
+      // Some turns can pass between a process's read and its next write, so five turns without a
+      // record mean idle.
       for (let idleTurns = 0; idleTurns < 5; ) {
         idleTurns = this.log.poll() ? 0 : idleTurns + 1
         await new Promise(resolve => setImmediate(resolve))
@@ -98,7 +98,7 @@ export class ConfigTopicHarness {
     })
   }
 
-  /** A harness with the compacted topic. The records keep their offsets. */
+  /** A new harness with a copy of this topic after compaction. The records keep their offsets. */
   compacted(): ConfigTopicHarness {
     const other = new ConfigTopicHarness()
     const records = this.log.records(configTopic)
@@ -128,7 +128,8 @@ export async function oneOperator(options: Parameters<ConfigTopicHarness['start'
 }
 
 /**
- * Returns a function that changes an object through this process, by default the destination `crm`.
+ * Returns a function that changes an object through the given process, by default the destination
+ * `crm`.
  */
 export const changing =
   (harness: ConfigTopicHarness, { objects }: OperatorProcess) =>

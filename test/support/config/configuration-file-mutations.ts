@@ -105,10 +105,7 @@ export const changes: fc.Arbitrary<Changes> = fc
   })
   .filter(({ tree, text, encoding: how }) => tree.length + text.length > 0 || how !== 'utf-8')
 
-/**
- * Applies all changes to a configuration. With changes of `tree`, the text loses its comments and
- * its style.
- */
+/** Applies all changes to a configuration. Changes in `tree` remove the comments and the style. */
 export function changed(text: string, { tree, text: edits, as, encoding: how }: Changes): Content {
   const rewritten = tree.length === 0 ? text : writtenAs(as, tree.reduce(treeWith, parse(text)))
   return bytesOf(edits.reduce(textWith, rewritten), how)

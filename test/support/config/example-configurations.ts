@@ -34,7 +34,7 @@ const required = {
   sources: 'sources: [{ id: web, writeKey: web-key }, { id: server, writeKey: app-key }]',
 }
 
-/** The partial examples of the documentation. Some name files that must exist. */
+/** The partial examples of the documentation, completed with the required keys. */
 export const shownConfigurations: readonly string[] = allPages()
   .flatMap(blocksOf)
   .filter(({ language }) => /^ya?ml$/.test(language))

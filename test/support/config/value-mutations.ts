@@ -2,7 +2,10 @@ import fc from 'fast-check'
 
 /* Changes to the keys and values of a configuration. */
 
-/** Keys that have a meaning in JavaScript or YAML, unknown keys, and misspelled keys. */
+/**
+ * New names for keys: names with a meaning in JavaScript or YAML, unknown names, names of other
+ * keys, and misspelled names.
+ */
 const names = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '<<', '', ' ', '0', 'a.b', '["x"]'],
   'null',

@@ -10,8 +10,8 @@ const root = resolve(import.meta.dirname, '../../..')
 export const builtConsole = join(root, 'dist/console')
 
 /**
- * Builds the console if it is absent or older than its sources. The lock lets only one of several
- * concurrent test files build it.
+ * Builds the console if it is outdated. The lock lets only one of several concurrent test files
+ * build it.
  */
 export async function buildConsole(): Promise<void> {
   await withLock(join(root, 'node_modules/.console.lock'), async () => {
@@ -36,10 +36,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/**
- * Responds with an asset of the console, or with its HTML page for any other path. The response has
- * the headers of the operator listener.
- */
+/** Responds with an asset of the console, or with its HTML page for any other path. */
 export function consoleFile(path: string, response: ServerResponse): void {
   const name = path.startsWith('/console/assets/') ? path.slice('/console/'.length) : 'index.html'
   readFile(join(builtConsole, name)).then(

@@ -153,7 +153,7 @@ export const ledger = (destination: string): Ledger => {
   }
 }
 
-/** The requests of a message, or those that a replay of a dead letter would send. */
+/** Preview of the requests for a message, or for a replay of a dead letter. */
 export const requestPreview: RequestPreview = {
   requests: [
     {

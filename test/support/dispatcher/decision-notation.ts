@@ -26,8 +26,8 @@ export function carriedAfter(decision: Decision): DeliveryState {
 }
 
 /**
- * Parses the outcomes of requests, one word for each webhook. `http_5xx/20` has a Retry-After of 20
- * s. `1:http_5xx` is the outcome of the second webhook (index 1).
+ * Parses the outcomes of an attempt's requests: one word per webhook. `http_5xx/20`: with a
+ * Retry-After of 20 s. `1:http_5xx`: for the webhook with index 1.
  */
 export function callsOf(text: string): readonly CallOutcome[] {
   return text

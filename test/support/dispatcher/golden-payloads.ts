@@ -22,7 +22,7 @@ export const goldenSignatures: ReadonlyMap<string, string> = new Map(
 )
 
 export interface GoldenPayload {
-  /** `<settings>/<case>`. The folder has the name of the payload setting under test. */
+  /** `<settings>/<case>`. `<settings>` is the payload setting under test. */
   readonly name: string
   readonly message: Message
   readonly body: string
@@ -35,8 +35,8 @@ export const goldenPayloads: readonly GoldenPayload[] = readdirSync(folder, { re
   .map(name => ({ name, message: messageFrom(read(`${name}${suffix}`)), body: read(`${name}.body.json`) }))
 
 /**
- * Normalises a message as an SDK sends it. A `delete` message comes from a deletion request, so it
- * is not normalised.
+ * Normalises a message as an SDK sends it, but not a `delete` message, which comes from a deletion
+ * request.
  */
 function messageFrom(text: string): Message {
   const parsed = parseJson(text)

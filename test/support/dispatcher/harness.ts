@@ -68,7 +68,7 @@ interface Options {
   readonly delivery?: Partial<DeliverySettings>
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
-  /** Until this monotonic time in ms, the CPU of the process was saturated. */
+  /** Returns the end of the latest period in which the process lacked CPU, in monotonic ms. */
   readonly cpuSaturatedUntil?: () => number
 }
 
@@ -87,7 +87,7 @@ export class DispatcherHarness {
   readonly counts = new Map<string, number>()
   destinations: readonly Destination[]
   sources: readonly Source[] = [{ id: 'web', writeKeys: [new Secret('key')] }]
-  /** Number of partitions that the process reads. By default, all of the log. */
+  /** Number of partitions that the process reads. Default: all partitions of the log. */
   partitions: number | undefined
   canary: CanarySettings | undefined
   notices: NoticesSettings | undefined

@@ -4,8 +4,8 @@ import { parseCommit } from '../../../src/core/progress/commit-metadata.ts'
 import type { DispatcherHarness } from './harness.ts'
 
 /**
- * Returns the counts of the ledger by destination. Unlike in Hookline, `difference` includes the
- * deliveries that wait in retry topics, because this function does not read these topics.
+ * The counts of the ledger by destination. `difference` includes deliveries that wait in retry
+ * topics, which are not read here.
  */
 export function ledgerRowsOf({ live, retries }: DispatcherHarness): Readonly<Record<string, Counts>> {
   const counts = new LedgerCounts()

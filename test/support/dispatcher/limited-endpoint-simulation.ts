@@ -4,7 +4,7 @@ import { SlowDown } from '../../../src/core/flow/slow-down-after-429.ts'
 export interface LimitedWorld {
   /** Requests per second that the endpoint accepts. */
   readonly limit: number
-  /** How the endpoint counts requests: with a token bucket, or in windows, of one second. */
+  /** How the endpoint counts requests: with a token bucket, or in windows of one second. */
   readonly counting: 'bucket' | 'window'
   readonly latencyMs: number
   /** Each process always has events to send. */

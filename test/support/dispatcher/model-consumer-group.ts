@@ -19,9 +19,8 @@ interface Planned {
 const sessionTimeoutMs = 6_000
 
 /**
- * A model of the consumer group of the events topic, with cooperative rebalances. A join tells each
- * member which partitions to revoke, and the next join assigns them to other members. The members
- * get the result of a join at different times. All times are in ms.
+ * A model of the events topic's consumer group with cooperative rebalances: a join revokes
+ * partitions, and the next one assigns them. Times are in ms.
  */
 export class ModelGroup {
   readonly members: Member[] = []

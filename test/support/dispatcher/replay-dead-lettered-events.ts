@@ -4,10 +4,7 @@ import { createRouting } from '../../../src/core/delivery/route.ts'
 import { defaultPolicy } from '../builders.ts'
 import type { DispatcherHarness } from './harness.ts'
 
-/**
- * Replays all dead letters. @throws when a dead letter contains the delivery of an event to one
- * destination, not an event as it was read from the events topic
- */
+/** Replays all dead letters. @throws when the replay of a dead letter would not write an event */
 export function replayEvents({ log, topics, clock, ...settings }: DispatcherHarness): void {
   const context = { topics, routing: createRouting(settings), policy: defaultPolicy }
   for (const record of log.records(topics.deadLetter)) {

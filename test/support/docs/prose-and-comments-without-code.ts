@@ -2,21 +2,20 @@ import { SyntaxKind } from 'typescript/unstable/ast'
 import { createScanner } from 'typescript/unstable/ast/scanner'
 
 /*
- * Functions that blank out the code in a file, without a change of line numbers. The scanner of
- * TypeScript finds the comments. Its API is unstable, so package.json pins an exact version. swc
- * cannot replace it, because swc returns no comments.
+ * These functions blank out code without a change of line numbers. TypeScript's scanner has an
+ * unstable API, so package.json pins an exact version.
  */
 
 /** Replaces each character of code. */
 const mark = '¦'
 const blank = (code: string): string => code.replaceAll(/\S/g, mark)
-/** Replaces the content of code spans, but keeps a word in the sentence. */
+/** Replaces the content of code spans by underscores, which a check treats as a word. */
 const withoutCodeSpans = (text: string): string =>
   text.replaceAll(/`[^`\n]+`/g, span => span.replaceAll(/[^\s`]/g, '_'))
 
 /**
- * Blanks out examples, code spans, link targets and generated blocks (`<!-- name -->`). The texts
- * of generated blocks are checked in the code that writes them.
+ * Blanks out examples, code spans, link targets, and generated blocks, which are checked in the
+ * code that writes them.
  */
 export const proseOfPage = (text: string): string =>
   withoutCodeSpans(
@@ -78,8 +77,8 @@ const isComment = (kind: SyntaxKind): boolean =>
   kind === SyntaxKind.SingleLineCommentTrivia || kind === SyntaxKind.MultiLineCommentTrivia
 
 /**
- * White space replaces the delimiters of a comment, for example `//`. So a check finds a phrase
- * that continues on the next line.
+ * Replaces the delimiters by spaces, so that a check finds a phrase that continues on the next
+ * line.
  */
 const proseOfComment = (comment: string): string =>
   withoutCodeSpans(

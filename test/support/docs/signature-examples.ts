@@ -33,8 +33,8 @@ export interface SignatureExamples {
   readonly folder: string
   readonly languages: readonly Language[]
   /**
-   * Checks that a program accepts exactly the genuine cases. It reads one line per case: the name
-   * of the file with the body, and the fields of `fieldsOf`.
+   * Checks that a program accepts exactly the genuine cases. The program gets one line for each
+   * case: the file of the body, and the fields that `fieldsOf` returns.
    */
   check<Any extends Case>(
     command: Language['command'],
@@ -46,8 +46,8 @@ export interface SignatureExamples {
 const fixture = (name: string): string => join(checkout, 'test/fixtures/run-signature-examples', name)
 
 /**
- * Writes the examples of a page to a folder, with the programs that run them (`<program>.*`). The
- * folder is removed after all tests of the test file.
+ * Writes a page's examples and the programs that run them (`<program>.*`) to a folder, which is
+ * removed after all tests.
  */
 export async function installExamples(page: string, program: string, shown: Shown): Promise<SignatureExamples> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-signatures-'))
@@ -89,8 +89,8 @@ function languagesOf(name: string, { Node, Python, Go, Perl, Shell }: Shown): re
 }
 
 /**
- * The Java launcher runs the first class of one file, and imports must precede all classes. So this
- * function joins the program and the example.
+ * Joins the program and the example: Java runs the first class of one file, and imports must
+ * precede all classes.
  */
 async function javaProgram(file: string, example: string): Promise<string> {
   const imports = /^import .*;\n/gm

@@ -1,6 +1,6 @@
 /**
- * Splits a shell script into simple commands, each a list of words without redirections. Supports
- * only the syntax that the documentation uses. A placeholder like `<name>` is a word.
+ * Splits a shell script into simple commands without redirections. Supports only the
+ * documentation's syntax, with placeholders like `<name>`.
  */
 export function commandsIn(script: string): readonly (readonly string[])[] {
   const commands: string[][] = []

@@ -7,7 +7,7 @@ import { checkout } from './pages.ts'
 export const blocksIn = (page: string, language: string): readonly string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'gms'))].map(([, block = '']) => block)
 
-/** Matches the output that a page shows, also with other ports, ids and times. */
+/** Matches the output that a page shows, with any ports, ids and times. */
 export function outputLike(shown: string): RegExp {
   const varies = [
     /127\.0\.0\.1:\d+/,
@@ -22,7 +22,6 @@ export function outputLike(shown: string): RegExp {
 
 /** The terminals in which a reader of a tutorial types. */
 export class Terminals {
-  /** Environment of all further commands. */
   env: NodeJS.ProcessEnv = { ...process.env }
   readonly #running = new Set<ChildProcess>()
   readonly #adapted: (command: string) => string

@@ -1,6 +1,6 @@
 /*
- * Words and forms that readers must read twice. textlint and retext need a plugin for TypeScript,
- * and would replace only the loop over this list.
+ * Words that readers must read twice. A check with textlint or retext would need this list too, and
+ * a plugin for TypeScript.
  */
 
 export interface UnclearWord {
@@ -110,10 +110,7 @@ export const unclearWordsIn = (path: string, prose: string, words = unclearWords
       })),
     )
 
-/**
- * Matches everywhere and in any case. A space matches all consecutive white space, so a lookahead
- * after the space sees the next word.
- */
+/** Returns a `gi` expression in which each space matches all consecutive white space. */
 const everywhere = ({ source }: RegExp): RegExp => new RegExp(source.replaceAll(' ', '\\s+(?!\\s)'), 'gi')
 
 export const explain = (path: string, { line, found, word }: Finding): string =>

@@ -12,26 +12,22 @@ export const held = globalThis as typeof globalThis & {
 }
 
 const forTests = {
-  // Permits session timeouts below Kafka's minimum of 6 s, for tests with a dead member.
+  // Permits session timeouts below Kafka's minimum of 6 s, for tests in which a member crashes.
   'group.min.session.timeout.ms': '500',
-  // Time without a heartbeat after which a broker loses its session. The partitions of the broker
-  // then lose their leader. `server-properties.ts` sets 3 s, so that a broker can restart soon
-  // after a crash. The broker of the tests does not restart. With 60 s, it keeps its session even
-  // if the machine pauses for several seconds.
+  // Without a heartbeat for this time, a broker's partitions lose their leader. 60 s, because the
+  // machine may pause for several seconds.
   'broker.session.timeout.ms': '60000',
 }
 
 /**
- * The tests create thousands of partitions, and each partition takes memory of the broker. With the
- * default of 256 MB, the memory was full after ten minutes, and the broker spent a tenth of the
- * machine's CPU time on garbage collection.
+ * Java option of the broker: the tests create thousands of partitions, and with the default heap of
+ * 256 MB, garbage collection took a tenth of the machine's CPU time.
  */
 const largeHeap = ['-Xmx1g']
 
 /**
- * Jest's globalSetup: starts one Kafka and one schema registry for the run. The processes that
- * tests start share compiled modules (NODE_COMPILE_CACHE). Otherwise, compilation takes half of the
- * CPU time of their start.
+ * Jest's globalSetup. The processes of tests share compiled modules (NODE_COMPILE_CACHE), because
+ * compilation takes half of the CPU time of their start.
  */
 export default async function startInfrastructure(): Promise<void> {
   const { kafka, registry, stop } = await findOrStartInfrastructure({
@@ -53,8 +49,8 @@ export default async function startInfrastructure(): Promise<void> {
     await end()
     throw error
   })
-  // The scan for secrets reads the files of the broker in `logDir`. This directory is known only if
-  // this process started the broker from Kafka's jars. If it is not known, the scan is left out.
+  // The scan for secrets needs the directory of the broker's files, which is known only if this
+  // process started the broker.
   if (logDir === undefined)
     process.stderr.write('the topics are not scanned for secrets, because this run uses a Kafka that is not its own\n')
   held.findSecretsOfRun = async () => (logDir === undefined ? [] : scanBroker(logDir, brokers))
@@ -62,9 +58,8 @@ export default async function startInfrastructure(): Promise<void> {
 }
 
 /**
- * Sets environment variables. Returns a function that restores the earlier values. Restore them
- * after each run: otherwise, the next run in watch mode would treat the broker of this run as one
- * that the user started.
+ * Sets environment variables. Returns a function that restores the earlier values: otherwise, the
+ * next run in watch mode would treat this run's broker as the user's.
  */
 function setEnvironment(variables: Readonly<Record<string, string>>): () => void {
   const before = Object.keys(variables).map(name => [name, process.env[name]] as const)

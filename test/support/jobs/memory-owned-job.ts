@@ -1,7 +1,7 @@
 import type { JobWork } from '../../../src/core/jobs/job.ts'
 import type { OwnedJob, StopReason } from '../../../src/services/jobs/owned-job.ts'
 
-/** A running job without a jobs topic. `changed` returns the content of its next record. */
+/** A running job without a jobs topic. `changed` returns the changes of all calls of `advance`. */
 export function createMemoryOwnedJob(producer: Pick<OwnedJob['producer'], 'append'>) {
   const stop = new AbortController()
   let changed: JobWork = {}

@@ -33,14 +33,14 @@ async function connect(brokers: string[]): Promise<Admin> {
 }
 
 /**
- * Resolves when the brokers have loaded the coordinators of all groups. Until then, requests about
- * groups fail. A new broker begins to load them at the first request about a group.
+ * Waits until the brokers have loaded the group coordinators. Loading starts at the first request
+ * about a group, and requests fail until it ends.
  */
 export async function untilGroupsAreLoaded(brokers: readonly string[]): Promise<void> {
   const admin = await connect([...brokers])
   try {
-    // These ids select all partitions of the offsets topic, if it has at most 50 (the default):
-    // consecutive characters have consecutive hashes.
+    // Consecutive characters have consecutive hashes, so these ids select all of up to 50
+    // partitions of the offsets topic.
     const groupIds = Array.from({ length: 50 }, (_, index) => String.fromCharCode(65 + index))
     for (const groupId of groupIds) await onceReady(() => admin.fetchOffsets({ groupId }))
   } finally {

@@ -3,7 +3,7 @@ import type { Decoded, DecodedValue, EventCodec, ValueCodec } from '../../../src
 
 /**
  * A codec with JSON values. A value that starts with `schema:<id>:` needs this schema. The id 404
- * is unknown. Text that is not JSON is undecodable.
+ * is unknown.
  */
 export class JsonValueCodec<Value> implements ValueCodec<Value> {
   readonly known = new Set<number>()

@@ -7,7 +7,7 @@ import { silent } from '../telemetry/silent-logger.ts'
 
 /**
  * Repeatedly starts a member that joins a consumer group and leaves it, like the replicas of an
- * unstable autoscaler. It uses the assignment protocol of the group, and ignores the records.
+ * unstable autoscaler.
  */
 export function startMemberChurn(groupId: string, topic: string): Load {
   async function pass(): Promise<void> {

@@ -4,14 +4,14 @@ import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../../src/core/time.ts'
 
 /**
- * An in-memory `LogSession`. As in Kafka, a read that begins at a deleted record fails. `count` is
- * the number of records read.
+ * An in-memory `LogSession`. As in Kafka, a read from a deleted record fails. `count` is the number
+ * of records read.
  */
 export class MemorySession implements LogSession {
   readonly #topics = new Map<string, LogRecord[][]>()
   readonly #committed = new Map<string, readonly Commit[]>()
   readonly #partitions: number
-  /** Offset of the first record that retention has kept, by topic and partition (`t/0`). */
+  /** Offset of the first record that is not deleted, by topic and partition (`t/0`). Default: 0. */
   readonly removed = new Map<string, number>()
   readonly missing = new Set<string>()
   count = 0

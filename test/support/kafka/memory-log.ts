@@ -15,9 +15,8 @@ import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import { MemoryFollower } from './memory-follower.ts'
 
 /**
- * An in-memory log behind the Kafka ports. Like a broker, it never responds before the called
- * method returns. `poll` acknowledges writes and delivers records; `answer` only acknowledges
- * writes.
+ * An in-memory log behind the Kafka ports. Like a broker, it responds only after the called method
+ * has returned.
  */
 export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()
@@ -73,8 +72,8 @@ export class MemoryLog {
   }
 
   /**
-   * Creates a reader, which reads up to the end offset at its start. With `isCompacted`, it reads
-   * only the last record of each key, and no tombstones.
+   * Reads a partition up to the end offset that it had when the read began. With `isCompacted`,
+   * reads only the last record of each key, and no tombstones.
    */
   reader({ isCompacted = false } = {}): PartitionReader {
     const logOf = (topic: string, partition: number): readonly LogRecord[] => this.#logs(topic)[partition] ?? []

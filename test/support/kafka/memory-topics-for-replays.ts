@@ -49,13 +49,13 @@ export class MemoryTopics {
 }
 
 /**
- * A producer that writes and acknowledges only in `step`. It keeps the order within a partition
- * only.
+ * A producer that writes and acknowledges only in `step`. It keeps only the order within each
+ * partition.
  */
 export class MemoryTopicsProducer implements LogProducer {
   readonly #topics: MemoryTopics
   readonly #pending: Pending[] = []
-  /** Whether, or with which error, a topic rejects a record. */
+  /** True, or an error, if the topic rejects the record. */
   readonly refuses: (topic: string, record: OutgoingRecord) => boolean | Error
   written = 0
   mostPending = 0
@@ -107,8 +107,8 @@ export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Prom
 }
 
 /**
- * Like `whileWriting`, but simulates a kill after `writes` records, of which the last is not
- * acknowledged. Resolves with false if `work` ended before the kill.
+ * Like `whileWriting`, but ends after `writes` written records, and does not acknowledge the last
+ * one, as after a kill. Resolves with false if `work` ended earlier.
  */
 export async function killedAfter(
   producer: MemoryTopicsProducer,

@@ -5,9 +5,9 @@ import { Conditions } from '../awaited-conditions.ts'
 
 export class RecordingFollower implements TopicFollowerHandlers {
   readonly records: LogRecord[] = []
-  /** The partitions of which Kafka has lost records. */
+  /** Partitions in which Kafka has lost records. */
   readonly truncated: number[] = []
-  /** Until when the follower is current, in monotonic ms. */
+  /** All records that Kafka acknowledged before this monotonic time in ms were read. */
   asOf = Number.NEGATIVE_INFINITY
   readonly #conditions = new Conditions()
 

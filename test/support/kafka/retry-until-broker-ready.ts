@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { coordinatorErrors, errorCodeOf, propagationErrors } from '../../../src/adapters/kafka/kafkajs/errors.ts'
 
 /*
- * Must not import kafkajs: in Jest, tests and Hookline share its modules, and Hookline must patch
- * them before any other file loads them.
+ * This file must not import kafkajs. In Jest, tests and Hookline share the modules of kafkajs, and
+ * Hookline must patch these modules before they are loaded.
  */
 
 /** Errors of a broker that does not know a new topic yet, or has not loaded a group yet. */

@@ -9,8 +9,8 @@ export interface Fetch {
   /** Number of earlier records that are delivered again. */
   readonly again?: number
   /**
-   * Whether the batch ends with offsets that have no records, as after compaction. The next fetch
-   * then begins at the next record, or at the end of the partition.
+   * Whether the batch ends with offsets without records, as after compaction. The next fetch then
+   * begins after them.
    */
   readonly withGap?: boolean
   /** Whether the fetch began before the partition was paused. */
@@ -57,7 +57,7 @@ export class ScriptedConsumer implements LogConsumer {
     this.#handOver([...before.slice(before.length - again), ...records], this.next)
   }
 
-  /** Delivers records as the late response to a fetch before the last seek. */
+  /** Delivers records as a late response to a fetch that began before the last seek. */
   stray(count: number): void {
     const records = this.#records.filter(({ offset }) => offset >= this.next).slice(0, count)
     this.#handOver(records, (records.at(-1)?.offset ?? this.next) + 1)
@@ -99,10 +99,7 @@ export class ScriptedConsumer implements LogConsumer {
   }
 }
 
-/**
- * Callbacks of a service that does nothing with its records. Partitions always prefetch up to the
- * higher limit, `stalled`.
- */
+/** Callbacks of a service that does nothing with its records. */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,
   assigned: () => undefined,

@@ -10,8 +10,8 @@ export const storedResponse = ({ topic, messages }: ProducerRecord): Partial<Rec
 ]
 
 /**
- * A kafkajs client for tests of the producer. Every topic has three partitions. As in kafkajs, the
- * partitioner is called for each message before `send`.
+ * A kafkajs client for tests of the producer. As in kafkajs, the partitioner is called for each
+ * message before `send`.
  */
 export function scriptedKafkajs(send: Send): KafkaClient {
   return {

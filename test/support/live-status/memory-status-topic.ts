@@ -8,8 +8,8 @@ interface Pending {
 }
 
 /**
- * An in-memory status topic. `sums` are the totals that a reader computes from its records. The
- * test decides when and how a write ends.
+ * An in-memory status topic. `sums` are a reader's totals. The test decides when and how a write
+ * ends.
  */
 export class StatusTopic implements LogProducer {
   readonly sums = new LiveSums()

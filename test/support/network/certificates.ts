@@ -28,10 +28,7 @@ interface Key {
   readonly publicKey: forge.pki.PublicKey
 }
 
-/**
- * Node creates the keys and signatures, because forge is slow at both. forge encodes the
- * certificates.
- */
+/** Creates a key with Node, because forge is slow at creating keys. */
 function createKey(): Key {
   const pair = generateKeyPairSync('rsa', {
     modulusLength: 2048,

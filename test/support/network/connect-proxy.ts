@@ -42,8 +42,7 @@ export const refusing =
   }
 
 /**
- * Starts an HTTP proxy for CONNECT on 127.0.0.1. It connects to 127.0.0.1, whatever host the
- * request names, and responds with 502 if it cannot connect.
+ * Starts an HTTP proxy for CONNECT. Whatever host a request names, the proxy connects to 127.0.0.1.
  */
 export async function startConnectProxy({
   tls,
@@ -85,8 +84,8 @@ export async function startConnectProxy({
     if (own === undefined) {
       openTunnel(client, url, head, established)
     } else {
-      // An unread socket does not report that the client has closed the connection. And Node's HTTP
-      // server does not close its side of a CONNECT connection by itself.
+      // An unread socket does not report its end. Node's HTTP server does not close its side of
+      // CONNECT connections.
       client.resume()
       client.on('end', () => client.end())
       own(client, request)

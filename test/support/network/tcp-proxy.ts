@@ -8,15 +8,12 @@ import { setTimeout as delay } from 'node:timers/promises'
  * - `open`: forwards everything.
  * - `cut`: closes all connections.
  * - `reset`: resets open connections, and each new one when its first bytes arrive.
- * - `half-open`: keeps all connections open and forwards nothing, like a firewall that no longer
- *   knows the connections.
- * - `delayed`: forwards every chunk `ms` later, in both directions.
- * - `held`: forwards nothing until the state changes. Then it forwards everything, even from a side
- *   that has closed.
+ * - `half-open`: keeps all connections open and forwards nothing.
+ * - `delayed`: forwards every chunk `ms` later.
+ * - `held`: forwards nothing until the state changes, and then everything.
  * - `slow`: limits the bytes per second in each direction of a connection.
- *
- * Three states disturb only the responses: `answers-lost` drops them, `answers-late` delays them,
- * and `answers-torn` resets the connection in the middle of a response.
+ * - `answers-lost`, `answers-late`: drops or delays responses.
+ * - `answers-torn`: resets the connection in the middle of a response.
  */
 export type LinkState =
   | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' | 'held' | 'answers-lost' }
@@ -32,8 +29,8 @@ type Fate =
 export interface TcpProxy {
   readonly port: number
   /**
-   * Sets the state of open and new connections. A connection of which bytes were dropped is reset
-   * when the new state forwards bytes.
+   * Sets the state of all connections. A connection that has lost bytes is reset when the new state
+   * forwards bytes.
    */
   set(state: LinkState): void
   connections(): number
@@ -152,8 +149,8 @@ function fateIn(state: LinkState, isAnswer: boolean): Fate {
  */
 function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<void>): Transform {
   /**
-   * Resolves when all earlier bytes are forwarded. Later bytes wait for it even in a new state, so
-   * that the order is kept.
+   * Resolves when all earlier bytes are forwarded. To keep the order, later bytes are never
+   * forwarded before that, even after a change of the `LinkState`.
    */
   let through: Promise<void> = Promise.resolve()
 

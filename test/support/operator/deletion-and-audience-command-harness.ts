@@ -30,7 +30,9 @@ const partitions = 2
 export class OperatorHarness {
   readonly clock = new ManualClock()
   readonly log = new MemoryLog(this.clock, partitions)
-  /** Committed offsets of the audiences service. By default, all inputs are committed. */
+  /**
+   * Committed offsets of the audiences service. By default, all records of its input are committed.
+   */
   committed: (() => readonly number[]) | undefined
   /** Time in ms to read one record. */
   readMs = 0
@@ -103,7 +105,7 @@ export class OperatorHarness {
     return this.log.records(topics.audienceInput).map(({ value }) => JSON.parse(String(value)) as AudienceInput)
   }
 
-  /** The written inputs, for example `observed u-1 true`. */
+  /** The records of the audience input topic, for example `observed u-1 true`. */
   inputsTold(): readonly string[] {
     return this.inputs().map(input =>
       [input.kind, inputUser(input), 'value' in input ? input.value : undefined].filter(Boolean).join(' '),

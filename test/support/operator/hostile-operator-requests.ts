@@ -8,8 +8,8 @@ interface Options {
 }
 
 /**
- * Maximum characters of a body before compression, a little less than the listener's 1 MiB. The
- * first requests have bodies of this size. Later, only every fifth may be this large, to save time.
+ * Maximum characters of a body before compression: just below the listener's limit. To save time,
+ * only some requests may have this size.
  */
 const largest = 1_048_576 - 1_024
 const large = { first: systematicRequests, every: 5 }
@@ -34,8 +34,8 @@ const cookies: readonly ((size: number) => string)[] = [
 ]
 
 /**
- * Creates hostile requests for the paths of the operator listener. Almost all have a valid key or
- * session: without one, the listener refuses a request before it reads the body.
+ * Creates hostile requests by index. Almost all have a valid key or session: otherwise the listener
+ * would refuse them before it reads the body.
  */
 export function hostileOperatorRequests({ seed, operatorKey, session }: Options): (index: number) => HostileRequest {
   const [largeRequest, smallRequest] = [largest, small].map(size =>

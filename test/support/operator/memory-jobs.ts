@@ -19,8 +19,8 @@ export interface MemoryJobs {
 }
 
 /**
- * The jobs of one operator process, which creates and cancels them, but does not run them. The log
- * acknowledges writes automatically.
+ * The jobs of one operator process, which does not run them. The log acknowledges writes
+ * automatically.
  */
 export async function memoryJobs(clock: Clock, log = new MemoryLog(clock)): Promise<MemoryJobs> {
   const follower = log.follower(topics.jobs)

@@ -34,15 +34,14 @@ export function fileSettings(): Settings {
 
 export interface MemoryObjects {
   readonly objects: ConfigObjects
-  /** The settings of the file together with all objects. */
+  /** The settings of the configuration file together with all configuration objects. */
   readonly merged: () => Merged
   readonly log: MemoryLog
 }
 
 /**
- * The configuration objects of one operator process, on a log that acknowledges writes
- * automatically. Two processes with the same `log` simulate one installation. `hasKey` says whether
- * `operator.encryptionKeyFile` is set.
+ * The configuration objects of one operator process. Processes with one `log` form an installation.
+ * `hasKey`: whether `operator.encryptionKeyFile` is set.
  */
 export async function memoryObjects(
   clock: Clock,

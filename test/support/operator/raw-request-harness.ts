@@ -16,20 +16,20 @@ export const ask = (line: string, body: string | Buffer = '', headers: Fields = 
 export interface OperatorCase extends RawCase {
   readonly asked?: readonly string[]
   readonly lines?: readonly string[]
-  /** The expected reason why the server did not read all members of a sync. Default: it read all. */
+  /** The expected reason why the server did not read all members of a sync. Absent: it read all. */
   readonly cutShort?: string
 }
 
 /**
- * Runs the cases on one server. After each case, the server must still respond, and must have no
- * memory reserved for bodies.
+ * Runs the cases on one server. After each case, the server must respond, and have no memory
+ * reserved for bodies.
  */
 export function operatorCases(
   cases: readonly OperatorCase[],
   options: Parameters<typeof startOperator>[1] = {},
 ): { readonly operator: ScriptedOperatorApi } {
   const operator = new ScriptedOperatorApi()
-  // Only counts the bytes that the server reserves for bodies.
+  // Used only to count the bytes that the server reserves for bodies.
   const api = new ScriptedTrackingApi()
   let server: Awaited<ReturnType<typeof startOperator>>
   beforeAll(async () => {

@@ -45,7 +45,7 @@ export class ScriptedOperatorApi implements DeletionAndAudienceApi {
   /** The line at which a sync is rejected. */
   wrongLine = 'wrong'
 
-  /** Pauses the reading of lists until the returned function is called. */
+  /** Pauses the reading of a sync's lines until the returned function is called. */
   holdBack(): () => void {
     const held = Promise.withResolvers<void>()
     this.#reading = held.promise

@@ -17,8 +17,8 @@ export interface ObjectAnswer {
 }
 
 /**
- * Sends a request of an operator. A body that is not text is sent as JSON. @throws when the
- * response contains a secret other than the new one of a rotation
+ * Sends a request of an operator. @throws when the response contains a secret, except the new
+ * secret of a rotation
  */
 export async function askObjects(
   { url }: Pick<Awaited<ReturnType<typeof startOperator>>, 'url'>,

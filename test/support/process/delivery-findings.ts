@@ -5,12 +5,12 @@ import type { Seen } from '../webhook/receiver-recording-sender-and-time.ts'
 import { idAt, offsetOf, partitionOf } from './message-ids-with-partition-offsets.ts'
 
 /**
- * Factor for every time limit. The limits are for an idle machine, but these tests share the
- * machine with other tests and with the brokers.
+ * Factor for every time limit, because these tests share the machine with other tests and the
+ * brokers.
  */
 export const patience = Number(process.env['PATIENCE'] ?? 2)
 
-/** Returns whether an offset is done: it is before the committed one, or the metadata lists it. */
+/** Returns a function that tests whether the commit marks an offset as done. */
 function isDoneBy({ offset: committed, metadata }: CommittedPosition): (offset: number) => boolean {
   const ahead = parseCommit(committed, metadata).done
   return offset => offset < committed || ahead.has(offset)
@@ -21,10 +21,7 @@ export function isCommitted(positions: readonly CommittedPosition[]): (id: strin
   return id => isDone[partitionOf(id)]?.(offsetOf(id)) === true
 }
 
-/**
- * Compares committed positions with the previous ones. Returns an error if a record is no longer
- * marked as done, or if it is marked before its delivery.
- */
+/** Returns an error for each record that lost its mark as done, or got it before its delivery. */
 export function progressFaults(
   before: readonly CommittedPosition[],
   now: readonly CommittedPosition[],
@@ -90,8 +87,8 @@ export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: r
 }
 
 /**
- * Describes the fault of a killed or frozen process for `findingsOf`. The recovery ends when
- * another process has delivered, for each of its partitions, an event sent after the fault.
+ * The fault of a killed or frozen process. Recovery ends when other processes have delivered a
+ * later event from each of its partitions.
  */
 export function suffered({ sent, seen }: Observed, { what, name, at, healedAt }: Victim): Injected {
   const owners = new Map(seen.filter(each => each.at <= at).map(({ id, process }) => [partitionOf(id), process]))

@@ -10,8 +10,8 @@ export interface Blocked {
 export const longestBlock: Blocked = { cpuMs: 250, wallMs: 1_000 }
 
 /**
- * The longest blockages since `from` (ms since 1970), from the file of `event-loop-probe.ts`.
- * @throws when the file does not exist, because the probe did not run
+ * The longest blockages since `from` (ms since 1970). @throws when the file does not exist, because
+ * the probe did not run
  */
 export async function blockedSince(file: string, from: number): Promise<Blocked> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter(Boolean)

@@ -1,11 +1,10 @@
 /*
- * Measures for how long the event loop of a process is blocked. Load this file with `--import`. It
- * measures the time between two ticks of a timer, in two ways:
- * - CPU time of the main thread, which excludes the load of other processes.
- * - Wall time without the wait for a core. It includes other waits, for example for synchronous
- *   I/O.
- * Each long blockage becomes a line in the file LOOP_PROBE_FILE: ms since 1970, ms of CPU time, ms
- * of wall time. The first line has 0 ms, and shows that the probe was loaded.
+ * Load this file with `--import`. It writes a line to LOOP_PROBE_FILE for each long blockage of the
+ * event loop:
+ * - time in ms since 1970
+ * - CPU time of the main thread in ms
+ * - wall time in ms, without the wait for a core
+ * The first line has 0 ms: it shows that the probe was loaded.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 

@@ -9,8 +9,8 @@ export interface TestIo extends CommandIo {
 }
 
 /**
- * Creates the streams, the environment and the stop signal of a command in this process. It has
- * only the given variables and, by default, no terminal.
+ * The streams, environment and stop signal of a command. It has only the given variables and, by
+ * default, no terminal.
  */
 export function createTestIo(
   given: { env?: Record<string, string>; stdin?: string | Readable; signal?: AbortSignal; isTTY?: boolean } = {},
@@ -31,8 +31,8 @@ export function createTestIo(
 }
 
 /**
- * Runs `hookline …argv` in this process. @throws when the output contains a secret other than the
- * new one of a rotation
+ * Runs `hookline …argv` in this process. @throws when the output contains a secret, except the new
+ * secret of a rotation
  */
 export async function runCommand(
   argv: readonly string[],

@@ -127,8 +127,8 @@ export class Fleet {
   }
 
   /**
-   * Ends the load, waits until everything is delivered or the time limit has passed, and stops the
-   * processes. Resolves with their exit codes.
+   * Ends the load, waits for all deliveries or the time limit, and stops the processes. Resolves
+   * with their exit codes.
    */
   async settled(): Promise<readonly (number | null)[]> {
     this.#isLoading = false
@@ -140,10 +140,7 @@ export class Fleet {
     return Promise.all(this.processes.map(({ service }) => service.stop()))
   }
 
-  /**
-   * Ends the check of the committed positions, and resolves with its errors. A message that is
-   * neither delivered nor in a retry topic must not be committed.
-   */
+  /** Ends the check of the committed positions, and resolves with its errors. */
   progressFaults(): Promise<readonly string[]> {
     this.#watchEnd.abort()
     return this.#watching
@@ -175,10 +172,7 @@ export class Fleet {
     return faults
   }
 
-  /**
-   * On a busy machine, some requests time out, and their messages are written to retry topics. The
-   * offsets are then committed before the delivery.
-   */
+  /** On a busy machine, some requests time out, and their messages are written to retry topics. */
   async #idsInRetryTopics(): Promise<ReadonlySet<string>> {
     const { topics, read } = this.#installation
     const records = await Promise.all(fixedTiers.map(tier => read(topics.retry(tier))))

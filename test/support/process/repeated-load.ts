@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 const usualMs = 1_000
 
 export interface Load {
-  /** Resolves when the current repetition ends. Rejects with the error of a failed one. */
+  /** Resolves when the current repetition ends. Rejects with the error of a failed repetition. */
   stop(): Promise<void>
 }
 
 /**
- * Repeats `round`. Each repetition starts `everyMs` after the start of the previous one, or when it
- * ends, if this is later.
+ * Repeats `round`. Each repetition starts `everyMs` after the previous start, but not before the
+ * previous repetition ends.
  */
 export function startLoad(round: () => Promise<unknown>, everyMs = usualMs): Load {
   const over = new AbortController()

@@ -48,8 +48,8 @@ export interface TestInstallation {
 export const webKey = testSecret('web-key')
 
 /**
- * Changes to the default configuration. Each key replaces its whole default value, for example all
- * of `kafka`. Only `topics` is merged key by key.
+ * Changes to the default configuration. Each key replaces its whole default value. Only `topics` is
+ * merged key by key.
  */
 export interface ConfigurationOverrides {
   readonly topics?: { readonly prefix?: string; readonly partitions: number; readonly replicationFactor: number }

@@ -1,10 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Load, startLoad } from './repeated-load.ts'
 
-/**
- * Lets a process run for 0.4 s of every 1.2 s, as a low CPU limit does. The signal can stop it at
- * any instruction.
- */
+/** Lets a process run for 0.4 s of every 1.2 s, as a low CPU limit does. */
 export const startThrottle = (pid: number): Load =>
   startLoad(async () => {
     process.kill(pid, 'SIGSTOP')

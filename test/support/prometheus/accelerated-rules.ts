@@ -3,17 +3,16 @@ import type { Rule } from './rules.ts'
 /** In seconds. */
 const minute = 1
 /**
- * Maximum length of an accelerated window, in seconds. Without it, a window of three days takes 72
- * minutes. It is more than an accelerated hour (60 s), so longer windows stay longer than an hour's
- * window.
+ * Maximum seconds of an accelerated window: three days would otherwise take 72 minutes. A window of
+ * one hour takes 60 s, and longer windows must stay longer.
  */
 const longest = 75
 
 const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 24 * 60 }
 
 /**
- * Matches the durations in `[5m]` and `offset 10m`, and the 60 in `* 60`. Also matches quoted
- * texts, so that nothing in them is replaced.
+ * Matches the durations in `[5m]` and `offset 10m`, and the 60 in `* 60`. Matches quoted texts to
+ * keep them unchanged.
  */
 const token = /"(?:\\.|[^"\\])*"|(?<=\[|offset )(?<count>\d+)(?<unit>[mhd])\b|(?<=\* )60\b/g
 
@@ -22,8 +21,8 @@ function accelerated(count: number, unit: string): string {
 }
 
 /**
- * Speeds a rule up: a minute becomes a second in windows, in offsets, in `for`, and in factors of
- * 60. Thresholds stay the same, so an alert fires for the same reason as in production.
+ * Speeds a rule up: a minute becomes a second in windows, offsets, `for` and the factor 60.
+ * Thresholds stay the same.
  */
 export function accelerate<Any extends Pick<Rule, 'expr' | 'for'>>({ expr, for: patience, ...rule }: Any): Any {
   const text = expr.replaceAll(token, (found, count?: string, unit?: string) => {

@@ -16,9 +16,8 @@ const askEveryMs = 250
 /** In ms. On an idle machine, the slowest alert takes 80 s. */
 const patienceMs = 300_000
 /**
- * The jobs with a target that was up at each scrape in the last 6 s. An alert also stops firing
- * when its target is missing. So an alert counts as resolved only while its job is one of these
- * jobs.
+ * Finds the jobs that were up for 6 s. Only their alerts can count as resolved, because an alert
+ * also stops firing when its target is missing.
  */
 const jobsSeen = 'max by (job) (min_over_time(up[6s])) == 1'
 
@@ -38,8 +37,8 @@ export class AlertWatch {
   }
 
   /**
-   * Resolves when Prometheus scrapes the processes of an installation. An increase of a counter
-   * before the first scrape cannot make an alert fire, so a test must wait before it causes one.
+   * Resolves when Prometheus scrapes the installation's processes. An increase of a counter before
+   * the first scrape cannot make an alert fire.
    */
   async untilSeen(job: string): Promise<void> {
     await Promise.race([this.#conditions.until(() => this.#seen.has(job)), this.#watching])

@@ -16,7 +16,8 @@ export interface ContractMetric {
 }
 
 /**
- * Read from the committed file, not from the code that generates it, so that tests check the file.
+ * The metrics, read from the committed file and not from the code that generates this file, so that
+ * tests check the file.
  */
 export const contractMetrics: readonly ContractMetric[] = (
   parse(readFileSync(join(import.meta.dirname, '../../../schemas/metrics.yaml'), 'utf8')) as {

@@ -17,7 +17,7 @@ const words = new Set([...operators, ...aggregations])
 const lists = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right'])
 
 /**
- * Parses an expression without a check of its syntax. Grafana's `$variables` count as texts and
+ * Parses an expression without a check of its syntax. Grafana's `$variables` may replace texts and
  * durations.
  */
 export function askedIn(expr: string): Asked {

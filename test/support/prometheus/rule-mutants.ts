@@ -7,15 +7,15 @@ export interface Mutant {
 }
 
 /**
- * A string, a range, a duration and a name are one token each, so operators and numbers in them are
- * not changed.
+ * Matches one token of an expression. A string, range, duration or name is one token, so that
+ * operators and numbers in it are not changed.
  */
 const token = /"(?:\\.|[^"\\])*"|\[[^\]]*\]|\{[^}]*\}|[a-zA-Z_:][\w:]*|\d+[smhdwy]|\d+(?:\.\d+)?|==|!=|[<>]=?/g
 
 const comparisons: Record<string, string> = { '>': '<', '<': '>', '==': '!=', '!=': '==' }
 const aggregations: Record<string, string> = { max: 'min', min: 'max' }
 
-/** At least one test must fail for each mutant of a rule. */
+/** Returns the mutants of a rule. At least one test must fail for each mutant. */
 export function mutantsOf(rule: Rule): readonly Mutant[] {
   return [...inExpression(rule), ...inPatience(rule)]
 }

@@ -16,7 +16,10 @@ export interface Sample {
 }
 
 export interface Target {
-  /** A restarted process keeps it, as a pod keeps its name when its container restarts. */
+  /**
+   * The label `instance`. A restarted process keeps it, as a pod keeps its name when its container
+   * restarts.
+   */
   readonly instance: string
   readonly job: string
   readonly address: string

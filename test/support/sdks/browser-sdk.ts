@@ -7,8 +7,8 @@ const require = createRequire(import.meta.url)
 const { JSDOM, VirtualConsole } = require('jsdom')
 
 /**
- * Runs @segment/analytics-next as a page of another origin does. The SDK fetches its settings, then
- * sends one request per call, each after a CORS preflight.
+ * Runs @segment/analytics-next as a page of another origin does: one request per call, each after a
+ * CORS preflight.
  */
 export const driveBrowser: Driver = async ({ url, writeKey }) => {
   const failures: unknown[] = []

@@ -16,7 +16,7 @@ export interface Call {
   readonly integrations?: object
 }
 
-/** JSON values that are easily changed on the way to the collector. */
+/** JSON values that an error in the encoding would change. */
 const anything = {
   'a key with spaces': 'and a "text" with \\ and /',
   Größe: '😀 \u2028 é',
@@ -25,10 +25,6 @@ const anything = {
   html: '<b>&amp;</b>',
 }
 
-/**
- * One call of each type, and a second `track` of an anonymous user. Only the first `track` has a
- * past timestamp, a context and integrations.
- */
 export const calls: readonly Call[] = [
   { type: 'identify', userId: 'u-1', traits: { email: 'ada@example.com', 'plan name': 'pro', ...anything } },
   {

@@ -8,12 +8,12 @@ export interface Place {
 }
 
 /**
- * Makes the calls that the SDK supports, with its default settings. Resolves with them when all are
- * sent.
+ * Makes the calls that the SDK supports, with default settings. Resolves with these calls when all
+ * are sent.
  */
 export type Driver = (place: Place) => Promise<readonly Call[]>
 
-// Loads SDKs as the code of customers does. Their types differ, so the tests do not use them.
+// Loads the SDKs without their types, because these types differ.
 const require = createRequire(import.meta.url)
 
 interface ByCall {

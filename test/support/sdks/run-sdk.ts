@@ -6,8 +6,8 @@ import type { Place } from './drivers.ts'
 export interface Sdk {
   readonly name: string
   /**
-   * Where the SDK adds its own values: in the properties of calls of these types, or in the
-   * integrations of each call.
+   * Types of calls to whose properties the SDK adds values. `integrations`: the SDK adds values to
+   * the `integrations` of each call.
    */
   readonly addsTo: readonly (Call['type'] | 'integrations')[]
 }

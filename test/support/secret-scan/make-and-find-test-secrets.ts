@@ -1,13 +1,13 @@
 const ownMarker = 'kept-secret-'
 /**
- * Texts that occur only in secrets: of `testSecret`, of `config-objects/example-objects.ts`, and of
- * Hookline.
+ * Texts that occur only in secrets: in those of `testSecret`, in those of
+ * `config-objects/example-objects.ts`, and in Hookline's own.
  */
 const markers = [ownMarker, '-of-the-crm', '-of-the-app', 'whsec_']
 
 /**
- * Returns a secret for a test. No topic, log, metric, span, response or command output may contain
- * it in plain text, base64 or hex (see test/README.md).
+ * A secret that no topic, log, metric, span, response or command output may contain in plain text,
+ * base64 or hex.
  */
 export const testSecret = (name: string): string => `${ownMarker}${name}`
 
@@ -33,10 +33,8 @@ const needles: readonly Needle[] = markers.flatMap(marker => [
 ])
 
 /**
- * Returns the base64 digits of `text` within longer bytes. Base64 encodes three bytes as four
- * digits, so the digits depend on the position of `text` in its group of three: `before` (0, 1 or
- * 2). The first and last digit are left out if they contain bits of the bytes around `text`. The
- * digits are the same in base64url, because no marker gives `+` or `/`.
+ * The digits of `text` in base64 or base64url after `before` bytes (0 to 2), without digits that
+ * also contain bits of other bytes.
  */
 function base64Within(text: string, before: number): string {
   const digits = Buffer.from('\0'.repeat(before) + text).toString('base64')

@@ -9,9 +9,8 @@ import { batchesOf } from './log-segment-batches.ts'
 import { type FoundSecret, findSecrets } from './make-and-find-test-secrets.ts'
 
 /**
- * Scans a running broker for secrets: all bytes of its segments, and the records of topics with
- * compressed batches. Resolves with one line for each found secret, and for each topic whose
- * compressed records could not be read.
+ * Searches for secrets in the bytes of a broker's segments, and in the records of topics with
+ * compressed batches. Resolves with a line per secret or unreadable topic.
  */
 export async function scanBroker(logDir: string, brokers: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
@@ -56,15 +55,13 @@ const bytesOf = ({ key, value, headers }: LogRecord): Buffer =>
   Buffer.concat([key ?? Buffer.of(), Buffer.of(0), value ?? Buffer.of(), Buffer.from(JSON.stringify(headers))])
 
 /**
- * The topic of a partition's directory. Undefined if Kafka has marked the directory for deletion,
- * because the topic no longer exists.
+ * The topic of a partition's directory. Undefined if Kafka has marked the directory for deletion.
  */
 const topicOf = (partition: string): string | undefined =>
   partition.endsWith('-delete') ? undefined : partition.replace(/-\d+$/, '')
 
 /**
- * All files except the indexes, which contain only numbers, and for each of which Kafka allocates
- * 10 MB.
+ * All files except the indexes. An index contains only numbers, and Kafka allocates 10 MB for it.
  */
 async function filesIn(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory, { withFileTypes: true })

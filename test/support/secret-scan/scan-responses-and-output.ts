@@ -4,12 +4,12 @@ import { assertNoSecrets } from './make-and-find-test-secrets.ts'
 
 /** The commands and paths of rotations, which may show the new secret. */
 const rotation = /\brotate-(secret|key)\b/
-/** Time limit in ms. A frozen process does not respond. */
+/** Time limit in ms, because a frozen process does not respond. */
 const metricsLimitMs = 2_000
 
 /**
- * Checks a response of the operator API. `line` is the method and the path. @throws when the
- * response contains a secret other than the new one of a rotation
+ * Checks the response to the request `line`. @throws when it contains a secret, except the new
+ * secret of a rotation
  */
 export function assertNoSecretsInAnswer(
   line: string,
@@ -20,8 +20,8 @@ export function assertNoSecretsInAnswer(
 }
 
 /**
- * Checks the output of `hookline …argv`. @throws when the output contains a secret other than the
- * new one of a rotation
+ * Checks the output of `hookline …argv`. @throws when it contains a secret, except the new secret
+ * of a rotation
  */
 export function assertNoSecretsPrinted(
   argv: readonly string[],

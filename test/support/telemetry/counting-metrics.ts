@@ -1,9 +1,9 @@
 import { type Metrics, metricSpecs } from '../../../src/core/metrics/metrics.ts'
 
 /**
- * Keeps the value of each series in `counts`, for example `deliveries{crm,delivered}` → 3. The
- * value of a histogram is its number of observations, also by trace id: `webhookCallSeconds{} #
- * <trace id>` → 1.
+ * Returns metrics that store the value of each series in `counts`, for example of
+ * `deliveries{crm,delivered}`. For a histogram, they count the observations, in total and per trace
+ * id.
  */
 export function countingMetrics(counts: Map<string, number>): Metrics {
   const instrument = (name: string) => {

@@ -4,15 +4,13 @@ import { HttpEndpoint } from '../network/http-endpoint.ts'
 
 export interface Arrivals {
   /**
-   * The maximum number of accepted requests in any second without a stall. In a stall, requests
-   * wait in the receiver's sockets, and later seem to arrive together.
+   * Maximum accepted requests in one second, without seconds that had a stall: after a stall,
+   * waiting requests seem to arrive together.
    */
   readonly maxInOneSecond: number
   /**
-   * The maximum number of accepted requests with the same second in the header `webhook-timestamp`,
-   * in which the attempt began. 0 without this header. On a busy machine, `maxInOneSecond` may be
-   * too high, because connections wait in the kernel and their requests seem to arrive together.
-   * This number is exact.
+   * Maximum accepted requests with the same second in `webhook-timestamp`. Unlike `maxInOneSecond`,
+   * it is exact even if requests wait in the kernel.
    */
   readonly maxSentInOneSecond: number
   readonly perSecond: number
@@ -21,8 +19,8 @@ export interface Arrivals {
 }
 
 /**
- * A time span in which the receiver's event loop did not run, and in which the receiver then
- * accepted the waiting requests. Times are in ms of `performance.now()`.
+ * A period in which the receiver's event loop did not run, or caught up with waiting requests (ms
+ * of `performance.now()`).
  */
 interface Stall {
   readonly from: number
@@ -37,8 +35,8 @@ const tickMs = 10
 const minStallMs = 50
 
 /**
- * Records when requests arrive, and responds with 429 above its limit (a token bucket of one
- * second). Times are in ms of `performance.now()`.
+ * Records when requests arrive, in ms of `performance.now()`. Responds with 429 above its limit, a
+ * token bucket of one second.
  */
 export class LimitedReceiver {
   readonly accepted: number[] = []
@@ -102,8 +100,8 @@ export class LimitedReceiver {
   }
 
   /**
-   * Node runs timers before it reads sockets. So a late tick shows a stall, and the first tick in
-   * time shows that the waiting requests were accepted.
+   * Notes when a stall begins or ends. Node runs timers before it reads sockets, so at the late
+   * tick, requests still wait: the stall ends with the next punctual tick.
    */
   #noteStall(): void {
     const now = performance.now()

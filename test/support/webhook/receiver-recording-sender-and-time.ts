@@ -17,7 +17,7 @@ export interface Seen {
  */
 export class RecordedDeliveries {
   readonly seen: Seen[] = []
-  /** Ids of messages that got a successful response on an open connection. */
+  /** Ids of messages whose connection was still open when the successful response was sent. */
   readonly delivered = new Set<string>()
   readonly #latencyMs: (count: number) => number
   readonly #conditions = new Conditions()

@@ -1,7 +1,7 @@
 import { createSink, type SinkOptions, type SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 import { Conditions } from '../awaited-conditions.ts'
 
-/** A receiver that records its requests, for which a test can wait. */
+/** A receiver that records its requests. Tests can wait for a request. */
 export class RecordingReceiver {
   readonly requests: SinkRequest[] = []
   /** Number of successful responses by message id. */

@@ -61,10 +61,7 @@ export const afterRequest =
     if (request !== undefined) await respond(peer, request)
   }
 
-/**
- * Sends data as fast as the client reads it, until the client closes the connection. Then reports
- * the number of bytes.
- */
+/** Sends data until the client closes the connection. Then reports the number of bytes. */
 export const flood =
   (head: string, piece: string) =>
   (sent: (bytes: number) => void): Script =>

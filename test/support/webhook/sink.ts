@@ -12,7 +12,7 @@ afterEach(async () => {
 export interface Answer {
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, unknown>>
-  /** Its code, if no response arrived. */
+  /** The error code, if no response arrived. */
   readonly error: string | undefined
 }
 

@@ -6,8 +6,9 @@ import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
 const mostWaiting = 20_000
 
 /**
- * Writes records to a topic. `one` waits while `mostWaiting` records are unacknowledged, `all`
- * until all are acknowledged. After Kafka has refused a record, both reject.
+ * Creates two functions. `one` appends a record, and waits if `mostWaiting` records are
+ * unacknowledged. `all` waits for all acknowledgements. Both reject after their wait if a record
+ * was refused.
  */
 export function createAppend(producer: LogProducer, topic: string) {
   let waiting = 0

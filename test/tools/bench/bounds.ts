@@ -72,7 +72,7 @@ const limits = {
     /** In ms. */
     gotP99: { must: { atMost: 60 } },
   },
-  /** Deliveries per CPU second with many hosts, relative to those with fewer. */
+  /** Deliveries per CPU second with many hosts, relative to the same figure with fewer hosts. */
   manyHosts: {
     undici: { must: { atLeast: 0.85 } },
     got: { must: { atLeast: 0.75 } },
@@ -90,13 +90,12 @@ const limits = {
   liveP99: { must: { atMost: 38 }, aim: { atMost: 32 } },
   healthyInTime: { must: { atLeast: 0.999 } },
   /**
-   * p99 latency in ms of nine of ten endpoints. The tenth does not respond, or its destination has
-   * a rate limit.
+   * p99 latency in ms of nine of ten endpoints. The tenth does not respond, or has a rate limit.
    */
   isolatedP99: { must: { atMost: 60 } },
   /**
-   * p99 latency of healthy endpoints while some endpoints do not respond, or one destination has a
-   * rate limit. It is relative to the same load without these problems.
+   * p99 latency of healthy endpoints while others do not respond or are rate-limited, relative to a
+   * load without these problems.
    */
   isolatedP99Ratio: { aim: { atMost: 1.1 } },
   /** Seconds from the start of a process to its first delivery. */
@@ -106,8 +105,7 @@ const limits = {
   /** Seconds from a SIGKILL to the first delivery of the new process, which starts immediately. */
   nextDelivery: { must: { atMost: 10 }, aim: { atMost: 6 } },
   /**
-   * CPU time per delivery with many destinations, waiting events or partitions, relative to that
-   * with the smallest number of them.
+   * CPU time per delivery with many destinations, waiting events or partitions, relative to few.
    */
   growth: { must: { atMost: 1.1 } },
   /** Seconds from start to readiness, with 10,000 destinations. */
@@ -120,8 +118,8 @@ const limits = {
   /** p99 latency while the configuration changes, relative to the same load without changes. */
   besideChanges: { must: { atMost: 1.1 } },
   /**
-   * p95 of the operator API's response time in ms, with 10,000 destinations and a million dead
-   * letters, without responses that are marked partial.
+   * p95 in ms of the operator API's responses with 10,000 destinations and a million dead letters,
+   * without responses marked partial.
    */
   operatorAnswer: { must: { atMost: 2_000 } },
   /** Responses of the operator API that took more than 2 s, without those marked partial. */
@@ -139,61 +137,52 @@ const limits = {
   /** Relative difference of the mean rate from the limit of an endpoint that responds with 429. */
   limitDeviation: { must: { atMost: 0.1 } },
   /**
-   * Seconds from the time at which an endpoint raises its limit (429) until the delivery rate
-   * reaches the new limit.
+   * Seconds from the increase of an endpoint's limit until the delivery rate reaches the new limit.
    */
   raisedLimit: { must: { atMost: 60 } },
   /** Dead letters, or opened circuit breakers, because of 429 responses. */
   harmOf429: { must: none },
   /** Deliveries per second of two processes with a core each, relative to one process. */
   twoProcesses: { must: { atLeast: 1.9 } },
-  /** Part of two processes' CPU time that the busier one uses. 0.5 is an equal share. */
+  /** Share of the busier process in the CPU time of two processes. 0.5 is an equal share. */
   busierOfTwo: { must: { atMost: 0.65 } },
   /**
-   * CPU time to write a failed delivery to a retry topic and read it again, relative to a delivery
-   * of the reference loop to an endpoint that takes 20 ms.
+   * CPU time to write and read a record of a retry topic, relative to a delivery of the reference
+   * loop.
    */
   retryCost: { must: { atMost: 2 } },
   /**
-   * Successes of a recovered endpoint in its busiest second, relative to the maximum that
-   * `perWebhook` allows. May be above 1, because requests that began before the second can end in
-   * it.
+   * Successes of a recovered endpoint in its busiest second, relative to what `perWebhook` allows.
+   * The limit is above 1, because some requests began before this second.
    */
   stampede: { must: { atMost: 1.05 } },
   /**
-   * p99 latency of a healthy endpoint while another endpoint, recovered from an outage, gets its
-   * backlog. It is relative to the p99 before the outage.
+   * p99 latency of a healthy endpoint while a recovered one gets its backlog, relative to the p99
+   * before the outage.
    */
   besideDraining: { must: { atMost: 1.1 } },
   /** Share of a CPU core that a process without events uses. */
   idle: { must: { atMost: 0.02 } },
   /**
-   * Messages per CPU second of the collector, relative to a minimal HTTP handler, which parses the
-   * same bodies and writes each message unchanged to Kafka with acks=all.
+   * The collector's messages per CPU second, relative to an HTTP handler that only parses bodies
+   * and writes messages to Kafka.
    */
   ofBareHandler: { must: { atLeast: 0.6 } },
-  /**
-   * Members of audiences that a starting process restores per second of its CPU time. At 200,000,
-   * two million members take ten seconds.
-   */
+  /** Members of audiences that a starting process restores per second of its CPU time. */
   restoredPerCpuSecond: { must: { atLeast: 200_000 } },
-  /**
-   * Bytes of memory per member of an audience, including 36 bytes of user id. With 150 bytes, two
-   * million members fit into 512 MB.
-   */
+  /** Bytes of memory per member of an audience, including 36 bytes of user id. */
   bytesPerMember: { must: { atMost: 150 }, aim: { atMost: 120 } },
   /**
-   * CPU time per message of Segment's library, divided by that of Hookline's client. At 2,000
-   * messages per second, requests have few messages in both libraries. The cost of the requests
-   * then dominates, so the limit is lower.
+   * CPU time per message of Segment's library, divided by that of Hookline's client. The limit for
+   * 2,000 calls per second is lower, because the cost of requests dominates.
    */
   cheaperThanSegment: {
     'full speed': { must: { atLeast: 3 } },
     '2,000 calls a second': { must: { atLeast: 2 }, aim: { atLeast: 3 } },
   },
   /**
-   * Peak memory in MB of a process that calls the client while no collector is reachable. V8 needs
-   * two to three times the size of the 50,000 messages in the default queue.
+   * Peak memory in MB of a process that calls the client while no collector is reachable. The full
+   * queue has 50,000 messages.
    */
   outageMemory: { must: { atMost: 400 }, aim: { atMost: 250 } },
 } as const satisfies Record<string, Bar | Readonly<Record<string, Bar>>>

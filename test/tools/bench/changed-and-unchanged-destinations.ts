@@ -9,8 +9,8 @@ export const probeId = 'probe'
 
 export const sourceCount = 1_000
 /**
- * Every fourth source belongs to the probe. Consecutive events come from the sources in turn, so
- * every fourth event shows whether a change of the probe is in force.
+ * Whether a source belongs to the probe: every fourth one does. Consecutive events come from the
+ * sources in turn, so every fourth event shows whether the probe's change is in force.
  */
 const isOfProbe = (source: number): boolean => source % 4 === 0
 
@@ -38,8 +38,8 @@ export function changeIn(path: string): number | undefined {
 }
 
 /**
- * Writes `count` destinations to the config topic: the probe, one for each other source with
- * events, and destinations without events.
+ * Writes `count` destinations to the config topic: the probe, one for each of `otherSources`, and
+ * destinations without events.
  */
 export const writeDestinations = (installation: Installation, count: number, url: string): Promise<void> =>
   installation.write(installation.topics.config, records(count, url))

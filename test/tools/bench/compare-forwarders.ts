@@ -12,8 +12,8 @@ import type { Stage } from './test-bed.ts'
 import { variantOf } from './variant-names.ts'
 
 /**
- * A comparison of forwarders: programs that read events from a topic and send them as requests.
- * Each one delivers the same events.
+ * A comparison of forwarders: programs that send the events of a topic as requests. All deliver the
+ * same events.
  */
 export interface Race {
   readonly forwarders: readonly Forwarder[]
@@ -46,9 +46,9 @@ export interface Case {
   readonly inFlight: number
   /** A response closes its connection if the connection is at least this old. Default: never. */
   readonly connectionLifeMs?: number
-  /** Whether another process uses the core of the forwarder too, as much as it gets. */
+  /** Whether another process uses as much as possible of the forwarder's core. */
   readonly isCoreShared?: boolean
-  /** Follows the program and the response time in names of variants, for example `1,000 hosts`. */
+  /** Last part of the names of variants, for example `1,000 hosts`. */
   readonly name?: string
 }
 
@@ -88,7 +88,7 @@ async function compare(
   }
 }
 
-/** Runs `use`, beside a process that uses the core of the forwarder if the case says so. */
+/** Runs `use`. With `isCoreShared`, another process uses the core of the forwarder concurrently. */
 async function withOther<T>({ pinning }: Stage, { isCoreShared = false }: Case, use: () => Promise<T>): Promise<T> {
   if (!isCoreShared) return use()
   const other = startGuarded({
@@ -135,7 +135,7 @@ function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): F
   }
 }
 
-/** The median of each round's ratio of deliveries per CPU second. */
+/** The ratio of deliveries per CPU second, as the median of all rounds. */
 export const ratio = (name: string, other: string, rounds: Rounds): number =>
   median(rounds.map(round => (round.get(name)?.perCpuSecond ?? 0) / (round.get(other)?.perCpuSecond ?? Number.NaN)))
 

@@ -10,7 +10,7 @@ export interface ConsolePage {
 
 const patienceMs = 30_000
 
-/** Counts the requests of the page without a complete response. */
+/** Counts the requests of the page that have no complete response yet. */
 const countRequests = `{
   const send = window.fetch
   window.benchRequests = 0
@@ -27,9 +27,8 @@ const countRequests = `{
 }`
 
 /**
- * Resolves with the ms from the navigation until the page has its heading and all responses, and
- * shows no placeholder. This must be true in three consecutive frames; the time of the first one
- * counts.
+ * Resolves with the ms until the page is complete (heading, responses, no placeholder) in three
+ * consecutive frames. The first of them counts.
  */
 const untilLoaded = `new Promise((resolve, reject) => {
   let frames = 0
@@ -47,8 +46,8 @@ const untilLoaded = `new Promise((resolve, reject) => {
 })`
 
 /**
- * Signs in to the console in Chromium, and loads each page `count` times. Returns the ms by the
- * name of the page. @throws when a page shows an error
+ * Loads each page of the console `count` times. Returns the ms by page. @throws when a page shows
+ * an error
  */
 export async function loadPages(
   url: string,

@@ -24,8 +24,8 @@ export function coresOf(list: string): readonly number[] {
 }
 
 /**
- * Pins this process, and its later children, to the first permitted core. Reserves the last one for
- * the forwarder.
+ * Pins this process, and its later children, to the first permitted core. Reserves the last
+ * permitted core for the forwarder.
  */
 export function pinSelf(): Pinning {
   try {
@@ -44,7 +44,7 @@ export function pinSelf(): Pinning {
   }
 }
 
-/** Returns a command that runs `command` on a core. Undefined: the kernel chooses it. */
+/** Returns a command that runs `command` on `core`, or on any core if `core` is undefined. */
 export function pinned(
   core: number | undefined,
   command: string,

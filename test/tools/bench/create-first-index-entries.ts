@@ -2,20 +2,21 @@ import type { LogProducer } from '../../../src/core/ports.ts'
 import { createAdminClient } from '../../support/kafka/admin.ts'
 import { createAppend } from './append-records.ts'
 
-/** Larger than the number of bytes after which a broker adds an entry to a partition's index. */
+/**
+ * A value that is larger than the bytes after which a broker adds an index entry to a partition.
+ */
 const batch = Buffer.alloc(5_000)
 
 /**
- * Writes records to the topics before a measurement, and deletes them. Each partition then has its
- * first index entry, which costs the broker 16 to 140 ms of CPU. Otherwise, the first writes to a
- * retry topic under load would wait 1.5 s.
+ * Gives each partition its first index entry, which costs the broker CPU time. Otherwise, the first
+ * writes under load would wait 1.5 s.
  */
 export async function useTopics(
   { brokers, producer }: { readonly brokers: readonly string[]; readonly producer: LogProducer },
   topics: readonly { readonly name: string; readonly partitions: number }[],
 ): Promise<void> {
-  // The first batch exceeds the bytes between two index entries, so the broker adds an entry with
-  // the second one.
+  // The first batch exceeds the bytes between two index entries, so the broker adds an index entry
+  // with the second batch.
   for (const _ of ['bytes', 'entry'])
     for (const { name, partitions } of topics) {
       const append = createAppend(producer, name)

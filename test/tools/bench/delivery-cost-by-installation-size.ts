@@ -18,13 +18,13 @@ const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the CPU time of a delivery at each of `sizes`. `ratio` is the name of the figure that
- * compares it with the first size. Each topic is filled before its forwarder starts.
+ * Measures the CPU time of a delivery at each of `sizes`. `ratio` names the figure that compares a
+ * size with the first one.
  */
 export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[], ratio: FigureName): Promise<Outcome> {
   const { stage, profile } = bench
-  // The compilation by V8 takes a second of CPU time or more. With this number of events, it ends
-  // before the measured part begins.
+  // V8's compilation takes a second of CPU time or more. With this many events, it ends before the
+  // measured part.
   const count = scaled(bench, 240_000)
   const forwarder = hooklineForwarder(cheapestOf(bench))
   const contenders: Record<string, Contender> = {}
@@ -40,8 +40,8 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[], ra
   const [smallest, ...larger] = Object.entries(contenders)
   const rounds: Round[] = []
   for (let run = 1; run <= bench.runs; run++)
-    // Only two sizes at a time, because the other processes are stopped while one drains. With more
-    // sizes, each would be stopped for longer, and would find less of its data in the CPU caches.
+    // Only two sizes at a time: with more, each process would be stopped for longer, and find less
+    // of its data in CPU caches.
     for (const each of larger) {
       const round = new Map(
         Object.entries(await drainInTurns(stage, Object.fromEntries(smallest ? [smallest, each] : [each]))),

@@ -49,8 +49,8 @@ export function printDrain({ say }: Pick<Bench, 'say'>, name: string, run: numbe
 const costOf = ({ perCpuSecond }: Pick<Drain, 'perCpuSecond'>): number => 1e6 / perCpuSecond
 
 /**
- * Computes the CPU time of a delivery at each step. `ratio` is the name of the figure that compares
- * it with the first step. Default: no ratio.
+ * Computes the CPU time of a delivery per step. `ratio` names the figure that compares it with the
+ * first step.
  */
 export function costByStep(
   forwarder: string,
@@ -102,8 +102,7 @@ const drainsOf = ({ name }: Named, rounds: readonly Round[]): readonly Drain[] =
   rounds.flatMap(round => round.get(name) ?? [])
 
 /**
- * CPU time per delivery relative to another step: the median of each round's ratio. @throws
- * RangeError when no round has both steps
+ * The median ratio of the CPU times per delivery. @throws RangeError when no round has both steps
  */
 export function costRatio(step: Named, other: Named, rounds: readonly Round[]): number {
   const ratios = rounds.flatMap(round => {
@@ -114,8 +113,8 @@ export function costRatio(step: Named, other: Named, rounds: readonly Round[]): 
 }
 
 /**
- * Returns the HTTP client with the lowest CPU cost: `undici`, or else the first measured one. With
- * it, Hookline's own work has the largest share of the cost.
+ * The HTTP client with the lowest CPU cost. With it, Hookline's own work has the largest share of
+ * the cost.
  */
 export const cheapestOf = ({ transports }: Pick<Bench, 'transports'>): string =>
   transports.find(each => each === 'undici') ?? transports[0] ?? ''

@@ -8,8 +8,8 @@ import type { Installation } from './installation-topics.ts'
 import { idOf, numberIn } from './sample-events.ts'
 
 /**
- * Destinations of each source, without the ten busy destinations, which have half of all dead
- * letters.
+ * Number of destinations per source. The ten busy destinations, which have half of all dead
+ * letters, are not counted.
  */
 const perSource = 10
 /**
@@ -25,10 +25,7 @@ export const sourcesFor = (destinations: number): number => Math.floor(destinati
 /** The destinations 0 to 9 are the busy ones. */
 export const destinationId = (index: number): string => `customer-${index}`
 
-/**
- * Index of the destination of the n-th event's dead letter. The ten busy destinations have half of
- * the dead letters. Half of the other destinations have the rest, in equal parts.
- */
+/** Index of the destination that the dead letter of the n-th event is for. */
 export function destinationOf(number: number, sources: number): number {
   const source = number % sources
   const inPeriod = source % busy.period

@@ -4,13 +4,13 @@ import { startReceiver } from './receiver/receiver.ts'
 import type { Stage } from './test-bed.ts'
 
 /**
- * Time in ms for which one forwarder runs. It is long compared with the time to fill the CPU caches
- * (100 ms with a thousand destinations), but short compared with changes in the machine's speed.
+ * Length of a turn in ms: long compared with the time to fill the CPU caches (100 ms), but short
+ * compared with changes in the machine's speed.
  */
 const turnMs = 250
 /**
- * A forwarder that has missed this number of turns in a row runs next. Three turns take 0.75 s.
- * After a second, Hookline would count its destination queues as slow.
+ * A forwarder that has missed this number of turns (0.75 s) runs next. After a pause of one second,
+ * Hookline would count its destination queues as slow.
  */
 const mostMissed = 3
 
@@ -20,7 +20,8 @@ const mostMissed = 3
 export interface Contender {
   readonly forwarder: Forwarder
   /**
-   * Each contender needs its own installation, because two on one topic would share its partitions.
+   * What the contender processes. Two contenders must not have the same `installation`: they would
+   * share the partitions of its topics.
    */
   readonly job: Omit<Job, 'stage' | 'targets'>
   /**
@@ -32,9 +33,8 @@ export interface Contender {
 }
 
 /**
- * Measures several forwarders in turns: one runs, while the others are stopped. All progress
- * equally, so a change of the machine's speed affects them equally, and the deliveries per CPU
- * second can be compared. Deliveries per second of wall time mean nothing, because of the stops.
+ * Measures forwarders in turns, so that changes of the machine's speed affect them equally. Only
+ * deliveries per CPU second can be compared.
  */
 export async function drainInTurns<Name extends string>(
   stage: Stage,
@@ -70,8 +70,8 @@ export interface Waiting {
 }
 
 /**
- * Chooses the next forwarder: one that missed `mostMissed` turns, otherwise the one with the least
- * progress. @throws RangeError when no forwarder waits
+ * The next forwarder: one with `mostMissed` missed turns, otherwise the one with the least
+ * progress. @throws RangeError when none waits
  */
 export function nextTurn<Each extends Waiting>(waiting: readonly Each[]): Each {
   const [first, ...others] = waiting
@@ -113,7 +113,7 @@ class Turns {
   readonly #timer = setInterval(() => this.#next(), turnMs)
   #running: Member | undefined
 
-  /** Wraps a forwarder, whose processes then take part in the turns. */
+  /** Returns a forwarder whose processes take part in the turns. */
   taken(forwarder: Forwarder, progress: () => number): Forwarder {
     return {
       name: forwarder.name,

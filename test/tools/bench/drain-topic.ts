@@ -12,8 +12,8 @@ export interface DrainPlan {
   readonly count: number
   readonly delayMs: number
   /**
-   * With 3, only every third event of the second half succeeds at its first request. The others get
-   * a 503. Default: 0, all requests succeed.
+   * One of this number of events succeeds at its first request, in the second half of the run.
+   * Default: 0, all succeed.
    */
   readonly passesOneIn?: number
   /** A response closes its connection if the connection is at least this old. Default: never. */
@@ -47,7 +47,7 @@ export interface Drain {
   readonly foreign: number
   /** New connections of the measured part, divided by its deliveries. */
   readonly newConnections: number
-  /** TLS handshakes of the measured part that resumed no session, divided by its deliveries. */
+  /** TLS handshakes without session resumption in the measured part, divided by its deliveries. */
   readonly fullHandshakes: number
   /** Requests that got a 503. */
   readonly refused: number
@@ -61,8 +61,8 @@ export interface Drain {
 }
 
 /**
- * Starts the forwarder on a filled topic, and stops it when all events are delivered, or after 45 s
- * without a delivery. @throws when the forwarder exits by itself
+ * Runs the forwarder until all events are delivered, or until 45 s pass without a delivery.
+ * Undelivered events count as `lost`. @throws when the forwarder exits by itself
  */
 export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
   const { receiver } = job.stage

@@ -1,6 +1,6 @@
 /**
- * The bench writes these names. results.json, pages and the terminal have them unchanged, and some
- * files find a figure by its name.
+ * Names of the figures in results.json, on pages and in the terminal. Code finds a figure by its
+ * name.
  */
 export type FigureName =
   | ('p50' | 'p95' | 'p99' | 'slowest' | 'lost' | 'duplicated' | 'deliveries' | 'peak memory' | 'average CPU use')

@@ -1,4 +1,4 @@
-/** The forwarders resolve all names below it to 127.0.0.1. */
+/** The forwarders resolve all names below this domain to 127.0.0.1. */
 export const domain = 'bench.localhost'
 
 export const hostName = (number: number): string => `h${number}.${domain}`

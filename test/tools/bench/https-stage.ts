@@ -6,8 +6,8 @@ import { startReceiver } from './receiver/receiver.ts'
 import type { Stage } from './test-bed.ts'
 
 /**
- * Runs `use` with a receiver over HTTPS, whose certificate is valid for all hosts of `hostUrls`. The
- * forwarders trust its authority.
+ * Runs `use` with an HTTPS receiver for all hosts of `hostUrls`. The forwarders trust its
+ * authority.
  */
 export async function withHttps<T>(stage: Stage, use: (stage: Stage) => Promise<T>): Promise<T> {
   const authority = createAuthority('bench authority')

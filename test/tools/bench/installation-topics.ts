@@ -29,15 +29,15 @@ export interface Installation {
   /** Number of events appended so far, which is also the number of the next event. */
   appended(): number
   /**
-   * Appends `count` events as fast as possible, of all sources in turn or of one source. Resolves
-   * when all are acknowledged.
+   * Appends `count` events as fast as possible, by default from all sources in turn. Resolves when
+   * all are acknowledged.
    */
   fill(count: number, source?: string): Promise<void>
   /** Like `fill`, at an even rate. */
   feed(count: number, perSecond: number, source?: string): Promise<void>
-  /** Append time by the event's number, in whole ms since 1970, rounded down. */
+  /** The append time of each event in whole ms since 1970, by the number of the event. */
   appendTimes(): Promise<ReadonlyMap<number, number>>
-  /** Partition by the event's number. */
+  /** The partition of each event, by the number of the event. */
   eventPartitions(): Promise<ReadonlyMap<number, number>>
   /** Resolves when all records are acknowledged. */
   write(topic: string, records: Iterable<OutgoingRecord>): Promise<void>
@@ -48,7 +48,8 @@ export interface Installation {
   /** Average bytes of a record: key, value and headers. `NaN` if the topic is empty. */
   recordBytes(topic: string): Promise<number>
   /**
-   * Without records with the key `-/clock`, which processes write only to learn the broker's time.
+   * Counts the records of a topic, except those with the key `-/clock`, with which processes learn
+   * the broker's time.
    */
   countRecords(topic: string): Promise<number>
   /** Deletes the committed offsets of Hookline's groups. Their members must have left before. */
@@ -57,7 +58,7 @@ export interface Installation {
 }
 
 export interface InstallationOptions {
-  /** Consecutive events come from different sources, in turn. Default: 1. */
+  /** Number of sources from which the events come, in turn. Default: 1. */
   readonly sources?: number
   readonly schedule?: readonly string[]
   /** Partitions of each topic. Default: 12. */

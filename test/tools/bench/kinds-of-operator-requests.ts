@@ -7,8 +7,8 @@ const busyUntil = 10
 const few = destinationId(busyUntil)
 
 /**
- * The destination of the n-th request. 251 and 10,000, the usual number of destinations, have no
- * common divisor. So all destinations are used before one is repeated.
+ * Selects the destination of the nth request. 251 and 10,000, the number of destinations, have no
+ * common divisor, so all destinations are used before one is repeated.
  */
 const idOf =
   (destinations: number) =>
@@ -26,8 +26,8 @@ export interface Contents {
 }
 
 /**
- * The kinds of requests, in the order of measurement. The numbers of dead letters in names are
- * correct for a topic with a million of them: a busy destination has 50,000, and `few` has 100.
+ * The kinds of requests, in the order of measurement. The numbers in their names are correct for a
+ * million dead letters.
  */
 export function questionsOf({ destinations, sources, written }: Contents): readonly Question[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]

@@ -12,11 +12,12 @@ export interface LivePlan {
   readonly delayMs: number
   /** Default: all sources in turn. */
   readonly source?: string
-  /** Events for the endpoint that does not respond during the load. */
+  /** Number of events for the endpoint that does not respond during the load. */
   readonly eventsForFailing?: number
   readonly duringLoad?: () => Promise<unknown>
 }
 
+/** An event of the load, and its latency. */
 export interface Passage {
   readonly number: number
   /** From the broker's append to the first success. Undefined without a success. */
@@ -34,9 +35,8 @@ export interface Live {
 const warmUp = 1_000
 
 /**
- * Appends events and waits for their deliveries, so that the measurement excludes the start of the
- * forwarder. With `elsewhereOneIn` n, every n-th event goes to another receiver and is not awaited.
- * @throws Stalled
+ * Warms the process up before a measurement. With `elsewhereOneIn` n, every n-th event goes to
+ * another receiver and is not awaited. @throws Stalled
  */
 export async function warm(
   { receiver }: Stage,
@@ -100,7 +100,7 @@ export const quantile = (passages: readonly Passage[], share: number): number =>
     share,
   )
 
-/** Of all processes of the forwarder (the measured program) together. */
+/** The usage of all processes of the forwarder (the measured program) together. */
 export interface Reading {
   /** CPU seconds per second. */
   readonly cpuShare: number

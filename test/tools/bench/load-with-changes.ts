@@ -14,8 +14,8 @@ const load = { perSecond: 1_000, seconds: 16, delayMs: 20 }
 const skippedSeconds = 3
 const changeEveryMs = 100
 /**
- * In ms. No change begins in this last part of a load, so its events show whether the last change
- * is in force.
+ * No change begins in the last `quietMs` of a load: the events of this time show whether the last
+ * change is in force.
  */
 const quietMs = 1_500
 
@@ -27,13 +27,14 @@ interface LoadResult {
 }
 
 /**
- * Measures the p99 latency without changes and with ten changes per second through the operator
- * API, and the time until each change is in force.
+ * Measures the p99 latency with and without ten changes per second, and the time until each change
+ * is in force.
  */
 export async function changesOutcome(bench: Bench, running: Running): Promise<Outcome> {
   const { installation, processes, subject, transport } = running
   const { stage, say } = bench
-  // The operator process runs on the broker's core, so that the dispatchers keep their own core.
+  // Without pinning, the operator process inherits the core of the broker, so that the dispatchers
+  // keep their own core.
   const job = { stage: { ...stage, pinning: unpinned('the operator is not measured') }, installation, inFlight: 1 }
   const operator = await startOperator(job, transport)
   try {
@@ -118,8 +119,8 @@ function outcomeOf(
 }
 
 /**
- * Changes the URL of the probe, the destination that is changed under load. The new path contains
- * `number`. @throws when the operator API does not accept the change
+ * Changes the probe's URL to one that contains `number`. @throws when the operator API does not
+ * accept the change
  */
 async function changeProbe(operator: string, url: string, number: number): Promise<Change> {
   const ifMatch = number

@@ -119,7 +119,7 @@ async function measure(options: Options, stage: Stage, circumstances: Circumstan
     }
     say(`\n${reportOf([outcome])}`)
     await showProfiles(outcome)
-    // After each row, so that an error in a later row does not lose the results.
+    // Publishes after each row, so that an error in a later row does not lose the results.
     if (options.publishes) await publish(root, entriesOf(outcome, circumstances), options.hasAllTransports)
   }
   return outcomes

@@ -7,8 +7,8 @@ import type { JsonText } from '../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../src/core/time.ts'
 
 /*
- * Measures the CPU time per member for three steps: a restoration, a full sync without changes, and
- * the end of this sync. Also prints the memory per member.
+ * Measures the CPU time per member of a restoration, a full sync without changes, and its end. Also
+ * prints the memory.
  */
 
 const { values } = parseArgs({ options: { members: { type: 'string', default: '2000000' } } })

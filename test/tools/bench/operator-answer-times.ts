@@ -12,8 +12,8 @@ export interface Answer {
 export interface Question {
   readonly name: string
   /**
-   * Path and query of the n-th request. `next` is that field of the previous answer. It is
-   * undefined for the first request, and after the last page.
+   * Path and query of the n-th request. `next` is the field `next` of the previous answer, if it
+   * had one.
    */
   readonly path: (n: number, next: string | undefined) => string
 }
@@ -33,7 +33,7 @@ export async function ask(url: string, { path }: Question, count: number): Promi
   return answers
 }
 
-/** Partial answers have no limit. */
+/** Only complete responses have a limit. */
 export function answerFindings(subject: string, answers: readonly Answer[]): readonly Finding[] {
   const all = answers.map(({ ms }) => ms)
   const complete = answers.filter(({ isPartial }) => !isPartial).map(({ ms }) => ms)

@@ -50,7 +50,7 @@ export interface Options {
 }
 
 const usualRuns = 3
-/** In records. The largest one needs 10 GB of disk and half an hour. */
+/** The possible backlogs, in records. The largest one needs 10 GB of disk and half an hour. */
 const backlogs = ['10000', '100000', '1000000', '10000000'] as const
 
 /** Reads the variables of `make bench`. @throws RangeError with the permitted values */

@@ -34,13 +34,13 @@ function memory(pid: number, field: 'VmHWM' | 'VmRSS'): number {
 
 function ticksOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The second field, the program's name in parentheses, may contain any character. `fields` begins
-  // with the third field. User and system time are the 14th and 15th.
+  // `fields` begins with field 3, because field 2 (the name) may contain any character. Fields 14
+  // and 15 are CPU times.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** The command of a peer (`peer.ts`) may be a script that starts the actual program. */
+/** The process and its descendants: a peer (`peer.ts`) may be a script that starts the program. */
 function family(pid: number): readonly number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   return [pid, ...children.flatMap(family)]

@@ -29,8 +29,8 @@ export interface Window {
 }
 
 /**
- * Maximum µs for one sample. Samples are 1,000 µs apart. If the time is more than ten times longer,
- * the process was stopped or had no core.
+ * Maximum µs for one sample, normally 1,000. A longer time means that the process was stopped or
+ * had no core.
  */
 const longestLook = 10_000
 
@@ -58,9 +58,8 @@ export const labelOf = (frame: CallFrame): string =>
   `${frame.functionName || '(anonymous)'} ${placeOf(frame)}`.trimEnd()
 
 /**
- * The package or folder of a URL: `…/node_modules/got/dist/x.js` → `got`;
- * `…/src/core/delivery/decide.ts` → `src/core/delivery`; `node:internal/streams/x` →
- * `node:internal/streams`.
+ * The package or folder of a URL: `…/node_modules/got/dist/x.js` → `got`, `…/src/core/x.ts` →
+ * `src/core`.
  */
 export function packageOf(url: string): string {
   const [, inModules] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? []
@@ -71,8 +70,8 @@ export function packageOf(url: string): string {
 }
 
 /**
- * Code of `new Function` never begins in the first line, because two lines precede its body. V8's
- * entry and exit code for WebAssembly has no file either, but begins there.
+ * Whether `new Function` made a function. V8's code for WebAssembly has no file either, but begins
+ * in the first line.
  */
 const isMadeAtRunTime = ({ url, lineNumber }: Pick<CallFrame, 'url' | 'lineNumber'>): boolean =>
   url === '' && lineNumber > 0

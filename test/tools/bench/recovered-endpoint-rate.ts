@@ -11,9 +11,9 @@ export interface Draining {
 }
 
 /**
- * Computes the rate at which the backlog arrived. `isFor` selects the events for the recovered
- * endpoint, and `isMissed` those that it missed during the outage. @throws RangeError when no event
- * of the backlog arrived
+ * Measures how fast an endpoint got its backlog: the events that it missed (`isMissed`). `isFor`
+ * selects all events of the endpoint.
+ * @throws RangeError when no missed event has arrived
  */
 export function drainingOf(
   { numbers, times }: Pick<SuccessLog, 'numbers' | 'times'>,

@@ -5,7 +5,9 @@ import { epochMs } from '../../../src/core/time.ts'
 
 /** Bytes of an event record's value, including the frame with the schema id. */
 export const eventBytes = 967
-/** Hookline keeps the order of a user's events. With many users, this rarely delays an event. */
+/**
+ * Number of users. With many users, an event rarely waits for an earlier event of the same user.
+ */
 const users = 20_000
 
 const idPrefix = 'bench-'
@@ -28,9 +30,8 @@ export function numberIn(bytes: Buffer): number | undefined {
 }
 
 /**
- * Returns a function that makes the record of the event with a given number: a shop order of
- * constant size. Consecutive numbers get the sources in turn, unless a source is given. @throws RangeError when an event is larger than
- * `eventBytes`
+ * Returns a function that makes the record of the nth event. All records have the same size.
+ * @throws RangeError when an event exceeds `eventBytes`
  */
 export function createEvents(
   codec: EventCodec,

@@ -1,6 +1,6 @@
 /**
- * The mean of the two middle values if their number is even. @throws RangeError when there are no
- * values
+ * Returns the median; for an even number of values, the mean of the two middle values.
+ * @throws RangeError when `values` is empty
  */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -11,8 +11,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The smallest value that is greater than or equal to at least `share` (0 to 1) of all values.
- * @throws RangeError when there are no values
+ * The smallest value that at least `share` (0 to 1) of all values do not exceed.
+ * @throws RangeError without values
  */
 export function percentile(values: readonly number[], share: number): number {
   const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)]

@@ -20,14 +20,14 @@ export interface Stage {
 }
 
 /**
- * Optimises the throughput of the broker. These flags override the default ones, which optimise its
- * start, because the JVM uses the last of two conflicting flags.
+ * Flags for throughput. The JVM uses the last of conflicting flags, so these override the defaults
+ * for a fast start.
  */
 const throughputJvm = ['-XX:TieredStopAtLevel=4', '-Xmx512m']
 
 /**
- * Starts a schema registry and a receiver, and a broker if KAFKA_BROKERS does not name one. @throws
- * when one of them cannot start; the others are stopped first
+ * Starts a schema registry, a receiver and, unless KAFKA_BROKERS names one, a broker.
+ * @throws when one cannot start
  */
 export async function openStage(pinning: Pinning, env: NodeJS.ProcessEnv = process.env): Promise<Stage> {
   const ends: (() => Promise<unknown>)[] = []

@@ -10,10 +10,8 @@ export interface Change {
 }
 
 /**
- * Computes, for each change, the ms from the operator API's response until each partition has a
- * successful request with this change or a later one. Infinite if a partition has none. A change
- * becomes visible only with the next event of a partition. So the result can be too high, by the
- * time between two events plus the endpoint's response time.
+ * For each change: the ms from the operator API's response until every partition has a successful
+ * request with this or a later change; infinity if a partition has none.
  */
 export function msUntilInForce(
   changes: readonly Change[],

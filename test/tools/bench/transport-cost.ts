@@ -1,11 +1,8 @@
 /**
- * Measures the CPU time of one request for each transport of Hookline, and for the HTTP client of
- * the transport alone, in one run without Kafka.
+ * Measures the CPU time of one request with each transport, and with its HTTP client alone.
  *
  *   node test/tools/bench/transport-cost.ts \
  *     [concurrent requests] [thousands of requests] [response delay in ms]
- *
- * Each variant has its own process, runs three times, alternately, and its median counts.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

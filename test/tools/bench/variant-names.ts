@@ -3,8 +3,8 @@ import { shown } from './report.ts'
 export const hostsText = (hosts: number, more = ''): string => `${shown(hosts)} host${hosts === 1 ? '' : 's'}${more}`
 
 /**
- * Names of variants (the program and the case of a measurement), by row. Other files find results
- * by them. `program` is the name of a forwarder, for example `hookline undici`.
+ * For each row of the bench, a function that names a variant: a program in one case, for example
+ * with slow responses. `program` is the name of a forwarder, for example `hookline undici`.
  */
 export const variantOf = {
   delivery: (program: string, delayMs: number, more?: string) =>

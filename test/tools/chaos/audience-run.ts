@@ -15,7 +15,7 @@ import { type Chance, createChance } from './seeded-random.ts'
 interface List {
   readonly name: string
   readonly members: readonly string[]
-  /** A destination has the list after this number of messages since the start of the run. */
+  /** Number of messages since the start of the run after which a destination has the `members`. */
   readonly upTo: number
   readonly faults: readonly AudienceFault[]
 }
@@ -30,16 +30,16 @@ interface Run {
 }
 
 /**
- * Ms between two checks: `progress` of the number of messages, `end` of the whole list, which reads
- * much more data.
+ * Milliseconds between two checks of the number of messages (`progress`), or of all members
+ * (`end`). A check of all members reads much more data.
  */
 const lookEveryMs = { progress: 50, end: 500 }
 /** A fault is injected when a random percentage of a list's messages has arrived. */
 const faultsAt = { from: 3, to: 90 }
 
 /**
- * Runs a scenario of an audience with its own broker, processes and receivers, and judges it.
- * @throws when the set-up itself fails
+ * Runs and judges a scenario with its own broker, processes and receivers.
+ * @throws when the set-up fails
  */
 export async function runAudienceScenario(scenario: AudienceScenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
@@ -100,8 +100,8 @@ function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenari
 }
 
 /**
- * Syncs one list after another, then stops all processes. If the destinations do not get a list in
- * time, skips the others.
+ * Syncs the lists of members one after another, until one does not arrive in time. Then stops all
+ * processes.
  */
 async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
   const { world, say, problems } = run
@@ -140,9 +140,8 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
 }
 
 /**
- * Syncs a list, and injects the faults of this list while the destinations get it. Resolves with
- * the ms until every destination has the list, counted from the end of the upload or of the last
- * fault, whichever is later. Null if the time limit passed.
+ * Syncs a list and injects its faults. When both have ended, measures the ms until every
+ * destination has the list. Resolves with null after the time limit.
  */
 async function syncedAfter(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
   const { world, chance, patience } = run
@@ -219,8 +218,8 @@ async function killAny({ world: { audiences, dispatchers }, chance, injected, sa
 }
 
 /**
- * Whether every endpoint has the list, every input is committed, and no change is in flight. The
- * most expensive check comes last.
+ * Whether every endpoint has exactly the members in `truth`, all input is committed and no change
+ * is in flight. Cheap checks come first.
  */
 async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promise<boolean> {
   const { receivers, view, installation } = world

@@ -1,7 +1,8 @@
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
 
 /**
- * With seven attempts at an endpoint that fails one request in twenty, nothing is dead-lettered.
+ * The waits before six retries. An endpoint that fails one request in twenty accepts one of the
+ * seven attempts, so nothing is dead-lettered.
  */
 const schedule = ['1s', '2s', '2s', '5s', '5s', '5s'] as const
 
@@ -12,7 +13,10 @@ const destinations = [
 
 const kill: AudienceFault = { kind: 'kill' }
 const cut: AudienceFault = { kind: 'link', state: { kind: 'half-open' }, seconds: 19 }
-/** Longer than the session timeout, so the process behind the link loses its partitions. */
+/**
+ * Delays all data of a link for longer than the session timeout, so that the process behind the
+ * link loses its partitions.
+ */
 const late: AudienceFault = { kind: 'link', state: { kind: 'delayed', ms: 12_000 }, seconds: 19 }
 const times = (count: number, fault: AudienceFault): readonly AudienceFault[] =>
   Array.from({ length: count }, () => fault)

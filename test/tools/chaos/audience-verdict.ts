@@ -23,14 +23,14 @@ export interface AudienceEvidence {
   readonly patience: number
   readonly expectedMembers: ReadonlySet<string>
   /**
-   * Messages that each destination must get: all members of the first list, and the changes of each
-   * further list.
+   * Messages that each destination must get: one per member of the first list, and one per change
+   * in further lists.
    */
   readonly changes: number
   readonly received: readonly ReceivedMessages[]
-  /** Null if the time limit passed. */
+  /** `afterMs` is null if the time limit passed. */
   readonly settled: readonly { readonly list: string; readonly afterMs: number | null }[]
-  /** Memberships by sync status at the end, as Hookline reports it. */
+  /** Number of memberships in each sync status at the end, as reported by Hookline. */
   readonly syncStatuses: Standings
   readonly deadLettered: number
   /** Positions on the events topic, by message id. */
@@ -108,8 +108,8 @@ function wrongAt({ destination, members }: ReceivedMessages, truth: ReadonlySet<
 }
 
 /**
- * The accepted requests of all destinations. A message counts as sent at the time of its first
- * record on the events topic.
+ * The accepted requests. A message counts as sent when its first record was written to the events
+ * topic.
  */
 const deliveriesOf = ({ received, places }: AudienceEvidence): readonly Delivery[] =>
   received.flatMap(({ destination, requests }) =>
@@ -140,7 +140,7 @@ function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
     if (before !== undefined && before > place.offset) reversed.push(`${destination} ${id} of ${place.key}`)
     last.set(user, Math.max(before ?? 0, place.offset))
   }
-  // All pairs are judged, so `failuresOfPairs` returns a failure only if `pairs` is 0.
+  // With `possible` equal to `pairs`, only 0 pairs are a failure.
   const failures = [...failuresOfPairs({ pairs, possible: pairs })]
   if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
   return { pairs, reversed: reversed.length, failures }
@@ -150,8 +150,7 @@ const isDispatcher = (name: string): boolean => name.startsWith('d')
 
 /**
  * Attributes each repeated message to one of two causes: the audiences service wrote it again, or a
- * killed dispatcher had it in progress. The limit for each cause grows with the number of killed or
- * disconnected processes.
+ * killed dispatcher had it in progress.
  */
 function duplicatesOf({ places, injected, retried, patience }: AudienceEvidence, deliveries: readonly Delivery[]) {
   const victims = injected.flatMap(each => each.victims)

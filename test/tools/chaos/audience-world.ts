@@ -23,7 +23,7 @@ export interface AudienceWorld {
   readonly dispatchers: Fleet
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
   readonly view: KafkaView
-  /** Uploads a full list. Resolves when all lines and the end of the sync are on the topic. */
+  /** Uploads a full list. Resolves when all lines and the end of the sync are in Kafka. */
   sync(members: Iterable<string>): Promise<void>
   syncStatuses(): Promise<Standings>
   close(): Promise<void>
@@ -36,8 +36,8 @@ export interface Standings {
 }
 
 /**
- * Starts a broker and the receivers, and creates topics and schemas, but starts no process. Uses
- * the schema registry of SCHEMA_REGISTRY_URL.
+ * Starts a broker and receivers, but no process. Creates topics, and schemas in the registry of
+ * SCHEMA_REGISTRY_URL.
  */
 export async function openAudienceWorld(scenario: AudienceScenario, seed: number): Promise<AudienceWorld> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))

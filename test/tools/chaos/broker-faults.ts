@@ -5,20 +5,21 @@ import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
 /**
- * In ms. A broker notices the full disk only when it writes. If it has not stopped by then, it is
- * killed.
+ * Time limit in ms for a broker with a full disk to end. The broker notices the full disk only when
+ * it writes.
  */
 const endsMs = 20_000
 const catchUpMs = 60_000
 const moveMs = 60_000
 /**
- * Time limit for the other brokers' partitions to deliver, while one broker is unreachable. A
- * request to the unreachable broker times out after ten seconds.
+ * Time limit for deliveries from partitions of reachable brokers. A request to the unreachable
+ * broker times out after ten seconds.
  */
 const othersMs = 20_000
 
 /**
- * Chooses a random broker that leads partitions of the events topic. `hit` are these partitions.
+ * Chooses a random broker that leads partitions of the events topic. `hit` are the partitions that
+ * this broker leads.
  */
 async function anyLeader({ view, installation, chance, cluster }: World) {
   const leaders = [...(await view.leaders(installation.topics.events))]
@@ -28,8 +29,8 @@ async function anyLeader({ view, installation, chance, cluster }: World) {
 }
 
 /**
- * Kills a random leader of partitions of the events topic with SIGKILL. Starts it when these
- * partitions have new leaders and deliver again.
+ * Kills a broker that leads partitions of the events topic. Starts it when these partitions deliver
+ * with new leaders.
  */
 export const killLeader: Fault = {
   name: 'leader killed',
@@ -54,9 +55,8 @@ async function killNode(world: World, id: number, hit: readonly number[]): Promi
 }
 
 /**
- * Starts the broker and waits until every replica of the events topic and of `__consumer_offsets`
- * is in sync. Otherwise, the next fault could make two of three replicas unavailable. Resolves with
- * a problem if it does not catch up in time.
+ * Starts the broker and waits until every replica is in sync. Otherwise, the next fault could make
+ * two of three replicas unavailable.
  */
 export async function bringBack(
   { view, cluster, installation, patience }: World,
@@ -88,8 +88,8 @@ export const killBrokers = (seconds: number): Fault => ({
 })
 
 /**
- * Fills the disk of a broker that leads partitions, which then stops by itself. When its partitions
- * have new leaders and deliver again, frees the disk and starts the broker.
+ * Fills the disk of a broker, so that it stops. Frees the disk and starts the broker when its
+ * partitions deliver from new leaders.
  */
 export const fillDisk: Fault = {
   name: 'disk full',
@@ -108,8 +108,8 @@ export const fillDisk: Fault = {
 }
 
 /**
- * Fills the disks of all brokers. When all have stopped, waits `seconds`, frees the disks and
- * starts them again.
+ * Fills the disks of all brokers. When all brokers have stopped, waits `seconds`, frees the disks,
+ * and starts the brokers again.
  */
 export const fillDisks = (seconds: number): Fault => ({
   name: 'all disks full',

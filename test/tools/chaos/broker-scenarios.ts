@@ -59,8 +59,8 @@ export const brokerScenarios: readonly Scenario[] = [
     shows: 'messages arrive over HTTP; every partition gets another leader, ten times; deliveries wait in retry topics',
     brokers: 3,
     destinations: withRetries,
-    // The process can send 426 requests per second to the slower destination (64 concurrent ones of
-    // 150 ms). The load is lower, so that no backlog grows.
+    // One process can send 426 requests per second to the slower destination. A higher load would
+    // let a backlog grow.
     load: { perSecond: 200, seconds: 20 },
     faults: times(10, moveLeaders),
     intake: { collectors: 1, limits: { ...steady, acceptedMs: 5_000, answerMs: 5_000, broken: 'none' } },

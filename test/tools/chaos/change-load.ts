@@ -20,10 +20,7 @@ export interface Try {
 export interface ChangesSeen {
   /** In the order in which the tries ended. */
   readonly tries: readonly Try[]
-  /**
-   * Changes made by a try with the outcome `unknown`. The client has found the mark of the try when
-   * it read the document again.
-   */
+  /** Number of changes that a try with the outcome `unknown` has made. */
   readonly found: number
   /** Changes that failed: an unexpected response, or not made in time. */
   readonly problems: readonly string[]
@@ -47,10 +44,11 @@ export interface ChangeLoadOptions {
 const againAfterMs = 100
 
 /**
- * Changes destinations as careful clients do. Each client reads a destination, and sends a PATCH
- * with the version and an own mark for each try. After a 412, it reads again and repeats the
- * change. After a 503 or no response, it also reads again: if the document has the mark of one of
- * its tries, this try made the change. Otherwise, it repeats the change.
+ * Creates clients that change destinations. Each client reads a destination, and sends a PATCH with
+ * its version and a unique mark.
+ * - After a 412, it reads again and repeats the change.
+ * - After a 503 or no response, it reads again. If the document has one of its marks, the change
+ *   was made. Otherwise, it repeats the change.
  */
 export function createChangeLoad(options: ChangeLoadOptions): ChangeLoad {
   const { operators, receiver, destinations, chance, patienceMs } = options

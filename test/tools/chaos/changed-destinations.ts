@@ -7,10 +7,8 @@ import type { Inspection } from './receiver.ts'
 import type { ConfigurationOf } from './scenario.ts'
 
 /*
- * Destinations that change through the operator API. Each change writes its mark to three places of
- * the document, so a destination that is applied only in part sends requests with two different
- * marks. The mark has two numbers: the number of changes so far, which makes a lost update visible,
- * and the number of the try.
+ * Each change writes one mark to three places of a document. If a process applies only a part of
+ * the document, its requests have two different marks.
  */
 
 export const changedSource = 'changed'
@@ -64,8 +62,8 @@ export interface VersionRecord {
   readonly version: number
   readonly mark: string
   /**
-   * Whether it is a copy of the current version, which an operator process writes after a record
-   * that the processes ignore. Otherwise, compaction would leave only the ignored record.
+   * Whether the record repeats the current version after an ignored record. Without the copy,
+   * compaction would keep only the ignored record.
    */
   readonly isCopy: boolean
 }

@@ -28,11 +28,12 @@ interface Parts {
   readonly changed: Changed
 }
 
-/** All other events have lower numbers. */
+/** Number of the first event for the changed destinations. All other events have lower numbers. */
 const firstChangedEvent = 10_000_000
 /**
- * Runs a scenario in which destinations change, with its own broker, processes and receivers, and
- * judges it. @throws when the set-up itself fails
+ * Runs and judges a scenario with changing destinations, with its own broker, processes and
+ * receivers.
+ * @throws when the set-up fails
  */
 export async function runChangesScenario(scenario: ChangesScenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
@@ -69,8 +70,8 @@ async function openChanged({ operators, patience }: World, scenario: ChangesScen
 }
 
 /**
- * Creates the destinations that change, and starts a load for them and one for the others. Injects
- * the faults during changes, sends the last events, and stops the processes.
+ * Starts the loads, injects the faults during changes, sends the last events, and stops the
+ * processes.
  */
 async function expose({ world, scenario, changed }: Parts, say: (line: string) => void) {
   const { installation, fleet, operators, ledger, view, cluster, patience } = world
@@ -165,9 +166,8 @@ async function judged({ world, scenario, changed }: Parts, observed: Observed) {
 }
 
 /**
- * The process in all deliveries to the changed destinations. Their requests cannot name the real
- * process, because a document of the operator API has no placeholder for it. So the kill of any
- * dispatcher can explain a duplicate.
+ * Used as the sender of all requests to changed destinations. These requests do not show their
+ * process, so the kill of any dispatcher can explain a duplicate.
  */
 const anyDispatcher = 'a dispatcher'
 
@@ -175,8 +175,8 @@ const ofDispatchers = (injected: readonly Injected[]): readonly Injected[] =>
   injected.map(each => ({ ...each, victims: each.victims.filter(name => name.startsWith('p')) }))
 
 /**
- * The faults for the verdict on the changed destinations. The recovery takes no time here, because
- * the verdict on the unchanged destinations judges it.
+ * Returns the faults with `anyDispatcher` as the victim, and with no recovery time, because only
+ * the verdict on the unchanged destinations judges recoveries.
  */
 const ofAnyDispatcher = (injected: readonly Injected[]): readonly Injected[] =>
   ofDispatchers(injected).map(each => ({

@@ -12,8 +12,8 @@ export interface ObjectSeen {
 }
 
 /**
- * A delivery of one of the last events, which are sent when every process must use the last
- * changes.
+ * A delivery of one of the last events. When these events are sent, every process must already use
+ * the last changes.
  */
 export interface LastDelivery extends Pick<Call, 'destination' | 'mark'> {
   readonly partition: number
@@ -38,8 +38,8 @@ export interface ChangesEvidence {
 type Chains = ReadonlyMap<string, readonly string[]>
 
 /**
- * Judges whether each acknowledged change is in force in every process, and no change is lost or
- * applied in part. Of several records with one version on the config topic, only the first counts.
+ * Judges whether each acknowledged change is completely in force in every process. Of records with
+ * the same version, only the first counts.
  */
 export function judgeChanges(evidence: ChangesEvidence): CheckResult {
   const { destinations, records, seen, wanted } = evidence
@@ -102,12 +102,8 @@ function judgeTries({ seen: { tries } }: ChangesEvidence, chains: Chains, change
 }
 
 /**
- * Returns a failure for each operator process that, at the end,
- * - does not show a destination, or its last version,
- * - does not use this version, or
- * - shows other fields than the first process.
- *
- * At least two operator processes must have responded.
+ * Returns a failure for each operator process that does not show and use the last version of every
+ * destination, or shows other fields than the first operator process.
  */
 function failuresOfLists({ lists, destinations }: ChangesEvidence, chains: Chains): readonly string[] {
   const [first] = lists.values()
@@ -144,8 +140,8 @@ function failuresOfLists({ lists, destinations }: ChangesEvidence, chains: Chain
 }
 
 /**
- * Each request must have one mark, of a version that was in force; the last events, of the last
- * version.
+ * Each request must have the mark of a version of its destination. Requests of the last events must
+ * have the last mark.
  */
 function failuresOfRequests(evidence: ChangesEvidence, chains: Chains): readonly string[] {
   const { destinations, calls, last, partitions, dispatchers } = evidence

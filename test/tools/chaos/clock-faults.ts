@@ -16,8 +16,8 @@ export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
 })
 
 /**
- * Starts a process with a wrong wall clock, then stops the oldest one with SIGTERM. The recovery
- * ends when the new process delivers.
+ * Starts a process with a wrong wall clock, then stops the oldest process. The new process must
+ * deliver.
  */
 export const startWithClock = (offSeconds: number): Fault => ({
   name: `started with its clock ${offSeconds > 0 ? '+' : '−'}${Math.abs(offSeconds) / 60} min`,

@@ -15,7 +15,8 @@ const processes = 2
 const tenthFailsTwice: Script = (id, call) => (call <= 2 && numberOf(id) % 10 === 0 ? 503 : 200)
 
 /**
- * Each failed attempt writes one retry record. The new owner of a partition may write it once more.
+ * Judges the number of records in the retry topics. Each failed attempt writes one record, and the
+ * next owner of the partition may write this record again.
  */
 function judgeCopies({ records, failed }: { readonly records: number; readonly failed: number }): CheckResult {
   const atMost = Math.ceil(failed * 1.5) + 500

@@ -29,12 +29,11 @@ export const collectorScenarios: readonly Scenario[] = [
     brokers: 3,
     load: { perSecond: 500, seconds: 20, fillerBytes: 12_000 },
     faults: [killBrokers(60)],
-    // The collector must not keep all messages of the outage in memory. They would need 350 MB more
-    // than its usual 160 MB.
+    // The messages of the outage would need 350 MB besides the usual 160 MB, so the collector must
+    // not keep them.
     intake: { collectors: 1, limits: { ...kafkaOutageLimits, peakMb: 400 } },
-    // When all brokers end, the records of one second are not committed, and those of one more may
-    // be fetched. The dispatcher delivers them (500 a second) to both destinations, but cannot
-    // commit. So it delivers them again after the outage: up to 2,000 duplicates.
+    // Up to 1,000 records (two seconds) are delivered to both destinations, but not committed
+    // before the outage. They are repeated: up to 2,000 duplicates.
     limits: {
       ...{ duplicates: 2_000, bySender: 200, recoveryMs: 30_000, latestMs: 120_000 },
       ...{ unreadyMs: 90_000, orderedShare: 0.3 },
@@ -47,9 +46,8 @@ export const collectorScenarios: readonly Scenario[] = [
     behindProxy: true,
     faults: [impairLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: kafkaOutageLimits },
-    // When the link is cut, the records of one second are not committed, and some are not delivered
-    // yet. The dispatcher delivers them, but loses its partitions and cannot commit. So all of them
-    // (400 a second) are delivered to both destinations again after the outage.
+    // About 400 records (one second) are delivered to both destinations, but not committed before
+    // the cut. They are repeated: about 800 duplicates.
     limits: {
       ...{ duplicates: 1_000, bySender: 100, recoveryMs: 30_000, latestMs: 90_000 },
       ...{ unreadyMs: 70_000, orderedShare: 0.5 },

@@ -2,31 +2,25 @@ import type { CollectorsSeen } from './collector-watch.ts'
 import type { Injected } from './delivery-verdict.ts'
 import type { Posted } from './message-ledger.ts'
 
-/** Times are for an otherwise idle machine. */
+/** The time limits are for a machine without other load. */
 export interface IntakeLimits {
   /**
    * When collectors may respond with 503.
    * - `none`: never.
-   * - `in_outages`: from the beginning of an outage of Kafka until every affected partition
-   *   delivers again. Each outage must have a 503.
+   * - `in_outages`: from the start of an outage until every partition delivers again. Each outage
+   *   must have a 503.
    * - `possible_in_outages`: like `in_outages`, but an outage needs no 503.
    */
   readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
-  /**
-   * Which requests may have no response.
-   * - `none`: all must have one.
-   * - `of_victims`: those to a collector that a fault kills before it responds.
-   */
+  /** Which requests may have no response: none, or those to a collector that a fault kills. */
   readonly broken: 'none' | 'of_victims'
   /** Maximum time from a request to its response. */
   readonly answerMs: number
   /** Maximum time from a fault, or from the end of an outage, to the next 200. */
   readonly acceptedMs: number
   /**
-   * Time limits for a change of a collector's readiness. Absent if the outages do not cause a
-   * change.
-   * - `unreadyMs`: from the beginning of an outage until the collector is not ready.
-   * - `readyMs`: from the end of the outage until the collector is ready again.
+   * Time limits for the change of readiness: `unreadyMs` from the beginning of an outage, `readyMs`
+   * from its end. Absent: the readiness does not change.
    */
   readonly readiness?: { readonly unreadyMs: number; readonly readyMs: number }
   readonly peakMb: number
@@ -45,7 +39,7 @@ export interface IntakeEvidence {
 /** Times are rounded ms; counts are messages. */
 export interface IntakeFindings {
   readonly refused: number
-  /** The messages may be stored or not. */
+  /** Messages whose requests got no response. They may be stored or not. */
   readonly broken: number
   readonly answerMs: number
   /**
@@ -88,7 +82,10 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
   }
 }
 
-/** The ms from `from` to the first 200 for a later request. Null without one. */
+/**
+ * Milliseconds from `from` to the first 200 for a request that was sent after `from`. Null without
+ * a 200.
+ */
 function acceptedAfter(posted: readonly Posted[], from: number): number | null {
   const next = posted.find(({ answer, at }) => answer === 200 && at >= from)
   return next === undefined ? null : next.endedAt - from
@@ -133,8 +130,8 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
 }
 
 /**
- * A collector that runs during a whole outage must become not ready, and then ready again, within
- * the time limits. At all other times it must be ready.
+ * In each outage, a collector must become not ready, and then ready again, in time. Outside of
+ * outages, it must be ready.
  */
 function failuresOfReadiness({ limits, patience, injected, seen }: IntakeEvidence): string[] {
   if (limits.readiness === undefined) return []

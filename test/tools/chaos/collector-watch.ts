@@ -8,7 +8,7 @@ export interface ReadinessPoll {
   readonly isReady: boolean
 }
 
-/** What the collectors showed, without polls of a collector that a fault was stopping. */
+/** What the collectors showed, except while a fault was stopping them. */
 export interface CollectorsSeen {
   readonly looks: readonly ReadinessPoll[]
   /** Maximum resident memory of each process, in MB. */

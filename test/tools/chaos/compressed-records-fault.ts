@@ -9,14 +9,14 @@ import type { BatchesToWrite } from './write-compressed-records.ts'
 const mebibyte = 1_048_576
 const maxDecompressedBytes = 64 * mebibyte
 /**
- * Maximum resident memory of a process, in MB: its normal memory, plus 64 MiB of the large batch.
+ * Maximum resident memory of a process, in MB: its normal memory, plus the at most 64 MiB that
+ * Hookline decompresses.
  */
 const packedPeakMb = 700
 
 /**
- * A foreign producer writes two compressed batches: 5 MB and 200 MB after decompression. The first
- * exceeds the topic's limit for uncompressed records. The second exceeds what Hookline
- * decompresses.
+ * Writes two compressed batches: one larger than the topic's limit for uncompressed records, one
+ * too large for Hookline to decompress.
  */
 export const packedRecords: Fault = {
   name: 'compressed records',
@@ -47,7 +47,7 @@ export const packedRecords: Fault = {
 
 /**
  * Writes the batches in another process. Resolves to their offsets.
- * @throws when the process ends before it has written all batches
+ * @throws when the other process ends early
  */
 async function write(order: BatchesToWrite): Promise<readonly number[]> {
   const child = fork(join(import.meta.dirname, 'write-compressed-records.ts'), [JSON.stringify(order)])

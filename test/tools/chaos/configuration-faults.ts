@@ -21,7 +21,7 @@ const underWayMs = 500
 const mostSecrets = 20
 
 /**
- * Writes the first secret file. Returns edition 1 of the configuration, which names this file. Each
+ * Writes the first secret file. Returns the first edition (version) of the configuration. Each
  * request has the number of its edition in a header.
  */
 export function signedConfiguration({ destinations, directory }: ConfigurationOf) {
@@ -50,8 +50,8 @@ function everywhere({ fleet }: World, from: number, isNew: (delivery: Delivery) 
 }
 
 /**
- * Replaces the secret file by rename, as Kubernetes does. The endpoint accepts the old and the new
- * secret until each process has used the new one, and then only the new one.
+ * Replaces the secret file by rename, as Kubernetes does. The endpoint accepts the old secret until
+ * each process has used the new one.
  */
 export const rotateSecret = (destination: string): Fault => ({
   name: 'secret',
@@ -118,8 +118,8 @@ interface Webhook {
 type Destination = Readonly<Record<string, unknown>> & { readonly webhooks: readonly Webhook[] }
 
 /**
- * Returns the configuration with the number of the edition in a header of each request. The log
- * level and the existence of a second destination depend on the edition.
+ * `edition` decides a header of each request, the log level, and whether a second destination
+ * exists.
  */
 function edited(configuration: Readonly<Record<string, unknown>>, edition: number, sharedSecretFile: string) {
   const [first] = configuration['destinations'] as readonly [Destination]

@@ -5,7 +5,7 @@ import type { Call } from './message-ledger.ts'
 export interface Mark {
   /** Number of the secret that signed the request. `nobody` if no secret fits. */
   readonly secret: string
-  /** Number of the configuration's edition, from a header of the request. */
+  /** Number of the version of the configuration file, from a header of the request. */
   readonly edition: string
 }
 
@@ -19,7 +19,7 @@ export function parseMark(mark: string | undefined): Mark {
 export interface ConfigurationEvidence {
   readonly destination: string
   readonly calls: readonly Call[]
-  /** Numbers that the endpoint must have seen. */
+  /** Number of different secrets and file versions that the requests must have used. */
   readonly secrets: number
   readonly editions: number
 }

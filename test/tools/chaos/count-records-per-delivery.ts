@@ -76,10 +76,7 @@ export function countRecords(
   return { records, moved }
 }
 
-/**
- * A record that a dispatcher writes to a retry topic always has a reason. The copy of a job has
- * none.
- */
+/** Dispatchers write a reason into each record of a retry topic. Jobs write none. */
 const isCopyOfJob = ({ headers }: Pick<LogRecord, 'headers'>): boolean => (headers['reason'] ?? '') === ''
 
 const targetIn = ({ headers }: Pick<LogRecord, 'headers'>): string =>

@@ -27,8 +27,8 @@ export async function createDestinations(
 }
 
 /**
- * Reads the destinations from each operator process until all show the same, or until the time
- * limit. Resolves with the last answers, by name of the process.
+ * Polls the operator processes until all show the same destinations, or until the time limit.
+ * Resolves with their last answers.
  */
 export async function shownBy(
   operators: Operators,
@@ -53,8 +53,8 @@ export async function shownBy(
 }
 
 /**
- * Computes the time by which the last changes must be in force. Resolves with it when each
- * destination has got, from each partition, an event that was sent after this time.
+ * Waits until each destination has got, from each partition, an event that was sent after the time
+ * T, which is `inForceMs` after the call. Resolves with T, at the latest after `giveUpMs`.
  */
 export async function lastDelivered(
   {

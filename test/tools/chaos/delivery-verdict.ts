@@ -27,9 +27,8 @@ export interface Limits {
   /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
   readonly unreadyMs?: number
   /**
-   * Minimum share (0 to 1) of the pairs whose order can be judged. A pair is two consecutive
-   * messages of a user. Default: 0.8. The order of messages that were deferred before any attempt
-   * is not judged.
+   * Minimum share of pairs (consecutive messages of a user) with a judged order. Messages deferred
+   * before any attempt are not judged. Default: 0.8.
    */
   readonly orderedShare?: number
   /**
@@ -95,14 +94,14 @@ export interface Findings {
   /** Number of deliveries beyond the first one of each message and destination. */
   readonly duplicates: number
   /**
-   * Duplicates by cause. `bySender`: the sender wrote the message again. `inProgress`: a killed or
-   * frozen process had not committed the delivery. `ours`: errors of Hookline.
+   * `bySender`: the sender wrote the message again. `inProgress`: a killed or frozen process had
+   * not committed the delivery. `ours`: errors of Hookline.
    */
   readonly duplicated: { readonly bySender: number; readonly inProgress: number; readonly ours: number }
-  /** Number of pairs of messages of one user whose order was judged. */
+  /** Number of pairs whose order was judged. */
   readonly orderedPairs: number
   readonly reversed: number
-  /** Longest recovery time of all faults. Null if there was no recovery from a fault. */
+  /** Longest recovery time of all faults. Null without a recovery. */
   readonly recoveryMs: number | null
   /**
    * Longest time from acknowledgement to delivery. Null when the load was a list of an audience.
@@ -135,9 +134,8 @@ export function judge(evidence: Evidence): Findings {
   const victims = injected.flatMap(each => each.victims)
 
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
-  // A process may be killed after a delivery, before it commits the offset of the retry record. The
-  // record then still counts as waiting. So this is an error only if no process was killed or
-  // frozen, and no duplicates are permitted.
+  // A process may be killed after a delivery, before it commits the retry record, which then still
+  // counts as waiting.
   if (fates.again.length > 0 && limits.duplicates === 0 && victims.length === 0)
     failures.push(`delivered, but still in a retry topic: ${some(fates.again)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic, although no fault is active: ${fates.waiting}`)
@@ -242,9 +240,8 @@ interface Pause {
 }
 
 /**
- * Finds the longest time between two deliveries on a partition, from a second before each fault to
- * a second after its recovery. A partition counts only if one process, which the fault did not kill
- * or freeze, served it for this whole time. Undefined if no partition counts.
+ * The longest time between two deliveries on a partition around a fault. Counts only partitions
+ * that one unharmed process served for this whole time.
  */
 function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
   let longest: Pause | undefined

@@ -3,14 +3,13 @@ import { type Delivery, targetOf } from './message-ledger.ts'
 import { type RetryRecords, signalMs } from './order-verdict.ts'
 
 /**
- * Maximum average number of repeated deliveries per killed or frozen process. A process commits
- * every 250 ms. With a backlog, it can make more than 250 deliveries in this time.
+ * Maximum average number of repeated deliveries for each killed or frozen process. One process can
+ * make more than 250 deliveries between two commits.
  */
 export const inProgressOfOne = 300
 /**
- * Maximum time between a delivery and the commit of its record, in ms. A process commits every 250
- * ms, but a record only after all earlier records of its partition are done. The longest measured
- * time was 1.2 s.
+ * Maximum ms between a delivery and the commit of its record. A commit waits for all earlier
+ * records of the partition.
  */
 const uncommittedMs = 1_500
 
@@ -19,7 +18,8 @@ export interface DuplicatesEvidence {
   readonly deliveries: readonly Delivery[]
   readonly injected: readonly Injected[]
   /**
-   * Number of records of each message on the events topic, by message id. Absent messages have one.
+   * Number of records of each message on the events topic, by message id. An absent message has one
+   * record.
    */
   readonly copies: ReadonlyMap<string, number>
   /** Records in the retry topics, by `<destination> <message id>`. */
@@ -31,15 +31,18 @@ export interface DuplicatesEvidence {
 /** Deliveries of a message to a destination beyond the first one, by cause. */
 export interface Duplicates {
   readonly bySender: number
-  /** A process was killed or frozen before it committed the offset of the earlier delivery. */
+  /** Duplicates because a process was killed or frozen before it committed the earlier delivery. */
   readonly inProgress: number
   /** Descriptions of the duplicates without one of these causes: errors of Hookline. */
   readonly ours: readonly string[]
 }
 
-/** The deliveries of a message to a destination, and what may still explain a further one. */
+/**
+ * Deliveries of a message to a destination, and the remaining possible causes of a further
+ * delivery.
+ */
 interface Known {
-  /** Deliveries that did not yet explain a later delivery. */
+  /** Deliveries that are not yet the cause of a later delivery. */
   readonly unspent: Delivery[]
   latest: Delivery
   copiesLeft: number
@@ -47,8 +50,8 @@ interface Known {
 }
 
 /**
- * Attributes each delivery beyond the first one to a cause. An interrupted delivery, a retry record
- * or a copy by the sender explains at most one of them.
+ * Finds the cause of each repeated delivery. Each interrupted delivery, each retry record and each
+ * copy by the sender explains at most one repeated delivery.
  */
 export function attributed(evidence: DuplicatesEvidence): Duplicates {
   const { injected, copies, retried, patience } = evidence
@@ -109,15 +112,15 @@ function repeatedTargets(deliveries: readonly Delivery[]): ReadonlySet<string> {
 }
 
 /**
- * Whether a killed or frozen process made the delivery of a message that was sent before the fault.
- * `signalMs` is the maximum delay of the signal.
+ * Whether a victim of the fault made this delivery, and the message was sent before the fault. The
+ * signal may reach the victim up to `signalMs` after `at`.
  */
 const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
   victims.includes(process) && sent.at <= at + signalMs * patience
 
 /**
- * Whether a killed or frozen process had no time to commit the delivery. Its request may arrive
- * after the fault, because a busy endpoint reads it late.
+ * Whether a victim had no time to commit the delivery. A busy endpoint may read the request late,
+ * so deliveries during the fault are included.
  */
 const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
@@ -125,9 +128,8 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
 /**
- * Whether a record was written to a retry topic shortly before a fault. The writer then may not
- * have committed the original record, so the next owner of the partition repeats the delivery. The
- * retry record does not show its writer, so a fault of any possible writer counts.
+ * Whether a record was written to a retry topic just before a fault, so that its writer may not
+ * have committed the original record.
  */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.some(mayWriteRetries) && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
@@ -136,8 +138,8 @@ const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patien
 const mayWriteRetries = (name: string): boolean => !/^[co]\d+$/.test(name)
 
 /**
- * Whether the request arrived just after a frozen process was continued. This process began the
- * request before the fault, and the new owner of the partition repeated it.
+ * Whether a frozen process began the request before the fault, and the request arrived when the
+ * process was continued.
  */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&

@@ -31,8 +31,8 @@ export const failEndpoint = (
 })
 
 /**
- * Makes the endpoints `ids` give `answer` to every request, and waits `seconds`. The recovery ends
- * when `well`, an endpoint without faults, has got a message of each partition.
+ * Makes the endpoints `ids` respond with `answer`. The recovery ends when `well`, an endpoint
+ * without faults, has got a message of each partition.
  */
 export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: number, well: string): Fault => ({
   name: `${ids.length} endpoints fail`,
@@ -46,8 +46,8 @@ export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: n
 })
 
 /**
- * Makes the endpoints respond 200 again. The recovery ends when each of them has got a message that
- * was sent after this change.
+ * Makes the endpoints respond with 200 again. The recovery ends when each endpoint has got a
+ * message that was sent after this change.
  */
 export const recoverEndpoints = (ids: readonly string[]): Fault => ({
   name: 'healed',

@@ -29,15 +29,12 @@ const ill = {
 /** Limits for the endpoint `partly-failing`, whose circuit breaker stays closed. */
 const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes * perWebhook, minRetries: 1 }
 /**
- * Limits for an endpoint whose circuit breaker is open. It allows one probe every 30 s, and
- * Hookline defers all other deliveries of the destination by 10 s, 30 s or a minute.
+ * Limits while the circuit breaker is open. It allows one probe every 30 s, and Hookline defers
+ * other deliveries by up to a minute.
  */
 const putOff: AttemptLimits = { ...onSchedule, maxDelayMs: 60_000 }
 
-/**
- * Judges the attempts at `failing` and `partly-failing`, and that the third endpoint is not
- * affected.
- */
+/** Judges the attempts at `failing` and `partly-failing`, and whether `crm` is unaffected. */
 const examined =
   (limits: Readonly<Record<'failing' | 'partly-failing', AttemptLimits>>) =>
   async ({ ledger, patience }: World, injected: readonly Injected[]): Promise<CheckResult> => {
@@ -83,9 +80,8 @@ const spoilt = (
 })
 
 /**
- * With few concurrent requests and slow responses, the failing endpoint gets at most 160 requests
- * per second. The backlog after the recovery reaches this limit, so the check detects a process
- * that exceeds it.
+ * With these values, the deliveries after the recovery reach the limit of the failing endpoint: 160
+ * requests per second.
  */
 const narrow = { perWebhook: 8, latencyMs: 100 } as const
 const laneAllows = {
@@ -93,15 +89,15 @@ const laneAllows = {
   perSecond: (processes * narrow.perWebhook * 1_000) / narrow.latencyMs,
 }
 /**
- * Longest wait in one retry topic during the outage, in ms. A record waits 5 s, 10 s, 30 s and one
- * minute, together 105 s, and then five minutes.
+ * Longest wait in a retry topic, in ms: five minutes, or one minute if the outage is shorter than
+ * the earlier waits, which are together 105 s.
  */
 const longestTierMs = minutes * 60_000 < 105_000 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
 const backMs = 30_000 + longestTierMs + arrivedMs
 /**
- * Maximum delay of an attempt. A record that is due when the outage begins waits for the whole
- * outage and the recovery.
+ * Maximum delay of an attempt that is due when the outage begins: it waits until the outage and the
+ * recovery have ended.
  */
 const putOffMs = minutes * 60_000 + backMs
 
@@ -141,8 +137,8 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
     ...illCounts.slice(1).map(count => failEndpoints(ids.slice(0, count), answer, stepSeconds, ids.at(-1) as string)),
     recoverEndpoints(ids.slice(0, Math.max(...illCounts))),
   ],
-  // These endpoints respond after 4.9 s, and requests time out after 5 s. On a busy machine, some
-  // responses come too late, and Hookline sends these messages again.
+  // Requests time out after 5 s. These endpoints respond after 4.9 s, so on a busy machine, some
+  // messages are repeated.
   limits: { duplicates: 100, recoveryMs: 90_000, latestMs: 150_000 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {
@@ -158,9 +154,8 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
 const slowIds = ['slow-1', 'slow-2'] as const
 
 /**
- * The endpoints respond just before the timeout of 5 s, so their circuit breakers stay closed.
- * Without a fair share per host, they would hold all permits of the host (slots for concurrent
- * requests).
+ * Slow endpoints that respond just before the timeout open no circuit breaker. They must not block
+ * `crm` on their host.
  */
 const sharedHost: Scenario = {
   ...standardSetup,

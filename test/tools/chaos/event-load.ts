@@ -26,7 +26,10 @@ export interface Load {
 }
 
 const sendsATurn = 200
-/** Few, so that the messages of a user follow each other closely, and their order can be judged. */
+/**
+ * Number of users: small, so that the messages of a user follow each other closely, and their order
+ * can be judged.
+ */
 const users = 600
 export const userIdOf = (number: number): string => `user-${number % users}`
 export const messageIdOf = (number: number): string => `m-${number}`

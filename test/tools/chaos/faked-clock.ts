@@ -7,9 +7,9 @@ const libraries = ['x86_64', 'aarch64'].map(machine => `/usr/lib/${machine}-linu
 const offsetFile = (directory: string): string => join(directory, 'clock-offset')
 
 /**
- * Returns environment variables with which `setClock` can change the wall clock of processes,
- * through a file in `directory`. Their monotonic clock stays correct, as when a real clock is set.
- * @throws when libfaketime is not installed
+ * Returns environment variables with which `setClock` can change the wall clock of processes, but
+ * not their monotonic clock.
+ * @throws without libfaketime
  */
 export async function ownClock(directory: string): Promise<NodeJS.ProcessEnv> {
   await setClock(directory, 0)
@@ -33,7 +33,7 @@ export const clockOffBy = async (seconds: number): Promise<NodeJS.ProcessEnv> =>
 })
 
 /**
- * Sets the error of the processes' wall clock. Renames the file, so that reads are never partial.
+ * Makes the wall clock wrong by `seconds`. The rename keeps processes from reading a partial file.
  */
 export async function setClock(directory: string, seconds: number): Promise<void> {
   const file = offsetFile(directory)

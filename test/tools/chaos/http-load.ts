@@ -9,10 +9,7 @@ import type { Member } from './fleet.ts'
 import type { Ledger, Posted, Sent } from './message-ledger.ts'
 
 export interface HttpLoadOptions {
-  /**
-   * Returns the collectors to which requests may be sent now. One may have closed its listener
-   * already.
-   */
+  /** Returns the running collectors. A running collector may already have closed its listener. */
   readonly collectors: () => readonly Member[]
   readonly writeKey: string
   readonly partitions: number
@@ -23,12 +20,15 @@ export interface HttpLoadOptions {
 
 /** Numbers of messages per request, in turn. */
 const requestSizes = [1, 1, 10, 1, 1, 25, 1, 1, 1, 3] as const
-/** Time limit for a request, in ms. After it, the request counts as without a response. */
+/**
+ * Time limit for a request, in ms. A request that reaches this limit counts as a request without a
+ * response.
+ */
 const giveUpMs = 60_000
 
 /**
- * Posts messages at an even rate to the collectors in turn. A request without a 200 is not
- * repeated, so each message has one result.
+ * Posts messages at an even rate to the collectors in turn. Repeats none, so that each message has
+ * one result.
  */
 export function startHttpLoad(options: HttpLoadOptions): Load {
   const { collectors, writeKey, partitions, perSecond, fillerBytes, ledger } = options
@@ -48,7 +48,7 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
     properties: { filler },
   })
 
-  /** Posts to the next collector. One that has refused a connection gets no further requests. */
+  /** Posts to the next collector that has not refused a connection. */
   async function postNext(numbers: readonly number[]): Promise<void> {
     const at = performance.now()
     const sent = numbers.map(number => noted(number, at))

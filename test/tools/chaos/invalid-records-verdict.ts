@@ -6,9 +6,9 @@ interface DeadLetter {
   readonly id: string | undefined
   readonly reason: string
   /**
-   * Position of the original record, number of bytes in the dead letter (`keptBytes`), and the full
-   * number of bytes (`originalBytes`). The bytes are of the record's value, or of the compressed
-   * batch if Hookline cannot decompress it. Absent if the dead letter is not truncated.
+   * Set if the dead letter is truncated: the partition and offset of the original record, the
+   * length of the kept part, and the full length of the value (or of a compressed batch that
+   * Hookline cannot decompress).
    */
   readonly truncated?: {
     readonly partition: number
@@ -45,8 +45,8 @@ export interface DeadLettersEvidence {
 const truncatedBytes = 64 * 1_024
 
 /**
- * Judges whether each invalid record has a dead letter with the right reason, and whether the topic
- * has no other dead letter. After a kill, a record may have two dead letters with the same reason.
+ * Checks that each invalid record has a dead letter with the right reason, or two after a kill, and
+ * that the topic has no others.
  */
 export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLettersEvidence): CheckResult {
   const isOf = ({ truncated }: DeadLetter, { partition, offset }: OversizedSent): boolean =>
@@ -92,8 +92,8 @@ export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLette
 }
 
 /**
- * Judges the dead letters of one record. Each must have the first 64 KiB of the record's value, or
- * of the compressed batch if Hookline cannot decompress it, and state the full length.
+ * Checks that each dead letter has the first 64 KiB and the full length of the value, or of a batch
+ * that Hookline cannot decompress.
  */
 function failuresOfTruncated(
   { partition, offset, bytes }: OversizedSent,

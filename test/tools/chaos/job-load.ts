@@ -51,7 +51,7 @@ const jobLimitMs = 600_000
 
 /**
  * Creates a job. Resolves with the ended job.
- * @throws when a request fails, or when the job has not ended in time
+ * @throws when a request fails or the job ends too late
  */
 export async function endedJob(ask: AskOperators, path: string, body: object): Promise<EndedJob> {
   // The request may be repeated after a kill. The idempotency key prevents a second job.
@@ -74,8 +74,8 @@ export async function readLedger(ask: AskOperators): Promise<LedgerTotalsSeen> {
 }
 
 /**
- * Starts replays and resends one after another, and reads the ledger. The resends have consecutive
- * time spans, so each event is resent at most once.
+ * Starts jobs, and reads the ledger. The resends have consecutive time spans, so that no event is
+ * resent twice.
  */
 export function startJobLoad(ask: AskOperators, jobs: JobsScenario['jobs']): JobLoad {
   const ended: EndedJob[] = []

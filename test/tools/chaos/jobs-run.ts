@@ -104,8 +104,7 @@ async function expose(world: World, scenario: JobsScenario, say: Say) {
 }
 
 /**
- * Replays dead letters until none is left and the ledger has a result of every delivery, or until
- * the time limit.
+ * Replays until no dead letter is left and the ledger has every result, or until the time limit.
  */
 async function settle(
   { installation, patience }: World,

@@ -4,7 +4,7 @@ import type { Script } from './receiver.ts'
 import type { JobsScenario } from './scenario.ts'
 import { crm, httpSetup, steady, times } from './setups.ts'
 
-/** Time in ms for which the endpoint rejects every request, and then accepts every request. */
+/** The endpoint rejects all requests for this time, in ms, and then accepts all for this time. */
 const periodMs = 10_000
 const refusesAtTimes: Script = () => (Math.floor(performance.now() / periodMs) % 2 === 0 ? 400 : 200)
 
@@ -18,7 +18,8 @@ export const jobsScenarios: readonly JobsScenario[] = [
     load: { perSecond: 60, seconds: 20 },
     destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent', latencyMs: 100 }],
     faults: times(20, killAnyProcess),
-    // Jobs need time between kills: after a kill of its owner, a job waits 10 s for another owner.
+    // These waits are longer than usual, because a job whose process is killed waits 10 s for
+    // another process.
     calmMs: { from: 1_000, to: 8_000 },
     intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
     jobs: { operators: 2, replayed: 'strict', resent: 'resent', rate: 100 },

@@ -7,8 +7,8 @@ import { type Delivery, isSuccess, type Sent, targetOf } from './message-ledger.
 import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /**
- * Maximum number of copies that a killed job can have in progress. A copy is a record that a job
- * writes to a retry topic.
+ * Maximum number of copies (records that a job writes to a retry topic) in progress when a job is
+ * killed.
  */
 export const copiesInProgress = 256
 
@@ -36,7 +36,7 @@ export interface JobsEvidence {
   readonly records: ReadonlyMap<string, JobRecords>
   /** Records that dispatchers wrote to retry topics, by `<destination> <message id>`. */
   readonly moved: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
-  /** Evidence for the order, at the destinations without jobs. */
+  /** Evidence for the order of each user's messages, at the destinations without jobs. */
   readonly order: Pick<OrderEvidence, 'destinations' | 'places' | 'retried'>
   readonly jobs: readonly EndedJob[]
   /** Number of dead letters at the end, as Hookline reports it. */
@@ -105,8 +105,8 @@ const countsOf = (ledger: object = {}): string =>
     .join(', ')
 
 /**
- * Judges repetitions. Killed dispatchers explain a limited number of repeated requests, and killed
- * operator processes a limited number of repeated copies.
+ * Each killed dispatcher explains some repeated requests, and each killed operator process some
+ * repeated copies.
  */
 function repetitions({ destinations, calls, injected, records, moved, patience, kills }: JobsEvidence) {
   const requests = new Map([...Map.groupBy(calls, targetOf)].map(([target, all]) => [target, all.length]))
@@ -120,8 +120,8 @@ function repetitions({ destinations, calls, injected, records, moved, patience, 
     const copies = new Map(deliveries.map(({ id }) => [id, written(targetOf({ id, destination }))]))
     return attributed({ deliveries, injected, copies, retried: moved, patience }).ours
   })
-  // `attributed` may also count requests for copies that jobs wrote, so its `inProgress` is not
-  // used.
+  // All other repeated requests were in progress. The `inProgress` of `attributed` is not used,
+  // because it may also count requests for copies that jobs wrote.
   const inProgress = beyond - ours.length
   const short = [...records].filter(([target, { events, due }]) => (requests.get(target) ?? 0) < events + due)
   const excess = sum(records, ({ copies, due }) => Math.max(0, copies - due))
@@ -153,7 +153,10 @@ function recoveryOf({ injected, limits, patience }: JobsEvidence) {
   return { ms, failures: ms > limit ? [`a fault recovered after ${ms} ms, limit ${limit} ms`] : [] }
 }
 
-/** A job may repeat a message at any time, so only the destinations without jobs are judged. */
+/**
+ * Judges the order of messages at the destinations without jobs. At the others, a job may repeat a
+ * message at any time.
+ */
 function orderOf({ order, calls, injected, patience }: JobsEvidence) {
   const { pairs, possible, reversed } = judgeOrder({ ...order, calls, injected, patience })
   const failures = [...failuresOfPairs({ pairs, possible })]
@@ -178,11 +181,9 @@ function latestOf({ calls, limits, patience }: JobsEvidence) {
 }
 
 /**
- * Judges the ledger. `difference` must be 0 whenever the ledger is complete. At the end, the ledger
- * must be complete and count all copies of jobs. Two counts have a tolerance for each killed
- * dispatcher:
+ * Judges the ledger. Two counts have a tolerance for each killed dispatcher:
  * - `repeated`: the next owner of a partition may write retry records again.
- * - `delivered`: requests after the last commit of a killed dispatcher are not counted.
+ * - `delivered`: requests after the dispatcher's last commit are not counted.
  */
 function failuresOfLedger(evidence: JobsEvidence): readonly string[] {
   const { ledgers, finalLedger, admitted, records, calls, kills, patience } = evidence

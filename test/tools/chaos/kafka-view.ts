@@ -21,8 +21,8 @@ export interface KafkaView {
   /** Committed offset by partition. Partitions without a commit are left out. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
   /**
-   * All commits of the group for this topic, in log order. Rejects if commits are missing: the last
-   * ones differ from the offsets that the coordinator reports.
+   * All commits of the group for this topic, in log order. Rejects if the coordinator reports other
+   * offsets.
    */
   commits(group: string, topic: string): Promise<readonly Commit[]>
   /** Offset of the first record, by partition. */

@@ -20,8 +20,8 @@ export interface ProbesSeen {
 }
 
 /**
- * Default of `unreadyMs`. A process that joins a group may have to wait until the session of a
- * killed member ends.
+ * How long a process may be unready, in ms. When it joins a group, it may have to wait until the
+ * session of a killed member ends.
  */
 const usualUnreadyMs = 15_000
 
@@ -42,8 +42,8 @@ export interface Kubelet {
 }
 
 /**
- * Polls `/livez` and `/readyz` of every process as a kubelet does. After `failureThreshold`
- * failures of the liveness probe in a row, ends the process with SIGTERM and starts another one.
+ * Polls `/livez` and `/readyz` as a kubelet does. After `failureThreshold` liveness failures in a
+ * row, replaces the process.
  */
 export function startKubelet(fleets: readonly Fleet[], probes: Probes = livenessProbe): Kubelet {
   const restarts: string[] = []

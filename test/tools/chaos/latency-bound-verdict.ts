@@ -24,7 +24,7 @@ export interface PromptnessLimits {
   readonly withinMs: number
   /** Minimum share of the deliveries that arrive within `withinMs`, from 0 to 1. */
   readonly share: number
-  /** Absent: not judged. */
+  /** Maximum time without a delivery of a partition. Absent: not judged. */
   readonly pauseMs?: number
 }
 
@@ -60,8 +60,8 @@ export function judgePromptness({ watched, limits, patience, ...seen }: Promptne
 }
 
 /**
- * Returns the latencies of the messages that were sent in the period, and for each partition the
- * longest time without a delivery. The latency of a message that was not delivered is infinite.
+ * Returns the latencies of the messages sent in the period (infinite without a delivery), and each
+ * partition's longest time without a delivery.
  */
 function of(
   { from, to, destinations, partitions }: Watched,

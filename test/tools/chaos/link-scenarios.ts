@@ -2,10 +2,7 @@ import { impairLink } from './link-faults.ts'
 import type { Scenario } from './scenario.ts'
 import { httpSetup, kafkaOutageLimits, perWebhook, proxiedSetup, steady, times, withRetries } from './setups.ts'
 
-/**
- * Returns the time in seconds that the slow destination needs for its backlog after an outage. The
- * oldest event may be delivered last, because Hookline moves some deliveries to a retry topic.
- */
+/** Returns the time in seconds that the slow destination needs for its backlog after an outage. */
 function drainSeconds(outageSeconds: number): number {
   const { processes, load } = proxiedSetup
   const capacity = (processes * perWebhook * 1_000) / withRetries[1].latencyMs
@@ -68,8 +65,8 @@ const writers = {
 } as const
 const writerLimits = { recoveryMs: 30_000, latestMs: 90_000, unreadyMs: 50_000, orderedShare: 0.3 } as const
 /**
- * Limits for lost responses of the broker. The fault is too short to make a collector not ready, so
- * readiness is not judged.
+ * Limits while responses of the broker are lost. They omit `readiness`, because the fault is too
+ * short to make a collector not ready.
  */
 const { readiness: _, ...shortOutage } = kafkaOutageLimits
 

@@ -34,8 +34,8 @@ interface Bad {
 
 const schemaBytes = 5
 /**
- * Size of a value that just fits into a record of the events topic. Its dead letter has additional
- * headers, but the dead-letter topic accepts 2 MiB, so the dead letter is not truncated.
+ * Size of a value that just fits into the events topic. The dead-letter topic accepts 2 MiB, so the
+ * dead letter is not truncated.
  */
 const nearlyTooLarge = 1_048_000
 
@@ -89,8 +89,8 @@ export const badKinds = {
 } as const satisfies Readonly<Record<string, Bad>>
 
 /**
- * Writes records at an even rate until it is stopped. `plan` decides what the n-th record is. Valid
- * and invalid records share one numbering of ids.
+ * Writes records at an even rate. `plan` decides what the nth record is. Valid and invalid records
+ * share the numbering.
  */
 export const recordLoad =
   (plan: (number: number) => Planned) =>

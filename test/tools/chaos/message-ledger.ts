@@ -23,13 +23,13 @@ export interface BadSent {
   acknowledged: boolean
 }
 
-/** A record that is too large for a dead letter, so that its dead letter is truncated. */
+/** A record that is too large for a dead letter. Its dead letter is truncated. */
 export interface OversizedSent {
   readonly partition: number
   readonly offset: number
   /**
-   * Length of the record's value in bytes. Undefined if Hookline cannot decompress the batch. The
-   * dead letter then has the compressed batch.
+   * Length of the value in bytes. Undefined if Hookline cannot decompress the batch, and
+   * dead-letters it compressed.
    */
   readonly bytes: number | undefined
 }
@@ -50,11 +50,10 @@ export interface Posted {
 
 /**
  * How an endpoint responds: a status, or a fault.
- * - `reset`: no response, and the connection is reset.
+ * - `reset`: resets the connection without a response.
  * - `hang`: no response.
- * - `half`: a 200 and half of its body, then a reset. It is a success, because only the status
- *   counts.
- * - `trickle`: a response that is sent byte by byte, with a pause after each.
+ * - `half`: a 200 and half of its body, then a reset. Hookline counts this as a success.
+ * - `trickle`: a response that is sent byte by byte, with pauses.
  */
 export type Answer = number | 'reset' | 'hang' | 'half' | 'trickle' | DetailedAnswer
 
@@ -103,15 +102,15 @@ const isDelivery = (call: Call): call is Delivery => call.sent !== undefined
 
 export const isSuccess = ({ answer }: Pick<Call, 'answer'>): boolean => (statusOf(answer) ?? 500) < 300
 
-/** A rejection is a response that a retry would get again. */
+/** Whether the response is final, because a retry would get the same response. */
 function isRefusal({ answer }: Pick<Call, 'answer'>): boolean {
   const status = statusOf(answer) ?? 500
   return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
 /**
- * Messages and their results, as the senders and endpoints of a scenario observed them. This is not
- * the ledger that Hookline stores in Kafka.
+ * What senders and endpoints observed of each message. This is not the ledger that Hookline stores
+ * in Kafka.
  */
 export class Ledger {
   readonly sent = new Map<string, Sent>()
@@ -124,8 +123,8 @@ export class Ledger {
   readonly #names = new Map<string, string>()
 
   /**
-   * Returns the object that the ledger keeps. A soak has millions of requests, so a request and its
-   * delivery are one object, and each text is stored once.
+   * Notes a request, and returns the stored object. Each distinct text is stored once, because a
+   * soak has millions of requests.
    */
   note({ id, destination, process, ...request }: Call): Call {
     const message = this.sent.get(id)
@@ -166,8 +165,8 @@ export class Ledger {
   }
 
   /**
-   * Waits until, for each of `keys`, a delivery with this key (`keyOf`) has arrived since `from`.
-   * Resolves with the time of the last key, or with undefined after `patienceMs`.
+   * Waits until a delivery with each of `keys` has arrived since `from`. Resolves with the time of
+   * the last one, or undefined after `patienceMs`.
    */
   seen(
     keys: ReadonlySet<string>,
@@ -176,7 +175,10 @@ export class Ledger {
     return this.#seen(new Set(keys), awaited)
   }
 
-  /** Removes a key from the caller's set `missing` when a delivery with this key has arrived. */
+  /**
+   * Does the same as `seen`, and removes each key from the caller's set `missing` when a delivery
+   * with this key has arrived.
+   */
   async #seen(
     missing: Set<string>,
     { from, patienceMs, keyOf }: AwaitedDeliveries & { readonly patienceMs: number },
@@ -205,8 +207,8 @@ export class Ledger {
   }
 
   /**
-   * Resolves when each of `destinations` has accepted or rejected every acknowledged event, or
-   * after `patienceMs`. Call it after the last event was sent.
+   * Resolves when each destination has accepted or rejected every acknowledged event, or after
+   * `patienceMs`. Call it after the last event.
    */
   async settled(destinations: readonly string[], patienceMs: number): Promise<void> {
     const targets = new Set<string>()

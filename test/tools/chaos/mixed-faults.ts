@@ -23,8 +23,8 @@ const failingEndpoint = (destination: string, kind: string, script: Script, usua
 })
 
 /**
- * Injects two concurrent faults of different kinds, which the seed chooses. The endpoint that can
- * fail is the first of `destinations` with a script.
+ * Injects two concurrent faults of different kinds. The endpoint that can fail is the first of
+ * `destinations` with a script.
  */
 export function pairOfFaults(destinations: readonly { readonly id: string; readonly script?: Script }[]): Fault {
   const { id: failing = '', script: usual = () => 200 } = destinations.find(({ script }) => script !== undefined) ?? {}
@@ -60,8 +60,8 @@ export function pairOfFaults(destinations: readonly { readonly id: string; reado
 }
 
 /**
- * Combines two faults. The recovery ends when each destination has got, from each partition, a
- * message that was sent after both faults.
+ * The recovery ends when each destination has got, from each partition, a message that was sent
+ * after both faults.
  */
 function both(names: readonly string[], hits: readonly Hit[], destinations: readonly string[]): Hit {
   const from = Math.max(...hits.map(({ recovery }) => recovery.from))

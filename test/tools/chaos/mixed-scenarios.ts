@@ -10,10 +10,11 @@ export const mixedScenarios: readonly Scenario[] = [
       'two of these fail at the same time: a process, a broker, the links to the brokers, an endpoint; six times; deliveries wait in retry topics',
     behindProxy: true,
     faults: times(6, pairOfFaults(withRetries)),
-    // Several faults can hit one message. The last attempts of the schedule begin after all faults.
+    // Several faults can hit one message, so the schedule is long: the last attempts begin after
+    // all faults.
     delivery: { schedule: ['2s', '5s', '10s', '30s', '30s', '1m', '1m'], ...oneHost },
-    // An open circuit breaker allows one probe every 30 s, and the other records of its destination
-    // may wait up to 30 s more. So the time limits are long.
+    // The limits are high, because an open circuit breaker allows a probe only every 30 s, and the
+    // other records of its destination may wait up to 30 s more.
     limits: { duplicates: 750, bySender: 100, recoveryMs: 60_000, latestMs: 150_000, unreadyMs: 60_000 },
   },
 ]

@@ -3,8 +3,8 @@ import { allPartitions, now, onPartitions } from './recovery-condition.ts'
 import type { Fault } from './scenario.ts'
 
 /**
- * Injects nothing for `seconds`. The recovery ends when each of `partitions` has delivered an event
- * that was sent after these `seconds`.
+ * Only waits for `seconds`. The recovery ends when each of `partitions` has delivered an event that
+ * was sent after this time.
  */
 export const noFault = (seconds: number, partitions: Iterable<number> = allPartitions): Fault => ({
   name: 'watched',

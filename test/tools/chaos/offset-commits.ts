@@ -1,8 +1,8 @@
 import type { TopicPartition } from '../../../src/core/ports.ts'
 
 /**
- * Returns the partition of `__consumer_offsets` for a group: the absolute value of the name's
- * `String.hashCode` in Java, modulo the number of partitions.
+ * Partition of `__consumer_offsets` for a group: the absolute value of Java's `String.hashCode` of
+ * its name, modulo the partitions.
  */
 export function partitionOfGroup(group: string, partitions: number): number {
   const hash = [...group].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 0)
@@ -38,9 +38,8 @@ export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<numbe
 }
 
 /**
- * Describes each commit whose offset is lower than that of the previous commit of the partition,
- * which is an error. `commits` must be in the order of `__consumer_offsets`: a new group
- * coordinator can report older offsets for a while.
+ * Describes each commit with a lower offset than the previous one of its partition. `commits` must
+ * be in log order.
  */
 export function stepsBack(commits: readonly Commit[]): readonly string[] {
   if (commits.length === 0) return ['nothing was ever committed']

@@ -17,9 +17,8 @@ export interface Operators {
 }
 
 /**
- * Sends a request to the operator processes in turn, until one responds with a status below 500.
- * Resolves with the body.
- * @throws when the status is not 200, 201 or 202, or when no process responds in time
+ * Sends a request to the operator processes in turn until one responds with a status below 500.
+ * @throws if the status is not 200, 201 or 202, or after the time limit
  */
 // biome-ignore lint/suspicious/noExplicitAny: each path has its own form of body.
 export type AskOperators = (request: OperatorRequest) => Promise<any>
@@ -54,10 +53,7 @@ export interface Answer {
   readonly text: string
 }
 
-/**
- * Sends a request once to the operator process at `url`. Resolves with undefined when the process
- * ends before it has responded.
- */
+/** Sends a request once. Resolves with undefined if the process ends before it has responded. */
 export async function answerOf(url: string, request: OperatorRequest): Promise<Answer | undefined> {
   const { method = 'GET', path, body, idempotencyKey, ifMatch } = request
   try {

@@ -46,24 +46,22 @@ export interface OrderFindings {
 
 const usualShare = 0.8
 /**
- * Tolerance for the end of a request, in ms. After a timeout, or when the head of a response
- * suffices, Hookline may begin its next request before the receiver sees the end of the previous
- * one.
+ * Tolerance in ms: Hookline may begin its next request before the receiver sees the end of the
+ * previous request.
  */
 const seenLateMs = 50
 /** Tolerance for the delay of a signal on a busy machine, in ms. */
 export const signalMs = 250
 
 /**
- * Judges the order per user and destination: the first attempt of a message must start after the
- * first attempt of the previous message has ended. Messages that were deferred before any attempt
- * are excluded.
+ * Per user and destination, a message's first attempt must start after the previous message's first
+ * attempt has ended. Messages deferred before any attempt are excluded.
  */
 export function judgeOrder(evidence: OrderEvidence): OrderFindings {
   const { places, destinations, retried, patience } = evidence
   const { firsts, counts } = requestsByTarget(evidence)
-  // Exclude a message that was deferred before its first attempt. Also exclude a message of which
-  // fewer requests arrived than Hookline made: the request of the first attempt may be missing.
+  // Excludes messages that were deferred before their first attempt, and messages with a missing
+  // request: the missing request may be the first attempt.
   const isMoved = (target: string): boolean => {
     const { minAttempts, maxAttempts } = retried.get(target) ?? { minAttempts: 1, maxAttempts: 0 }
     return minAttempts === 0 || (counts.get(target) ?? 0) <= maxAttempts
@@ -94,9 +92,8 @@ export function judgeOrder(evidence: OrderEvidence): OrderFindings {
 }
 
 /**
- * Returns two maps by target: the request of the first attempt (`firsts`), and the number of
- * requests (`counts`). If a process was killed or frozen during the first request, the repeated
- * request of the partition's new owner counts as the first attempt.
+ * `firsts`: the request of each first attempt, or its repetition if the process was killed or
+ * frozen during the request. `counts`: number of requests.
  */
 function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>

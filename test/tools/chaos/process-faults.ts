@@ -51,8 +51,8 @@ export const killProcesses = (count: number): Fault => ({
 export const killProcess = killProcesses(1)
 
 /**
- * Stops a random process with SIGSTOP until others own its partitions, then sends SIGCONT. The
- * process must notice that it has lost its session.
+ * Freezes a random process until others own its partitions. The process must then notice that it
+ * has lost its session.
  */
 export const freezeProcess: Fault = {
   name: 'SIGSTOP',
@@ -71,8 +71,8 @@ export const freezeProcess: Fault = {
       async heal() {
         const from = now()
         fleet.thaw(member)
-        // Requests that were in progress at SIGSTOP do not show that the process delivers again. So
-        // only messages that were sent after SIGCONT count.
+        // Requests in progress at SIGSTOP prove nothing, so only messages that were sent after
+        // SIGCONT count.
         const keyOf = ({ sent, process }: Delivery): string | undefined => (sent.at >= from ? process : undefined)
         const back = await ledger.seen(new Set([name]), { from, keyOf, patienceMs: returnMs * patience })
         return back === undefined ? [`${name} has delivered nothing since it was thawed`] : []
@@ -82,8 +82,8 @@ export const freezeProcess: Fault = {
 }
 
 /**
- * Stops a random process with SIGSTOP for less than its session timeout. The process keeps its
- * partitions, so nothing may be duplicated.
+ * Freezes a random process for less than its session timeout. It keeps its partitions, so nothing
+ * may be duplicated.
  */
 export const suspendProcess = (seconds: number): Fault => ({
   name: `SIGSTOP ${seconds} s`,
@@ -128,7 +128,7 @@ export const killCollector: Fault = {
 }
 
 /**
- * Kills a random operator process and starts another one. The recovery ends when every partition
+ * Kills a random operator process, and starts another one. The recovery ends when every partition
  * has delivered an event that was sent after the kill.
  */
 export const killOperator: Fault = {

@@ -31,13 +31,12 @@ export const processScenarios: readonly Scenario[] = [
     shows:
       'one, then two, then all three processes are killed with SIGKILL at the same time; this is repeated until 50 were killed',
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
-    // At times, one process must deliver the whole load to both destinations. With `slow` instead
-    // of `lessSlow`, Hookline would defer a growing backlog for minutes.
+    // At times, one process must deliver the whole load. The destination `slow` would then get a
+    // growing backlog, so the scenario has `lessSlow` instead.
     destinations: [crm, lessSlow],
     calmMs: { from: 0, to: 1_000 },
-    // Why these limits are long:
-    // - `recoveryMs`: a new member waits until the sessions of all killed members end.
-    // - `pauseMs`: up to three starting processes take CPU time from those that deliver.
+    // `recoveryMs`: a new member waits until the sessions of killed members end. `pauseMs`:
+    // starting processes take CPU time from others.
     limits: {
       ...{ duplicates: 0, ...takeoverLimits, recoveryMs: 25_000, pauseMs: 2_000, latestMs: 90_000 },
       ...{ unreadyMs: 30_000, orderedShare: 0.5 },

@@ -23,7 +23,7 @@ export interface PublishedRow extends Row, Circumstances {
   readonly verdict: 'holds' | 'FAILS'
 }
 
-/** In the order of the results table. */
+/** The scenarios, in the order of the results table. */
 type Runnable = readonly { readonly name: string; readonly shows: string }[]
 
 const places = {
@@ -38,7 +38,10 @@ export const published = (row: Row, circumstances: Circumstances): PublishedRow 
   ...circumstances,
 })
 
-/** Replaces rows of the same scenarios with new ones, and drops rows of removed scenarios. */
+/**
+ * Replaces rows of `before` with the `fresh` rows of the same scenarios, and drops rows of removed
+ * scenarios.
+ */
 export function merged(
   before: readonly PublishedRow[],
   fresh: readonly PublishedRow[],
@@ -49,17 +52,16 @@ export function merged(
 }
 
 /**
- * Replaces the published rows with `fresh`, and renders the pages that show rows. Drops rows whose
- * scenario is not in `scenarios`. `root` is the directory of the repository.
+ * Replaces the rows of the same scenarios with `fresh`, drops rows of removed scenarios, and
+ * renders the pages.
  */
 export async function publish(root: string, fresh: readonly PublishedRow[], scenarios: Runnable): Promise<void> {
   for (const [path, text] of await publishedFiles(root, scenarios, fresh)) await writeFile(join(root, path), text)
 }
 
 /**
- * Returns the new text of each file that contains or shows rows, by path. `fresh` replaces the
- * published rows of the same names. `texts` has texts of pages that another generator has changed.
- * These texts are used instead of the files.
+ * Returns the new text of each file with rows, by path. `texts` has pages that another generator
+ * has changed, and overrides the files.
  */
 export async function publishedFiles(
   root: string,
@@ -84,8 +86,8 @@ async function readRows(root: string): Promise<readonly PublishedRow[]> {
 }
 
 /**
- * Returns the tables of the results, an explanation of their columns, and lists of the failures,
- * the additional figures, and the scenarios that were not run.
+ * Returns the tables of results with an explanation of their columns, then lists of the failures
+ * and of the scenarios without results.
  */
 export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
   const notRun = scenarios.filter(({ name }) => !rows.some(row => row.name === name))

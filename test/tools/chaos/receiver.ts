@@ -15,7 +15,7 @@ export interface Received {
   readonly body: string
 }
 
-/** Returns facts about a request, for example which secret signed it. The ledger keeps them. */
+/** Returns facts about a request, for example which secret signed it. */
 export type Inspection = (request: Received) => string | undefined
 
 export interface Receiver {
@@ -27,8 +27,8 @@ export interface Receiver {
   /** The ledger and the script of the endpoint get the result of `inspection` for each request. */
   inspect(destination: string, inspection: Inspection): void
   /**
-   * Treats the webhooks of a destination as one endpoint. For each message, the ledger then records
-   * only the requests to the webhook that was called first.
+   * Treats the webhooks of a destination as one endpoint: for each message, records only the
+   * requests to the webhook that was called first.
    */
   merge(destination: string): void
   close(): Promise<void>

@@ -26,8 +26,8 @@ export async function uncommitted({ view, installation }: Pick<World, 'view' | '
 const lookEveryMs = 250
 
 /**
- * Resolves when every acknowledged invalid record has a dead letter, or after `patienceMs`. Call it
- * before the processes stop, because a record may still wait for a check of its schema.
+ * Resolves when every acknowledged invalid record has a dead letter. Call it before the processes
+ * stop, because they may still wait for the schema of a record.
  */
 export async function invalidDeadLettered({ installation, ledger }: World, patienceMs: number): Promise<void> {
   const left = new Set(ledger.bad.filter(({ acknowledged }) => acknowledged).map(({ id }) => id))

@@ -2,8 +2,8 @@ import type { Delivery } from './message-ledger.ts'
 import { partitions, type World } from './world.ts'
 
 /**
- * The condition for a recovery: each partition of `hit` has delivered an event that was sent after
- * `from`. `counts` can exclude deliveries, for example those of a killed process.
+ * Returns the condition of a recovery: each partition of `hit` has delivered an event that was sent
+ * after `from`. `counts` can exclude deliveries.
  */
 export function onPartitions(
   hit: Iterable<number>,

@@ -58,7 +58,7 @@ const causeColumns: readonly Column[] = [
     title: 'by sender',
     meaning:
       'duplicates because the program that writes to Kafka (for example a collector) got no response, and wrote the message again. Must be 0 if the fault does not affect this program. Otherwise the scenario has a limit',
-    // Older published rows do not have these figures.
+    // Rows that were published earlier do not have `duplicated`.
     cell: row => row.duplicated?.bySender ?? '–',
   },
   {
@@ -166,10 +166,7 @@ export function table(rows: readonly Row[]): readonly string[] {
   return [...lines, ...rows.flatMap(({ name, failures }) => failures.map(failure => `FAILS  ${name}: ${failure}`))]
 }
 
-/**
- * A cell of the summary table. `rows` has the results of the scenarios of a fault that were run,
- * and `of` is the number of all its scenarios.
- */
+/** `rows`: the results of a fault. `of`: the number of its scenarios, with or without a result. */
 type MatrixCell = (rows: readonly Row[], of: number) => string | number
 
 const ifAny =

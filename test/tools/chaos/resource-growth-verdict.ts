@@ -11,7 +11,7 @@ export interface Sample {
 
 export type Holding = 'resident' | 'heap' | 'descriptors' | 'timers'
 
-/** Permitted growth: `perHour` for each hour, plus `once`, because of the garbage collector. */
+/** Permitted growth: `once`, plus `perHour` for each hour. */
 const mayGrow: Readonly<Record<Holding, { readonly perHour: number; readonly once: number; readonly unit: string }>> = {
   resident: { perHour: 6, once: 12, unit: ' MB' },
   heap: { perHour: 4, once: 8, unit: ' MB' },
@@ -25,8 +25,8 @@ const names: Readonly<Record<Holding, string>> = {
   timers: 'timers',
 }
 /**
- * Number of equal time spans of a run. Only the minimum of each counts, because of garbage
- * collection.
+ * Number of equal time spans of a run. Only the minimum of each counts, because higher values
+ * include garbage.
  */
 const windows = 10
 
@@ -53,8 +53,8 @@ export function judgeFlatness(samples: readonly Sample[]): CheckResult {
 const round = (value: number): number => Math.round(value * 10) / 10
 
 /**
- * Fits a line to the minima of the time spans. Returns its value in the middle (`level`), and its
- * growth over the whole time.
+ * Fits a line to the minima. Returns its value in the middle (`level`) and its growth over the
+ * whole time.
  */
 function trendOf(points: readonly { readonly x: number; readonly y: number }[]) {
   const [start, end] = [Math.min(...points.map(({ x }) => x)), Math.max(...points.map(({ x }) => x))]

@@ -15,8 +15,8 @@ const short = { 'retention.ms': '2000', 'segment.ms': '1000' } as const
 const patienceMs = 60_000
 
 /**
- * Stops all processes, and sets the retention to two seconds until Kafka has deleted unread records
- * of each partition. Then restores the retention and starts the processes again.
+ * Stops all processes until Kafka, with a short retention, has deleted unread records of each
+ * partition.
  */
 export const outliveRetention: Fault = {
   name: 'retention',
@@ -42,7 +42,7 @@ export const outliveRetention: Fault = {
     } finally {
       await admin.close()
     }
-    // The broker may still delete a segment that has already expired.
+    // Waits for the broker, which may still delete a segment that has already expired.
     await delay(2_000)
     const from = now()
     await started(fleet, count)

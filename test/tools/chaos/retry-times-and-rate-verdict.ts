@@ -23,8 +23,8 @@ export interface AttemptEvidence {
 }
 
 /**
- * Tolerance in ms. Clocks are read in whole ms, and each side sees the end of a request at another
- * time.
+ * Tolerance in ms: clocks have whole ms, and Hookline and the endpoint see a request's end at
+ * different times.
  */
 const seenLateMs = 50
 
@@ -72,13 +72,14 @@ interface Retry {
 }
 
 /**
- * Hookline repeats a request once, immediately, if a reused connection is reset before any part of
- * a response. A request within this time, in ms, is a repetition.
+ * Hookline immediately repeats a request if its reused connection is reset without a response. A
+ * request within this time is the repetition.
  */
 const repeatWithinMs = 250
 
 /**
- * Returns the last request of each attempt. An attempt has two if Hookline repeated the first one.
+ * Returns the last request of each attempt. An attempt has two requests if Hookline repeated the
+ * first one.
  */
 function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
   const attempts: Call[] = []
@@ -93,8 +94,8 @@ function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
 }
 
 /**
- * Returns the attempts after the first one, with their delays. Requests after a success are
- * duplicates, so they do not count.
+ * Returns the retries with their delays. Requests after a success are duplicates, so they do not
+ * count.
  */
 function retriesIn(tries: readonly Call[], schedule: readonly number[]): readonly Retry[] {
   return tries.slice(1).flatMap((call, index) => {
@@ -112,10 +113,8 @@ const inWords = ({ id, number, late }: Retry): string =>
 const seconds = (ms: number): string => (Math.round(ms / 10) / 100 + 0).toFixed(2)
 
 /**
- * Returns the maximum number of concurrent requests.
- * - A request whose end was not seen counts as in progress until the end of the run.
- * - A request without a response ends `lateMs` earlier: after a timeout, Hookline may begin the
- *   next request before the endpoint sees the end of the first one.
+ * Returns the maximum number of concurrent requests. After a timeout, the endpoint sees the end of
+ * a request up to `lateMs` later than Hookline.
  */
 function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   const steps = calls

@@ -25,7 +25,8 @@ export interface Scenario {
    */
   readonly dispatchersOnly?: boolean
   /**
-   * The load lasts until all faults are over, and at least `seconds`. `fillerBytes` is per message.
+   * The load lasts until all faults are over, and at least `seconds`. `fillerBytes` is the
+   * additional size of each message.
    */
   readonly load: { readonly perSecond: number; readonly seconds: number; readonly fillerBytes?: number }
   /**
@@ -96,8 +97,8 @@ export interface JobsScenario extends Scenario {
 }
 
 /**
- * A scenario in which destinations change through the operator API during its faults. These
- * destinations get the events of a separate source.
+ * A scenario in which destinations change through the operator API. They get the events of a
+ * separate source.
  */
 export interface ChangesScenario extends Scenario {
   readonly changes: {
@@ -138,8 +139,8 @@ export interface AudienceScenario {
   readonly faults: readonly [readonly AudienceFault[], readonly AudienceFault[]]
   readonly limits: {
     /**
-     * Maximum time until all destinations have the list, from the end of the last fault or of the
-     * upload, whichever is later.
+     * Maximum time until all destinations have the list, from the end of the upload and of all
+     * faults.
      */
     readonly settledMs: number
     /** Maximum time from the first write of a membership update to its first delivery. */
@@ -151,11 +152,10 @@ export interface AudienceScenario {
 
 /**
  * A fault of an audience scenario.
- * - `kill`: SIGKILL of any process; another one starts.
+ * - `kill`: SIGKILL of any process.
  * - `link`: impairs the link of the audiences process behind the proxy, for longer than the session
  *   timeout.
- * - `restart`: SIGTERM to every audiences process; the new processes restore the memberships from
- *   the topic.
+ * - `restart`: SIGTERM to every audiences process.
  */
 export type AudienceFault =
   | { readonly kind: 'kill' | 'restart' }
@@ -174,7 +174,7 @@ export interface Hit {
   readonly at: number
   /**
    * The recovery ends when each of `keys` has occurred among the deliveries since `from`. `keyOf`
-   * returns the key of a delivery, for example its partition.
+   * returns a delivery's key.
    */
   readonly recovery: AwaitedDeliveries & { readonly keys: ReadonlySet<string> }
   /** Names of the processes that were killed or frozen. */

@@ -8,8 +8,8 @@ export interface Chance {
 }
 
 /**
- * The numbers depend only on the seed and the name. So a scenario gets the same faults when it runs
- * alone and when all scenarios run.
+ * Creates a generator of random numbers. They depend only on `seed` and `name`, so a scenario gets
+ * the same faults alone and after others.
  */
 export function createChance(seed: number, name: string): Chance {
   let state = createHash('sha256').update(`${seed} ${name}`).digest().readUInt32LE()

@@ -8,20 +8,22 @@ export const perWebhook = 64
 
 export const crm = { id: 'crm' }
 /**
- * A slow destination. One process can send it 160 requests per second, less than the load of
- * `standardSetup`. So it gets a backlog when one process must deliver everything.
+ * A slow destination. One process can send it 160 requests per second, less than the load, so it
+ * gets a backlog.
  */
 export const slow = { id: 'slow', latencyMs: 400 }
-/** One process can send it 640 requests per second, which is more than the load. */
+/** Like `slow`, but one process can send 640 requests per second, more than the load. */
 export const lessSlow = { id: 'slow', latencyMs: 100 }
 /**
- * Each 50th message fails at its first request. That is too rare to open a circuit breaker, but
- * frequent enough to keep records in the retry topics.
+ * Each 50th message fails once. This opens no circuit breaker, but keeps records in the retry
+ * topics.
  */
 const fiftiethFailsOnce: Script = (id, call) => (call === 1 && Number(id.slice(2)) % 50 === 7 ? 503 : 200)
 export const withRetries = [crm, { id: 'moody', latencyMs: 150, script: fiftiethFailsOnce }] as const
 
-/** All endpoints are on one host, so a high limit per host leaves only the limits per webhook. */
+/**
+ * All endpoints are on one host. With this high limit per host, only the limits per webhook apply.
+ */
 export const oneHost = { perHost: 1_000 } as const
 
 export const standardSetup = {
@@ -32,7 +34,7 @@ export const standardSetup = {
   // Slow machines with two cores missed the time limits with 500 messages per second.
   load: { perSecond: 250, seconds: 20 },
 } as const
-/** Limits for the death of a process in a group. Its session ends up to 6 s later. */
+/** Limits after a kill of a process. Its session in the consumer group ends at most 6 s later. */
 export const takeoverLimits = { recoveryMs: 10_000, pauseMs: 1_500, latestMs: 40_000 } as const
 
 export const replicatedSetup = {
@@ -51,10 +53,7 @@ export const proxiedSetup = {
   limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 40_000, unreadyMs: 45_000 },
 } as const
 
-/**
- * Maximum resident memory of a collector in MB. It covers the budgets of 32 MiB for bodies and 48
- * MiB for records, the process itself, and garbage.
- */
+/** Covers the budgets for bodies (32 MiB) and records (48 MiB), the process itself, and garbage. */
 const collectorPeakMb = 512
 /** Set-up with load over HTTP. Only messages that got a 200 must be delivered. */
 export const httpSetup = {
@@ -65,7 +64,10 @@ export const httpSetup = {
   load: { perSecond: 400, seconds: 20 },
 } as const
 export const steady = { refusals: 'none', answerMs: 2_000, acceptedMs: 1_000, peakMb: collectorPeakMb } as const
-/** In an outage of Kafka, requests in progress get a response after ten seconds at most. */
+/**
+ * Limits for an outage of Kafka. The collector itself ends each request in progress after ten
+ * seconds (`storeDeadline`). `answerMs` adds a margin.
+ */
 export const kafkaOutageLimits = {
   refusals: 'in_outages',
   broken: 'none',

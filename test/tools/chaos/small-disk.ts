@@ -12,8 +12,8 @@ export interface Disk {
 }
 
 /**
- * Mounts a disk in memory at `mounted`, and links `place` to it. @throws when mounting fails: it
- * needs root on Linux
+ * Mounts a disk in memory at `mounted`, and links `place` to it.
+ * @throws unless it runs as root on Linux
  */
 export async function mountDisk(mounted: string, place: string, megabytes: number): Promise<Disk> {
   await mkdir(mounted, { recursive: true })

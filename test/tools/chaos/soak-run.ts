@@ -16,7 +16,7 @@ import { openWorld, partitions, type World } from './world.ts'
 const unlimitedPerSecond = 100_000
 /** Numbers of events in two loads: one to warm up the processes, one to measure the capacity. */
 const bursts = [5_000, 20_000] as const
-/** Difference between the first event numbers of two loads, so that their messages differ. */
+/** Distance between the first event numbers of two loads, so that no two messages are equal. */
 const numbersEach = 10_000_000
 const settleInMs = 10_000
 const lookEveryMs = 5_000
@@ -30,8 +30,8 @@ interface Seen {
 }
 
 /**
- * Runs a soak for `minutes` with its own broker, processes and receivers, and judges it.
- * @throws when the set-up itself fails
+ * Runs and judges a soak of `minutes`, with its own broker, processes and receivers.
+ * @throws when the set-up fails
  */
 export async function runSoak(scenario: SoakScenario, minutes: number, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options

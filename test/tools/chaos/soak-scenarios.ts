@@ -10,8 +10,8 @@ export const soakScenarios: readonly SoakScenario[] = [
     processes: 2,
     destinations: withRetries,
     soak: { share: 0.7, spike: { times: 10, seconds: 5 } },
-    // The backlog of the spike needs 30 s of the full capacity. Only 30 % are free, so it takes 100
-    // s.
+    // The spike's backlog needs 100 s, because the usual load leaves only 30 % of the capacity for
+    // it.
     limits: { duplicates: 0, recoveryMs: 180_000, latestMs: 180_000 },
   },
 ]

@@ -20,8 +20,8 @@ const allBut = (partition: number): ReadonlySet<number> =>
   new Set(Array.from({ length: partitions }, (_, index) => index).filter(each => each !== partition))
 
 /**
- * Judges the latencies in each set of partitions during the first fault, which is `noFault`. So
- * only the load affects them.
+ * Judges the latencies during the first fault. It is `noFault`, so only the load affects the
+ * latencies.
  */
 function moving(
   { ledger, patience }: World,
@@ -50,10 +50,7 @@ const poisoned = recordLoad(number => {
 
 const hotUser = 'user-hot'
 const hotPartition = partitionFor(Buffer.from(hotUser), partitions)
-/**
- * One user has 40 % of all events, 100 per second. Hookline sends the events of one user in
- * sequence, so it cannot deliver them as fast as they arrive.
- */
+/** One user has 40 % of all events, more than Hookline can deliver in sequence. */
 const hotKey = recordLoad(number => ({ userId: number % 5 < 2 ? hotUser : userIdOf(number) }))
 const hotPerSecond = 250
 
@@ -109,8 +106,8 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     examine: async (world, injected) =>
       combineResults([
         moving(world, injected, prompt, [{ what: 'the other partitions', partitions: allBut(hotPartition) }]),
-        // Records of other users wait behind those of `user-hot` in this partition. So the latency
-        // has no limit (`share: 0`), but the partition must keep delivering.
+        // Other users' records wait behind those of `user-hot`, so the latency has no limit. But
+        // the partition must keep delivering.
         moving(world, injected, { ...prompt, share: 0 }, [
           { what: "the hot user's partition", partitions: new Set([hotPartition]) },
         ]),

@@ -22,8 +22,8 @@ export const missing: TopicFault = {
 }
 
 /**
- * Denies all clients the right to write to the topic. The broker needs an authorizer that allows
- * everything on topics without an ACL.
+ * Forbids everybody to write to the topic. Needs a broker whose authorizer allows everything on
+ * topics without an ACL.
  */
 export const forbidden: TopicFault = {
   name: 'not authorised',
@@ -35,8 +35,8 @@ export const forbidden: TopicFault = {
       resourceName,
     }
     const everybody = { ...topic, principal: 'User:*', host: '*' }
-    // As soon as a topic has an ACL, the broker denies everything that no ACL allows. So one ACL
-    // allows all operations on the topic, and a second one denies writes.
+    // As soon as a topic has an ACL, the broker denies everything that no ACL allows, so one ACL
+    // allows all operations.
     await admin.createAcls({
       acl: [
         { ...everybody, operation: AclOperationTypes.ALL, permissionType: AclPermissionTypes.ALLOW },
@@ -55,16 +55,15 @@ export interface OverflowTopic {
 }
 
 /**
- * The destination whose endpoint fails. A message without a successful request to it counts as
- * waiting for the topic, so requests to it must not fail for another reason.
+ * The destination whose endpoint responds with `status`. Messages that the endpoint has not
+ * accepted count as waiting for the topic.
  */
 const failing = 'moody'
 const metricTimeoutMs = 30_000
 
 /**
- * Makes a topic reject records for `seconds`, while one message in twenty needs this topic. No
- * partition may be committed beyond a record that waits for the topic. The metric
- * `hookline_unwritable_topics` must report the topic, and return to 0 after the repair.
+ * Makes a topic reject records while one message in twenty needs it. No partition may be committed
+ * beyond a record that waits for the topic.
  */
 export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTopic, seconds: number): Fault => ({
   name: `topic ${obstacle.name}`,
@@ -129,8 +128,8 @@ interface Placed {
 }
 
 /**
- * Returns the ids of `waiting` whose records are before the committed offset of their partition. A
- * restarted process would skip these records.
+ * Returns the ids of `waiting` whose records are before the committed offset. A restarted process
+ * would skip them.
  */
 export const committedPast = (
   records: readonly Placed[],

@@ -18,7 +18,7 @@ const withRules = {
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'allow.everyone.if.no.acl.found': 'true',
   },
-  // Hookline repeats a rejected write after at most ten seconds.
+  // Recovery is slow, because Hookline may wait ten seconds before it repeats a rejected write.
   limits: { duplicates: 0, recoveryMs: 30_000, latestMs: 30_000, unreadyMs: 60_000 },
 } as const
 const inTurn = (refuge: OverflowTopic) => [missing, forbidden].map(obstacle => unwritable(obstacle, refuge, 5))

@@ -2,9 +2,8 @@ import { setPriority } from 'node:os'
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 
 /*
- * Program that writes compressed batches to the events topic, and sends their offsets to its parent
- * process. It is a separate process, because the encoding blocks the event loop for seconds, but
- * the endpoints in the parent process must respond.
+ * Runs as a separate process, because the encoding blocks the event loop for seconds, but the
+ * endpoints in the parent process must respond.
  */
 
 /** Command line argument, as JSON. */

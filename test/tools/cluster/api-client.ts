@@ -7,8 +7,8 @@ export interface ApiClient {
   /** Resolves with the answer of any status. */
   ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer>
   /**
-   * Applies an object (server-side apply). Unknown and repeated fields are errors. With `dryRun`,
-   * the server validates and admits the object, but does not store it.
+   * Server-side apply. Unknown and repeated fields are errors. With `dryRun`, the server validates
+   * and admits the object, but stores nothing.
    */
   apply(manifest: Manifest, options?: ApplyOptions): Promise<Answer>
   close(): Promise<void>
@@ -96,7 +96,7 @@ export function createApiClient({
       const place = namespaced ? `/namespaces/${manifest.metadata['namespace'] ?? namespace}` : ''
       const query = `fieldManager=test&force=true&fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`
       const path = `${prefixOf(manifest.apiVersion)}${place}/${name}/${manifest.metadata.name}?${query}`
-      // The server reads the body as YAML, of which JSON is a part.
+      // The server reads the body as YAML, and JSON is valid YAML.
       return send('PATCH', path, 'application/apply-patch+yaml', manifest)
     },
     close: () => dispatcher.destroy(),

@@ -16,7 +16,7 @@ const buildTimeoutMs = 60 * 60_000
 export type Program = 'autoscalers' | 'kube-router' | 'kubernetes' | 'pause' | 'traefik'
 
 /**
- * Returns the path of a program. The first time, builds it and keeps it in the user's cache.
+ * Returns the path of a program. Builds and caches it if missing.
  * @throws with the end of Go's output
  */
 export async function program(
@@ -71,8 +71,8 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
 }
 
 /**
- * Returns the arguments of `go build`. Several tools in `goMod` are written to the directory
- * `path`. One tool, or otherwise the package of `goMod`, is written to the file `path`.
+ * Arguments of `go build`. `path` is a directory if `goMod` lists several tools, and otherwise the
+ * file of the program.
  */
 export function targetOf(goMod: string, path: string): readonly string[] {
   if (/^tool \(/m.test(goMod)) return ['-o', `${path}/`, 'tool']
@@ -80,8 +80,8 @@ export function targetOf(goMod: string, path: string): readonly string[] {
 }
 
 /**
- * Linker flags with the version of Kubernetes that a `go.mod` requires. Without them, the API
- * server calls itself v0.0.0, and Helm refuses the chart. Empty if `goMod` requires no Kubernetes.
+ * Linker flags with the version of Kubernetes in `goMod`. Without them, the API server calls itself
+ * v0.0.0, and Helm refuses the chart.
  */
 export function versionSettings(goMod: string): string {
   const [, version, major, minor] = /\bk8s\.io\/kubernetes (v(\d+)\.(\d+)\.\S+)/.exec(goMod) ?? []

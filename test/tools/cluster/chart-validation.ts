@@ -10,8 +10,8 @@ const others: readonly Manifest[] = [
 ]
 
 /**
- * Creates the namespace of the release, in which the API server enforces the restricted Pod
- * Security Standard, and the objects `others`.
+ * Creates `others` and the namespace of the release, which enforces the restricted Pod Security
+ * Standard.
  */
 export async function createRestrictedNamespace(api: ApiClient): Promise<void> {
   const labels = Object.fromEntries(
@@ -25,9 +25,8 @@ export async function createRestrictedNamespace(api: ApiClient): Promise<void> {
 }
 
 /**
- * Submits the manifests of a chart and the pods of its workloads. Returns the errors and warnings
- * of the API server, each with the name of its object. The server stores only the service accounts,
- * because it admits no pod without them.
+ * Returns the errors and warnings of dry runs. Only service accounts are created, because the
+ * server admits no pod without its service account.
  */
 export async function problemsOnServer(api: ApiClient, manifests: readonly Manifest[]): Promise<readonly string[]> {
   const problems: string[] = []

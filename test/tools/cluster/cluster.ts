@@ -23,8 +23,7 @@ export type Cleanup = (() => Promise<void>)[]
 const stops = new WeakMap<Cleanup, Promise<void>>()
 
 /**
- * Stops all processes, and removes the network, the control groups and all files. A second call
- * awaits the first one.
+ * Undoes everything in `cleanup`. A second call awaits the first one.
  * @throws the errors of all parts that could not be stopped
  */
 export function stopCluster(cleanup: Cleanup): Promise<void> {
@@ -41,8 +40,8 @@ async function undoAll(cleanup: Cleanup): Promise<void> {
 }
 
 /**
- * Adds to `cleanup` what `stopCluster` must undo, also after an error.
- * @throws with the log of the part that did not start
+ * Starts a cluster. Adds to `cleanup` what `stopCluster` must undo, even if the start fails.
+ * @throws with the log of the failed part
  */
 export async function startCluster(cleanup: Cleanup): Promise<Cluster> {
   const kubernetes = await program('kubernetes')

@@ -6,8 +6,8 @@ import type { ApiClient } from './api-client.ts'
 import { keda, moduleDirectory } from './download-go-module.ts'
 
 /**
- * Files that define the custom resources of the chart. Strimzi is not a Go module, so it is
- * missing.
+ * The chart's custom resource definitions, as files of Go modules. Strimzi's are missing, because
+ * it is not a Go module.
  */
 const sources: readonly { readonly module: string; readonly files: readonly string[] }[] = [
   {
@@ -24,8 +24,8 @@ const sources: readonly { readonly module: string; readonly files: readonly stri
 ]
 
 /**
- * Creates the custom resource definitions of the Prometheus operator, KEDA and the external-secrets
- * operator. Resolves with the kinds when the API server serves them.
+ * Creates the custom resource definitions. Resolves with their kinds when the API server serves
+ * them.
  */
 export async function createCustomResources(api: ApiClient): Promise<readonly string[]> {
   const definitions = (await Promise.all(sources.map(definitionsOf))).flat()

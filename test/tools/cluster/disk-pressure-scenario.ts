@@ -27,9 +27,8 @@ const greedyPod = (image: string): object => ({
 })
 
 /**
- * Lets a pod of another application fill the disk of all pod volumes. The kubelet reports
- * DiskPressure, and evicts pods until the disk has space again. It must not evict a pod of
- * Hookline.
+ * Lets a pod of another application fill the disk of all pod volumes. The kubelet evicts pods, but
+ * must not evict one of Hookline.
  */
 async function fillDisk(on: Installation): Promise<Done> {
   const { shell } = on

@@ -6,8 +6,8 @@ import { type Query, type Result, readQuery, writeResponse } from './dns-message
 const domain = '.svc.cluster.local'
 
 /**
- * Starts a DNS server for the pods. It knows only the Services, which it reads from the API server
- * for each query. Resolves with a function that stops it.
+ * Starts a DNS server that knows only the Services of the API server. Resolves with a function that
+ * stops it.
  */
 export async function startDns(api: ApiClient, address: string, port = 53): Promise<() => Promise<void>> {
   const socket = createSocket('udp4')

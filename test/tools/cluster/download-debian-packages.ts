@@ -9,7 +9,7 @@ import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/make-once-
 const run = promisify(execFile)
 const downloadTimeoutMs = 5 * 60_000
 
-/** Packages with the programs of the node, except Kubernetes, and with their libraries. */
+/** The programs of a cluster node, except Kubernetes, and their libraries. */
 const names: readonly string[] = [
   ...['containerd', 'runc', 'containernetworking-plugins', 'nftables'],
   ...['libnftables1', 'libnftnl11', 'libmnl0', 'libjansson4', 'libedit2', 'libbsd0', 'libseccomp2'],
@@ -18,9 +18,9 @@ const names: readonly string[] = [
 ]
 
 /**
- * Returns a directory with the unpacked packages of Debian. The first time, downloads them with
- * apt-get to the user's cache, without an installation.
- * @throws with the output of apt-get
+ * Returns a directory with unpacked Debian packages. The first time, downloads them to the user's
+ * cache.
+ * @throws with apt-get's output
  */
 export async function debianPackages(
   env: NodeJS.ProcessEnv = process.env,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Installation } from './installation.ts'
 import type { Done } from './run-scenario.ts'
 
-/** Fails if a service had no ready pod, or if no eviction was refused. */
+/** Drains the node. Fails if a service had no ready pod, or if no eviction was refused. */
 export async function drain(on: Installation, services: readonly string[]): Promise<Done> {
   const fewest = new Map<string, number>()
   let isOver = false
@@ -17,8 +17,8 @@ export async function drain(on: Installation, services: readonly string[]): Prom
     }
   })()
   watch.catch(() => undefined)
-  // An evicted pod gets no replacement, because the cluster has only this node. So the disruption
-  // budget must refuse the eviction of the second pod of each service.
+  // The cluster has no other node for replacements, so the disruption budget must keep the second
+  // pod of each service.
   const selector = `--pod-selector 'app.kubernetes.io/component in (${services.join()})'`
   const evicted = await on
     .shell(`kubectl drain node ${selector} --delete-emptydir-data --timeout=60s 2>&1 || true`)

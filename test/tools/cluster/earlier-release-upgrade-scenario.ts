@@ -9,7 +9,7 @@ import { repository } from './shell.ts'
 /** The last commit of version 0.1.0. It has no published image, so the scenario builds one. */
 const commit = 'd8def41f'
 
-/** The earlier release has another prefix of topics, so it creates all of its topics. */
+/** Replaces Hookline by the earlier release, which has its own topic prefix. */
 async function installEarlier(on: Installation): Promise<void> {
   const { shell, node, directory } = on
   const checkout = join(directory, 'earlier')

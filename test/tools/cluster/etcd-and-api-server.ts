@@ -12,7 +12,7 @@ export const serviceAddresses = '10.96.0.0/16'
 /** The first address of `serviceAddresses`. The API server uses it for the Service `kubernetes`. */
 const apiServiceAddress = '10.96.0.1'
 
-/** The name with which the API server calls other API servers, for example that of KEDA. */
+/** The user name of the API server in its requests to other API servers, for example to KEDA's. */
 const aggregatorName = 'aggregator'
 
 /** The users of the API server, each with its groups. */
@@ -43,8 +43,8 @@ export interface ControlPlaneOptions {
 }
 
 /**
- * Starts etcd and a Kubernetes API server as processes, and resolves when the API server is ready.
- * @throws with the end of the log of the server that did not start
+ * Starts etcd and a Kubernetes API server, and resolves when the API server is ready.
+ * @throws with the end of the failed server's log
  */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { kubernetes, directory, address = '127.0.0.1', controllers = false } = options

@@ -11,7 +11,10 @@ const run = promisify(execFile)
 
 export interface ImageContent {
   readonly name: string
-  /** Directory that becomes the root file system of the image. In it, all files belong to root. */
+  /**
+   * Directory that becomes the root file system of the image. In the image, all files belong to
+   * root.
+   */
   readonly root: string
   /** Fields of the image configuration (OCI), for example `Entrypoint` and `User`. */
   readonly config: Readonly<Record<string, unknown>>

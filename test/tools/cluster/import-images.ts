@@ -10,7 +10,7 @@ import { pauseImage } from './node-addresses-and-files.ts'
 /** The repository of Hookline's image in the node. The tag is the version of the chart. */
 export const hooklineRepository = 'hookline.test/hookline'
 
-/** Pulls no image. */
+/** Creates the images on this machine and imports them into the node, without a registry. */
 export async function importImages(node: Node, pause: string, version: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-images-'))
   try {

@@ -35,9 +35,8 @@ const container = {
 }
 
 /**
- * The manifests of Traefik, for the Ingress classes `classes`. `program` is the path of Traefik on
- * this machine. Clients on this machine reach Traefik at port 443 of the node. With
- * `externalTrafficPolicy: Local`, Traefik sees the address of the client.
+ * Manifests of Traefik, whose program is at the path `program`. `externalTrafficPolicy: Local` lets
+ * Traefik see the client's address.
  */
 export function traefikManifests(program: string, classes: readonly string[]): readonly Manifest[] {
   const volumes = [{ name: 'program', hostPath: { path: program, type: 'File' } }]

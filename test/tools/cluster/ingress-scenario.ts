@@ -76,8 +76,8 @@ async function replaceBehindIngress(on: Installation): Promise<Done> {
   const held = await holdRequests(on)
   const console = await useConsole(`https://${operatorHost}`, destination)
   const log = `${inIngress} logs deployment/traefik --tail=-1`
-  // Traefik also logs a 502 for each unfinished request of `holdRequests` from `clientAddress`, so
-  // only requests from `machineAddress` count.
+  // Traefik logs a 502 for each unfinished request of `holdRequests` from `clientAddress`, so only
+  // requests from `machineAddress` count.
   const gateway = (await on.shell(`${log} | grep -E '^${machineAddress} .*HTTP/[0-9.]+" 50[24] ' || true`))
     .split('\n')
     .filter(line => line !== '')
@@ -105,8 +105,8 @@ const webhooks = ({ receiver }: Installation, mark: number) => ({
 })
 
 /**
- * Reads and changes the destination until `work` is over. Each change has the ETag of the previous
- * read. A last change with an old ETag must get a 412.
+ * Changes a destination repeatedly during `work`. Each change has the ETag of the previous read. A
+ * last change with an old ETag must get a 412.
  */
 async function changeWhile(on: Installation, { ask }: IngressClient, work: () => Promise<void>) {
   const counts = new Map<string, number>()
@@ -126,7 +126,7 @@ async function changeWhile(on: Installation, { ask }: IngressClient, work: () =>
     isOver = true
   })
   const last = await changes
-  // A pod may show an earlier version for a moment, so a PATCH may get a 412.
+  // A GET may reach a pod that has not read the last change yet. The next PATCH then gets a 412.
   const expected = ['GET 200', 'PATCH 200', 'PATCH 412']
   const listed = [...counts].map(([name, count]) => `${count} × ${name}`)
   return {
@@ -139,8 +139,8 @@ async function changeWhile(on: Installation, { ask }: IngressClient, work: () =>
 }
 
 /**
- * Sends wrong operator keys from `clientAddress`, each with another false X-Forwarded-For. The
- * service must reject requests from this address, but not those of the client `operator`.
+ * Sends wrong keys with false X-Forwarded-For headers. The service must reject `clientAddress`, but
+ * not the client `operator`.
  */
 async function guessKeys(on: Installation, operator: IngressClient): Promise<Result> {
   const { ask } = await createIngressClient(on, operatorHost, clientAddress)
@@ -149,7 +149,7 @@ async function guessKeys(on: Installation, operator: IngressClient): Promise<Res
   while (!isRejected() && answers.length < 60)
     answers.push(await ask('GET', path, { headers: { ...forged(answers.length), authorization: 'Bearer wrong' } }))
   const own = await Promise.all([1, 2, 3, 4].map(() => operator.ask('GET', path)))
-  // A controller might change or reject a path with an encoded slash.
+  // An Ingress controller might change or reject a path with an encoded slash.
   const odd = await operator.ask('GET', '/v1/messages/a%2Fb%20c')
   const count = answers.filter(({ status }) => status === 401).length
   return {
@@ -165,10 +165,8 @@ async function guessKeys(on: Installation, operator: IngressClient): Promise<Res
 const forged = (number: number) => ({ 'x-forwarded-for': `198.51.100.${number}` })
 
 /**
- * Begins requests from `clientAddress`, each with another false X-Forwarded-For, and does not
- * finish them. Both collectors together permit fewer requests from one address, so they must refuse
- * some. Traefik logs the response of a collector, but sends it to the client only after the end of
- * the request body. So the responses are counted in the log.
+ * Begins requests, but does not finish them. Traefik sends a client no refusal before the end of
+ * the request body, so the refusals are counted in Traefik's log.
  */
 async function holdRequests(on: Installation): Promise<Result> {
   const agent = await ingressAgent(on, clientAddress)

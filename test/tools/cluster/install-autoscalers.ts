@@ -11,8 +11,8 @@ import { withLogs } from './scenario-steps.ts'
 export type Removal = () => Promise<void>
 
 /**
- * Installs the operator and the metrics server of KEDA from its Go module. Resolves when the API
- * server has the API for external metrics. Removes them after an error.
+ * Installs the operator and metrics server of KEDA. Resolves when the API server has the API for
+ * external metrics.
  */
 export async function installKeda({ shell, directory }: Installation): Promise<Removal> {
   const place = join(directory, 'keda')
@@ -39,8 +39,8 @@ export async function installKeda({ shell, directory }: Installation): Promise<R
 }
 
 /**
- * Installs the metrics server of Kubernetes from its Go module. Resolves when the API server serves
- * `metrics.k8s.io`, the API for the use of CPU and memory. Removes it after an error.
+ * Installs the metrics server of Kubernetes. Resolves when the API server serves `metrics.k8s.io`,
+ * the API for the use of CPU and memory.
  */
 export async function installMetricsServer({ shell, directory }: Installation): Promise<Removal> {
   const place = join(directory, 'metrics-server')
@@ -67,15 +67,15 @@ export async function installMetricsServer({ shell, directory }: Installation): 
 
 interface Overlay {
   readonly namespace: string
-  /** Objects, and names of directories with manifests next to the overlay. */
+  /** Objects, or names of manifest directories next to the overlay. */
   readonly resources: readonly (string | object)[]
   readonly patches: readonly object[]
   readonly waits: readonly string[]
 }
 
 /**
- * Applies a directory of manifests with kustomize, and waits until the programs are ready. After an
- * error, removes the manifests again.
+ * Applies manifests with kustomize, and waits until the programs are ready. After an error, removes
+ * the manifests again.
  */
 export async function apply(
   shell: Installation['shell'],

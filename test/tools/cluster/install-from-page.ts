@@ -13,8 +13,8 @@ const shows = [
 ].join('. ')
 
 /**
- * Follows steps 2 to 4 of docs/how-to/deploy-on-kubernetes.md, up to the first delivery. The
- * namespace enforces the restricted Pod Security Standard.
+ * Follows steps 2 to 4 of docs/how-to/deploy-on-kubernetes.md, in a namespace with the restricted
+ * Pod Security Standard.
  */
 export async function install(installation: Installation, say: (line: string) => void): Promise<Row> {
   const { shell, ledger, page } = installation
@@ -32,7 +32,6 @@ export async function install(installation: Installation, say: (line: string) =>
   await step('checks and message', () => shell(page.check))
   await step('delivery to both destinations', () => delivered(ledger))
   const total = ((performance.now() - begun) / 1_000).toFixed(1)
-  // The objects exist already, so the API server only checks the rendered manifests.
   await step('check of the rendered manifests', () => shell(page.apply.replace(' apply ', ' apply --dry-run=server ')))
   const restarts = (await installation.pods()).reduce((sum, pod) => sum + pod.restarts, 0)
   const calls = Map.groupBy(ledger.calls, ({ destination, id }) => `${destination} ${id}`)

@@ -42,10 +42,10 @@ export interface Installation {
   writeKey(): Promise<string>
   /**
    * Runs the `helm upgrade --install` of `page` with changed values, which later upgrades keep.
-   * Resolves with the previous values. `chart` is a path, by default in the repository.
+   * Resolves with the previous values.
    */
   upgrade(change: (values: Values) => Values, chart?: string): Promise<Values>
-  /** The values from before the last upgrade then apply again. */
+  /** Rolls back the last upgrade, including its changes of the values. */
   rollBack(): Promise<void>
   /** The pods of the services, without those that are being deleted. */
   pods(): Promise<readonly Pod[]>
@@ -58,8 +58,8 @@ export interface Opened {
 }
 
 /**
- * Prepares an installation in an existing directory, without the chart: images, Kafka and the
- * registry as pods, the endpoint, and the values of docs/how-to/deploy-on-kubernetes.md.
+ * Prepares everything except the chart: images, Kafka, registry, endpoint, and the values of
+ * docs/how-to/deploy-on-kubernetes.md.
  */
 export async function openInstallation(cluster: Cluster, directory: string): Promise<Opened> {
   const ledger = new Ledger()

@@ -18,8 +18,8 @@ export interface JavaPods {
 }
 
 /**
- * Kafka and a schema registry as pods with Services. The names of the Services are those in the
- * example values of docs/how-to/deploy-on-kubernetes.md.
+ * Kafka and a schema registry as pods. The Services have the names in
+ * docs/how-to/deploy-on-kubernetes.md.
  */
 export function kafkaManifests({ java, jars, registry, data }: JavaPods): readonly Manifest[] {
   const properties = serverProperties({

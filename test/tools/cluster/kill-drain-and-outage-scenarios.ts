@@ -21,8 +21,8 @@ async function kill(on: Installation): Promise<Done> {
 }
 
 /**
- * Lets other processes in the pod use all of its memory. Each uses less than Hookline and has a
- * lower `oom_score_adj`, so the kernel kills Hookline, which ends the container.
+ * Other processes fill the pod's memory. They have a lower `oom_score_adj`, so the kernel kills
+ * Hookline, which ends the container.
  */
 async function exceedMemory(on: Installation): Promise<Done> {
   const [{ name }] = await podsOf(on, 'dispatcher')
@@ -43,7 +43,7 @@ async function exceedMemory(on: Installation): Promise<Done> {
 
 async function stopKafka(on: Installation): Promise<Done> {
   const { shell, ledger } = on
-  // While Kafka is away, no dispatcher can commit what it had in progress.
+  // All dispatchers are victims, because none can commit what it had in progress.
   const victims = (await podsOf(on, 'dispatcher')).map(({ name }) => name)
   await shell(`${inKafka} scale deployment/kafka-bootstrap --replicas=0`)
   await delay(outageMs)

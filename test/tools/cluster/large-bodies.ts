@@ -9,7 +9,7 @@ const messages = 128
 const messageBytes = 32_700
 const pauseMs = 8_000
 
-/** Each body has almost 4 MiB. Resolves with the number of bodies. */
+/** Sends bodies of almost 4 MiB each, one after the other. Resolves with their number. */
 export async function sendLargeBodies(target: Target & Required<Pick<Target, 'agent'>>, count: number) {
   const { ledger, partitions, agent } = target
   const url = `${await target.collectorUrl()}/v1/batch`

@@ -7,16 +7,13 @@ export interface Pod {
   readonly service: string
   readonly isReady: boolean
   readonly restarts: number
-  /**
-   * How the container ended before its last restart: the cause, for example `OOMKilled`, and the
-   * time in ms since 1970. Undefined without a restart.
-   */
+  /** Why the container ended before its last restart (`OOMKilled`), and when, in ms since 1970. */
   readonly lastEnd: { readonly reason: string; readonly at: number } | undefined
 }
 
 const selector = 'app.kubernetes.io/name=hookline,app.kubernetes.io/component!=prepare'
 
-/** Returns the pods of the services that are not being deleted. */
+/** Returns the pods of the services, except pods that are being deleted. */
 export async function podsIn(shell: Shell): Promise<readonly Pod[]> {
   const text = await shell(`kubectl --namespace hookline get pods --selector '${selector}' --output json`)
   return parsePods(text)
@@ -66,8 +63,8 @@ export function restartsBetween(before: readonly Pod[], after: readonly Pod[]): 
 }
 
 /**
- * Finds the process of Hookline on this machine whose environment has the name of the pod.
- * @throws when this machine has no matching process
+ * Finds the process of Hookline whose environment has the name of the pod.
+ * @throws when this machine has none
  */
 export async function processOf(pod: string): Promise<number> {
   for (const id of await readdir('/proc')) {

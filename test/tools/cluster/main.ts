@@ -59,7 +59,7 @@ async function runAll(
   }
 }
 
-/** The row of a scenario that could not run to its end. It has only the first line of the error. */
+/** The row of a scenario that could not run to its end. */
 const broken = (named: Pick<Row, 'name' | 'shows'>, error: Error): Row => ({
   ...{ ...named, sent: 0, delivered: 0, lost: 0, duplicates: { inProgress: 0, ours: 0 }, refused: 0, restarts: 0 },
   ...{ p50Ms: null, p99Ms: null, latestMs: null, pauseMs: null, measured: [] },

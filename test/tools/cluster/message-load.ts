@@ -19,8 +19,8 @@ export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'co
 }
 
 /**
- * Posts one message per request at an even rate. Repeats a request only if its reused connection
- * closed before any response.
+ * Posts messages at an even rate. Repeats a request only if its reused connection closed before any
+ * response.
  */
 export async function startMessageLoad(target: Target, perSecond: number): Promise<Load> {
   const { ledger, partitions, agent = new Agent({ keepAlive: true }) } = target
@@ -60,9 +60,8 @@ export async function startMessageLoad(target: Target, perSecond: number): Promi
 }
 
 /**
- * Whether a reused connection closed before any response. Usually, the server closed an idle
- * connection in the moment in which the client began a request. HTTP/1.1 cannot avoid this, so
- * clients send the request again. A server that dies during the request looks the same.
+ * Whether the server has probably closed the idle connection before it got the request. HTTP/1.1
+ * cannot avoid this, so clients repeat the request.
  */
 const wasClosedBefore = ({ reusedSocket }: ClientRequest, { code = '' }: NodeJS.ErrnoException): boolean =>
   reusedSocket && ['ECONNRESET', 'EPIPE'].includes(code)
@@ -77,8 +76,8 @@ interface Post {
 }
 
 /**
- * Resolves with the status, or with `broken` if there was no response in time. Sends the request
- * again if its idle connection was closed.
+ * Resolves with the status, or with `broken` without a response in time. Repeats the request if its
+ * idle connection closed.
  */
 export async function post(url: string, options: Post): Promise<Pick<Posted, 'answer' | 'retryAfter' | 'sentAgain'>> {
   const { agent, headers, body, ids } = options

@@ -14,8 +14,8 @@ const opsPort = 9_464
 const applyPatienceMs = 30_000
 const operatorPort = 8_090
 /**
- * Namespaces other than Hookline's, each with a pod that tries connections. The network policies
- * permit the connections that `monitoring` and `ingress` need, and none from `other`.
+ * Namespaces from which pods try connections. The policies permit what `monitoring` and `ingress`
+ * need, and nothing from `other`.
  */
 const outside = ['monitoring', 'ingress', 'other'] as const
 const webhookSenders = ['dispatcher', 'operator']
@@ -39,8 +39,8 @@ interface PolicyValues {
 }
 
 /**
- * Returns the network policy values of docs/how-to/deploy-on-kubernetes.md, with additional rules
- * for this machine, where the load, the DNS server and the endpoints run.
+ * Returns the values of docs/how-to/deploy-on-kubernetes.md, plus rules for this machine, which
+ * runs the load, DNS and endpoints.
  */
 export function policyValues({ networkPolicy }: DeployPage, receiverPort: number): PolicyValues {
   const values = parse(networkPolicy).networkPolicy as PolicyValues
@@ -176,8 +176,8 @@ async function responds(socket: Socket): Promise<boolean> {
 }
 
 /**
- * Enables the network policies under load, and tries connections before and after. Then replaces
- * all pods, so that new pods start under the policies.
+ * Enables the policies under load, and tries connections. Then replaces all pods, so that new pods
+ * start under the policies.
  */
 async function enforcePolicies(on: Installation): Promise<Done> {
   const servers = [await listen(machineAddress), await listen(publicAddress)] as const
@@ -203,7 +203,7 @@ async function tryPolicies(on: Installation, ports: Omit<Place, 'peers'>): Promi
       found = differences(all, await tryConnections(on, place, all), hasPolicy)
       return found.length === 0
     }
-    // The plugin does not apply all policies at the same moment.
+    // The network plugin does not apply all policies at the same moment.
     await reached(isAsExpected, { everyMs: 250, patienceMs: applyPatienceMs })
     failures.push(...found)
     return all.length
@@ -229,8 +229,8 @@ async function tryPolicies(on: Installation, ports: Omit<Place, 'peers'>): Promi
 }
 
 /**
- * Creates the policies while a connection to a dispatcher is open. Returns the time in ms until new
- * connections are refused, and whether the open connection still works after that.
+ * Returns the ms until the policies refuse new connections, and whether the connection that was
+ * already open still works.
  */
 async function arriveUnderConnection(on: Installation, receiverPort: number) {
   const [{ name }] = await podsOf(on, 'dispatcher')

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 export const machineAddress = '10.90.0.2'
 export const nodeAddress = '10.90.0.1'
 /**
- * An address of this machine that network policies treat as public. It is reserved for
- * documentation (RFC 5737), so no other machine has it.
+ * An address of this machine that network policies treat as public. RFC 5737 reserves it for
+ * documentation.
  */
 export const publicAddress = '203.0.113.1'
 /** An address of this machine for clients that must not share `machineAddress` with the load. */
@@ -20,7 +20,10 @@ export interface NodePlace {
   readonly packages: string
 }
 
-/** Returns the content of each configuration file, by name. JSON is valid YAML. */
+/**
+ * Returns the content of each configuration file, by name. The YAML files contain JSON, which is
+ * valid YAML.
+ */
 export function nodeFiles({ directory, packages }: NodePlace): ReadonlyMap<string, string> {
   const file = (name: string): string => join(directory, name)
   return new Map([
@@ -75,8 +78,7 @@ const kubeletConfiguration = (directory: string): object => ({
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
   cgroupDriver: 'cgroupfs',
-  // This machine may have cgroup v1. The tests then do not show how the chart behaves with cgroup
-  // v2.
+  // This machine may have cgroup v1.
   failCgroupV1: false,
   failSwapOn: false,
   clusterDomain: 'cluster.local',
@@ -86,8 +88,8 @@ const kubeletConfiguration = (directory: string): object => ({
   volumePluginDir: join(directory, 'plugins'),
   // The images (`imagefs`) are on a disk of this machine, which may be almost full.
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '1%' },
-  // How long the kubelet reports DiskPressure after the disk has space again, by default five
-  // minutes. Kubernetes schedules no pod in this time.
+  // How long DiskPressure lasts after the disk has space again. The default of five minutes would
+  // block new pods.
   evictionPressureTransitionPeriod: '15s',
   imageGCHighThresholdPercent: 100,
 })
@@ -102,7 +104,7 @@ const proxyConfiguration = (kubeconfig: string): object => ({
   bindAddress: nodeAddress,
   metricsBindAddress: '127.0.0.1:10249',
   healthzBindAddress: '127.0.0.1:10256',
-  // With 0, kube-proxy does not set these limits. In the network namespace of the node, it could
-  // not.
+  // In the network namespace of the node, kube-proxy cannot set these limits. With 0, it does not
+  // try.
   conntrack: { maxPerCore: 0, tcpCloseWaitTimeout: '0s', tcpEstablishedTimeout: '0s' },
 })

@@ -41,18 +41,14 @@ export interface NodeOptions {
   readonly directory: string
 }
 
-/**
- * Size of the file system of the pods' volumes. It is in memory, so that a scenario can fill it.
- */
+/** Size of the in-memory file system of the pods' volumes: so small that a scenario can fill it. */
 const kubeletDiskBytes = 2 * 1_024 * 1_048_576
 
 /**
- * The first process of the node. It has its own process and mount namespaces, so all processes and
- * mounts of the node end with it. It hides directories of the machine in which programs would leave
- * files.
- *
- * The kubelet sets some kernel parameters, which would apply to the whole machine. So the script
- * mounts, over each parameter's file in /proc/sys, a file that already has the kubelet's value.
+ * The script of the node's first process, with which all processes and mounts of the node end.
+ * - The script hides directories of this machine in which programs would leave files.
+ * - It mounts files over /proc/sys with the values that the kubelet requires, so that the kubelet
+ *   changes no parameter of this machine.
  */
 const script = `
 set -e
@@ -81,8 +77,8 @@ wait
 `
 
 /**
- * Connects this machine to a network namespace for the node. The node has no default route, so its
- * pods reach only this machine.
+ * Connects this machine to the node's network namespace. Without a default route, pods reach only
+ * this machine.
  */
 export async function createNetwork(): Promise<void> {
   await removeNetwork()
@@ -94,8 +90,8 @@ export async function createNetwork(): Promise<void> {
     ['link', 'set', cable, 'up'],
     ['-n', namespace, 'address', 'add', `${nodeAddress}/24`, 'dev', 'eth0'],
     ['-n', namespace, 'link', 'set', 'eth0', 'up'],
-    // The system looks up a route for the address of a Service before the rules of kube-proxy
-    // replace this address. Without a route, the system would not send the packet.
+    // The system looks up a route before it applies kube-proxy's rules, so without this route it
+    // could not send to a Service.
     ['-n', namespace, 'route', 'add', serviceAddresses, 'via', machineAddress],
     ['-n', namespace, 'route', 'add', publicAddress, 'via', machineAddress],
     ...[serviceAddresses, podAddresses].map(block => ['route', 'add', block, 'via', nodeAddress]),
@@ -103,7 +99,7 @@ export async function createNetwork(): Promise<void> {
   for (const words of commands) await run('ip', words)
 }
 
-/** Removes the network of this run, or of a killed run. Without the cable, the routes end too. */
+/** Removes the network of this run, or of a killed run. Deleting `cable` removes its routes. */
 export async function removeNetwork(): Promise<void> {
   for (const words of [
     ['link', 'delete', cable],
@@ -176,7 +172,8 @@ async function isReady({ api }: ControlPlane): Promise<boolean> {
 /** Removes the control groups that the kubelet created, children first. */
 async function removeCgroups(): Promise<void> {
   const roots = [cgroups, ...(await readdir(cgroups)).map(name => join(cgroups, name))]
-  // Several names may link to one hierarchy, for example `cpu` and `cpuacct` to `cpu,cpuacct`.
+  // Several of these directories may be links to one: for example, `cpu` and `cpuacct` link to
+  // `cpu,cpuacct`.
   const groups = roots.map(root => join(root, 'kubepods')).filter(existsSync)
   for (const pods of new Set(groups.map(path => realpathSync(path)))) {
     const inside = await readdir(pods, { recursive: true, withFileTypes: true })
@@ -185,7 +182,10 @@ async function removeCgroups(): Promise<void> {
   }
 }
 
-/** The system refuses to remove a control group until the killed processes in it are gone. */
+/**
+ * Removes a control group. The system refuses this until the killed processes in the group are
+ * gone, so the removal is repeated.
+ */
 async function removeCgroup(path: string): Promise<void> {
   const deadline = performance.now() + stopTimeoutMs
   for (;;) {

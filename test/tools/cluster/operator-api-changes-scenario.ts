@@ -66,9 +66,8 @@ interface Changing {
 }
 
 /**
- * Changes destinations while the pods of the operator API are replaced, drained and killed.
- * Compares the responses with the config topic, with what each pod shows, and with the requests to
- * the changed destinations.
+ * Changes destinations while pods of the operator API are replaced, drained and killed. Compares
+ * the responses with the config topic, pods and requests.
  */
 async function changeThroughFaults(on: Installation): Promise<Done> {
   const address = await on.shell(`${inHookline} get service hookline-operator --output jsonpath='{.spec.clusterIP}'`)

@@ -2,7 +2,7 @@ import type { Installation } from './installation.ts'
 import { seconds, until } from './scenario-steps.ts'
 
 export interface PodCounts {
-  /** Resolves with the time in ms that it took. */
+  /** Waits until `count` pods are ready. Resolves with the duration of the wait in ms. */
   reach(count: number): Promise<number>
   /** Each change of the number, with the time since `followPods`, as text. */
   text(): string

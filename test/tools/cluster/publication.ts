@@ -35,9 +35,8 @@ export async function publish(root: string, fresh: readonly PublishedRow[], scen
 }
 
 /**
- * Returns the new texts of `cluster.json` and of the page with its table, by path. `fresh` replaces
- * the published rows of the same names. `texts` has texts of pages that another generator has
- * changed. These texts are used instead of the files.
+ * Returns the new texts of `cluster.json` and its page, by path. `texts` has pages that another
+ * generator has already changed.
  */
 export async function publishedFiles(
   root: string,
@@ -55,8 +54,8 @@ export async function publishedFiles(
 }
 
 /**
- * Returns the table of the scenarios, and lists of the failures, the additional figures, the
- * versions, and the scenarios without a row.
+ * Returns the table, and the lists of failures, additional figures, versions, and scenarios without
+ * a row.
  */
 export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
   if (rows.length === 0) return 'Nothing has been published yet.'

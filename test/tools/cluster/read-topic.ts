@@ -3,9 +3,9 @@ import type { Installation } from './installation.ts'
 import { inHookline } from './scenario-steps.ts'
 
 /**
- * Script that prints each record of a topic as a line of JSON. It runs in a pod, because Kafka
- * advertises a name that only pods can resolve. `process.exit` discards pending output, so the
- * script calls it only after all output is written.
+ * Returns a program that prints all records of a topic. It runs in a pod, because only pods can
+ * resolve the broker's name. `process.exit` discards pending output, so `end` writes the output
+ * first.
  */
 const program = (topic: string): string => `
 const { Kafka, logLevel } = require('/app/node_modules/kafkajs')

@@ -50,12 +50,14 @@ function sentAgainIn(posted: readonly Posted[]): readonly string[] {
 /** When the collector received the message of a request to an endpoint. */
 const receivedAt = ({ body }: Received): string => String(JSON.parse(body).receivedAt)
 
-/** Messages per second. Only the deliveries to `destinations` are judged. */
 const perSecond = 60
 const steadyMs = 5_000
 const settleMs = 120_000
 
-/** Resolves when all accepted messages are delivered, or after two minutes. */
+/**
+ * Injects the fault under load, and then waits until all accepted messages are delivered, at most
+ * two minutes.
+ */
 export async function runScenario(scenario: Scenario, on: Installation): Promise<Row> {
   try {
     return await runUnderLoad(scenario, on)

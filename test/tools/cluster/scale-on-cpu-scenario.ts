@@ -14,16 +14,15 @@ const writeKey = '0a1b2c3d4e5f6789'.repeat(2)
 const perSecond = 500
 const maxReplicas = 3
 /**
- * CPU use above which the autoscaler adds a collector, as a share of the pod's CPU request. It is
- * the default of the chart.
+ * Share of the pod's CPU request above which the autoscaler adds a collector: the chart's default.
  */
 const targetShare = 0.7
 /**
- * The autoscaler adds a collector above the usual CPU use, multiplied by this factor. The CPU
- * request of the pods is set accordingly, after the usual use was measured.
+ * The autoscaler adds a collector at the usual CPU use times this factor. The pods' CPU request is
+ * set accordingly.
  */
 const useOfOne = 1.2
-/** Shortens the wait before a pod is removed, which is five minutes by default. */
+/** Shortens the wait before a pod is removed. The default wait is five minutes. */
 const behavior = { scaleDown: { stabilizationWindowSeconds: 15 } }
 const autoscaler = 'hpa/hookline-collector'
 

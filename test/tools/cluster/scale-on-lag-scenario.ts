@@ -6,18 +6,17 @@ import { followPods } from './pod-counts.ts'
 import type { Done, Scenario } from './run-scenario.ts'
 import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './scenario-steps.ts'
 
-/** A third destination, whose slow responses cause the lag. */
+/** The destination whose slow responses cause the lag. */
 const slow = 'slow'
 /**
- * Response time of `slow` during the lag, in ms. With 60 messages per second, about 210 records
- * wait for a response, and up to 15 further ones for the next commit (every 250 ms). All count as
- * lag.
+ * Response time of `slow`. With 60 messages per second, about 210 records wait for responses, and
+ * up to 15 for a commit. All of these records count as lag.
  */
 const slowLatencyMs = 3_500
 const fastLatencyMs = 10
 /**
- * Records of lag per dispatcher that KEDA permits. It is more than the usual lag, and less than
- * half of the lag with slow responses. So KEDA adds two pods.
+ * The lag per pod above which KEDA adds pods: above the usual lag, and below half of the lag with
+ * slow responses, so that KEDA adds two pods.
  */
 const lagThreshold = 80
 const maxReplicas = 3
@@ -30,7 +29,10 @@ const scaleDown = {
 }
 const object = 'scaledobject/hookline-dispatcher'
 
-/** Resolves with the previous values of the chart. Restores them after an error. */
+/**
+ * Enables KEDA. Resolves with the previous values of the chart. Restores these values after an
+ * error.
+ */
 export async function enableKeda(on: Installation): Promise<Values> {
   on.receiver.slow(slow, fastLatencyMs)
   const before = await on.upgrade(values => {

@@ -25,9 +25,8 @@ async function scale(on: Installation): Promise<Done> {
 }
 
 /**
- * Upgrades with Helm after `kubectl scale`, which must restore the numbers of pods in the values.
- * Because kubectl has changed these numbers, Helm 4 needs `--force-conflicts`. Helm 3 needs no
- * option.
+ * Upgrades the release after kubectl has changed the numbers of pods. To restore the numbers, Helm
+ * 4 needs `--force-conflicts`, and Helm 3 no option.
  */
 export async function upgradeAfterScaling(
   on: Pick<Installation, 'shell' | 'page'> & { upgrade(change: (values: Values) => Values): Promise<unknown> },

@@ -47,8 +47,8 @@ export const configOf =
 export const services = ['collector', 'dispatcher', 'audiences']
 
 /**
- * Runs a step with an autoscaler. If the step fails, adds the state of the autoscalers, and the end
- * of the logs of the programs in `namespace`, to the error.
+ * Runs a step. If the step fails, its error also shows the state of the autoscalers and the end of
+ * each log in `namespace`.
  */
 export async function withLogs<T>(
   { shell }: Pick<Installation, 'shell'>,

@@ -9,12 +9,12 @@ const run = promisify(execFile)
 export const repository = join(import.meta.dirname, '../../..')
 const scriptTimeoutMs = 300_000
 
-/** Runs a script of `sh -e`. Resolves with its stdout. @throws with the script and its output */
+/** Runs a script with `sh -e`. Resolves with its stdout. @throws with the script and its output */
 export type Shell = (script: string) => Promise<string>
 
 /**
- * Opens a shell with kubectl and helm on its PATH. It works in `directory`, in which `deploy` is a
- * link to the folder of this name in the repository.
+ * Opens a shell with kubectl and helm in `directory`, in which `deploy` is a link to the
+ * repository's folder.
  */
 export async function openShell(directory: string, { kubeconfig, kubernetes }: Cluster): Promise<Shell> {
   const programs = join(directory, 'bin')

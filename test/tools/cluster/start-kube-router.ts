@@ -20,9 +20,9 @@ export interface PluginOptions {
 }
 
 /**
- * Starts only the part of kube-router that enforces network policies. Resolves, when it is ready,
- * with a function that stops it and removes its rules.
- * @throws with the end of the log of kube-router
+ * Starts only kube-router's enforcement of network policies. Resolves with a function that stops it
+ * and removes its rules.
+ * @throws with kube-router's log
  */
 export async function startNetworkPlugin(options: PluginOptions): Promise<() => Promise<void>> {
   const { plane, packages, directory, networkNamespace } = options
@@ -67,8 +67,8 @@ export async function startNetworkPlugin(options: PluginOptions): Promise<() => 
 }
 
 /**
- * Links `xtables-nft-multi` under the names of the three iptables programs, as the installation of
- * the package would. The packages are only unpacked.
+ * Links `xtables-nft-multi` under the names of the three iptables programs, because the packages
+ * are only unpacked, not installed.
  */
 async function environment(packages: string, links: string): Promise<NodeJS.ProcessEnv> {
   await mkdir(links, { recursive: true })

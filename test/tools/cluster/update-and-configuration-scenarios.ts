@@ -45,8 +45,8 @@ async function changeLive(on: Installation): Promise<Done> {
 }
 
 /**
- * Makes a mistake in the values, which Helm must refuse, and then one in the ConfigMap, which only
- * the processes can refuse.
+ * Checks that Helm refuses a mistake in the values, and that the processes refuse a mistake in the
+ * ConfigMap.
  */
 async function makeMistakes(on: Installation): Promise<Done> {
   const failures: string[] = []

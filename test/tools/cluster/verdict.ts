@@ -3,15 +3,14 @@ import { attributed } from '../chaos/duplicate-causes.ts'
 import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/message-ledger.ts'
 
 /**
- * Maximum number of repeated deliveries for each pod that was killed or lost its connection to
- * Kafka. A dispatcher makes 60 judged deliveries per second, and commits every 250 ms. One more
- * second is tolerance.
+ * Maximum number of repeated deliveries per killed or disconnected pod: 60 per second, in the 250
+ * ms between two commits and in one second of tolerance.
  */
 const inProgressOfOne = 75
 
 /**
- * Share of requests that may be sent again. A request rarely begins in the moment in which its idle
- * connection closes. If a collector closed connections in use, the share would be far higher.
+ * Share of requests that may be sent again. A collector that closed connections in use would far
+ * exceed it.
  */
 const sentAgainShare = 0.001
 
@@ -103,10 +102,8 @@ export function judge(evidence: Evidence): Figures {
 }
 
 /**
- * Returns how often the collector accepted each message that was sent again: the number of
- * different marks of its requests at one destination. Usually, the mark is the time at which the
- * collector received the message. Some destinations have other marks, so destinations are not
- * compared.
+ * Returns how often the collector accepted each repeated message. All deliveries of one accepted
+ * request have the same `mark`.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))

@@ -25,7 +25,7 @@ const lose: Respond = response => void response.destroy()
 const badGateway: Respond = response => void response.writeHead(502).end('<html>')
 const unavailable = json(503, { code: 'unavailable', message: 'Kafka did not confirm the job.' })
 
-/** A clock whose timers run immediately, each at its own time. */
+/** A clock that, when a timer is set, advances to the time of the timer. */
 class FastClock extends ManualClock {
   override after(delay: number, run: () => void): () => void {
     const cancel = super.after(delay, run)
@@ -34,10 +34,6 @@ class FastClock extends ManualClock {
   }
 }
 
-/**
- * The server handles the nth request with the nth of `responses`, and further requests with the
- * last. `keys` are the idempotency keys of the requests.
- */
 async function createReplay(responses: readonly Respond[], signal?: AbortSignal, cancel?: string) {
   const keys: unknown[] = []
   const server = closing(

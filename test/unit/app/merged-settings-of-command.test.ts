@@ -27,7 +27,7 @@ const created = (kind: 'destination' | 'source', id: string, key: EncryptionKey 
   return encodeRecord(objectRecord({ kind, id, value: sealedValue(named(kind, id), document, key) }))
 }
 
-/** A follower has read these records when its `start` resolves. */
+/** A config topic with these records. A follower has read them when its `start` resolves. */
 function topicOf(...records: ReturnType<typeof created>[]) {
   const clock = new ManualClock()
   const log = new MemoryLog(clock)

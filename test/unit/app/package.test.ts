@@ -26,7 +26,8 @@ it('contains only the needed files', () => {
     'dist/src/main.js',
     'dist/console/index.html',
     'deploy/local/hookline.yaml',
-    // `schemas register` reads only some of the schemas. Programs of users read the rest.
+    // The package needs all schemas: `schemas register` reads some of them, and programs of users
+    // read the rest.
     ...readdirSync(join(root, 'schemas')).map(name => `schemas/${name}`),
   ]
   expect(files).toEqual(expect.arrayContaining(needed))

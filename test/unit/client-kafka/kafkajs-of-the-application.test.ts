@@ -6,16 +6,16 @@ import { describe, expect, it } from '@jest/globals'
 import { hostScript } from '../../support/client/kafkajs-unchanged-script.ts'
 
 /*
- * The tests check the modules in the cache of Node. They run in child processes, because jest
- * replaces this cache by its own.
+ * The tests check Node's module cache. They run in child processes, because jest replaces this
+ * cache by its own.
  */
 
 const root = resolve(import.meta.dirname, '../../..')
 const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/load-kafkajs.ts')).href
 const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/private-api.ts')).href
 /**
- * Encodes a request twice. kafkajs loads the code of a request at its first use. Hookline's kafkajs
- * must load its own instance of this code, not the application's, and only once.
+ * Encodes a request twice. Hookline's kafkajs must load its own instance of the code of this
+ * request, and only once.
  */
 const use = `
   const { CompressionCodecs, CompressionTypes } = hookline.loadKafkajs()

@@ -67,8 +67,8 @@ describe('the request', () => {
       return answering(ok)(peer)
     })
     for (let count = 0; count < 20; count += 1) await send()
-    // The next request may start before the connection is back in the pool. It then opens a second
-    // connection, but never a third one.
+    // A request that starts before the connection is back in the pool opens a second connection,
+    // but never a third.
     expect(receiver.connections()).toBeLessThanOrEqual(2)
     await transport.close?.()
     await Promise.all(ends)

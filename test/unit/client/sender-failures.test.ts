@@ -174,8 +174,8 @@ describe('a listener that queues each failed message again', () => {
   const never: Respond = () => new Promise(() => {})
 
   /**
-   * A sender whose listener queues each failed message again. `thrown` has the errors of these
-   * calls of `add`. The listener throws at the 101st failure, so that the test ends.
+   * Creates a sender whose listener adds failed messages again, and throws at the 101st failure to
+   * end the test. `thrown`: errors of `add`.
    */
   function requeueing(respond: Respond, settings: Partial<QueueSettings>) {
     const thrown: unknown[] = []

@@ -8,8 +8,7 @@ import { type Case as AnyCase, installExamples } from '../../support/docs/signat
 import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../support/docs/standard-webhooks-request.ts'
 
 /*
- * Runs the example receivers in the section `With a public key` of
- * docs/how-to/verify-standard-webhooks.md in their languages, with requests that Hookline's code
+ * Runs the example receivers of this page in their languages, with requests that Hookline's code
  * has made.
  */
 

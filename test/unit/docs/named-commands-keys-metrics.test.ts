@@ -9,8 +9,8 @@ import { allPages, blocksOf, checkout, codeSpansOf, type Page } from '../../supp
 import { commandsIn } from '../../support/docs/split-shell-script.ts'
 
 /*
- * Checks that everything that a page names exists: commands with their options, make targets,
- * scripts, configuration keys, metrics with their labels, and alerts.
+ * Everything that a page names must exist: commands, options, make targets, scripts, configuration
+ * keys, metrics, labels and alerts.
  */
 
 const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
@@ -26,8 +26,8 @@ const typedIn = (page: Page): readonly (readonly string[])[] => {
 }
 
 /**
- * The words after the name of a program, if a command line runs it. The name is then at the
- * beginning of the line, or after `npx`, `exec`, `--` or environment variables.
+ * The words after a program's name, if a command line runs it: at its beginning, or after `npx`,
+ * `exec`, `--` or environment variables.
  */
 function wordsAfter(program: string, words: readonly string[]): readonly string[] | undefined {
   const at = words.findIndex(

@@ -20,7 +20,7 @@ import { type Case as AnyCase, installExamples } from '../../support/docs/signat
 
 /*
  * Runs every example of docs/how-to/verify-a-signature.md in its language, with requests that
- * Hookline's code has sent.
+ * Hookline has sent.
  */
 
 const page = pageAt('docs/how-to/verify-a-signature.md')

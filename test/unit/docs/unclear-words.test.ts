@@ -58,7 +58,7 @@ describe('the list', () => {
   })
 })
 
-/** The words of a text, without the characters that replace code. */
+/** The words of a text without the character `¦`, which replaces code. */
 const wordsOf = (prose: string): string => prose.replaceAll(/[¦\s]+/g, ' ').trim()
 
 describe('the prose', () => {

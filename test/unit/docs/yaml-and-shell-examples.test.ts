@@ -27,7 +27,6 @@ const chartKeys = Object.keys(
 )
 const isOf = (keys: readonly string[], value: Mapping): boolean => Object.keys(value).every(key => keys.includes(key))
 
-/** The values of the chart are checked in test/integration/deploy. */
 function kindOf(value: unknown): 'configuration' | 'destination' | 'chart' | 'kubernetes' | 'unknown' {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'unknown'
   const mapping = value as Mapping

@@ -29,7 +29,8 @@ describe('canary messages', () => {
     expect(new Set(harness.calls.map(({ call }) => call.url))).toEqual(new Set(['https://heart.example.com/']))
     const bodies = harness.calls.map(({ call }) => JSON.parse(call.body.toString()))
     expect(bodies[0]).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
-    // Each canary message has another user, so that all partitions get canary messages.
+    // The user determines the partition. So each canary message has a different user, and all
+    // partitions get canary messages.
     expect(new Set(bodies.map(({ anonymousId }) => anonymousId)).size).toBe(3)
     expect(harness.calls.every(({ call }) => call.headers['X-Message-Id']?.startsWith('canary-'))).toBe(true)
   })
@@ -56,8 +57,8 @@ describe('canary messages', () => {
     const { harness, seen } = await started()
     harness.destinations = [destination('crm')]
     await harness.advance(5 * second)
-    // An event for an unknown destination is first deferred, because the configuration may still
-    // change.
+    // An event for an unknown destination is deferred before it is dead-lettered, because a newer
+    // configuration may have the destination.
     harness.canary = undefined
     await harness.advance(100 * second)
     expect(seen().lost).toEqual([['canaryLost{dead_lettered}', 1]])

@@ -5,7 +5,10 @@ import { createBrokerTime } from '../../../src/services/learn-broker-time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 
-/** A broker that acknowledges each record, with or without its time, or that does not respond. */
+/**
+ * A broker that acknowledges each record, with or without the time of the broker, or that does not
+ * respond.
+ */
 function setUp(answers: 'time' | 'no time' | 'nothing') {
   const clock = new ManualClock()
   const logger = new RecordingLogger()

@@ -36,8 +36,8 @@ priorityClassName: {{ . }}
 image: {{ include "hookline.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- if eq (dig "delivery" "transport" "got" .Values.config) "undici" }}
-# The entrypoint of the image with `--heap-growing-percent=200` instead of 100: less CPU time for
-# garbage collection, but more memory. undici needs little memory, so this is acceptable.
+# The HTTP client undici needs little memory. So the heap may grow more (200 instead of the 100 of
+# the image), which saves CPU time for garbage collection.
 command:
   - /app/bin/node
   - --max-semi-space-size=16

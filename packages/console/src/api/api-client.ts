@@ -5,8 +5,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Change {
   readonly body?: unknown
   /**
-   * The version of the configuration object that the change is based on, or `absent` if the change
-   * creates the object. The operator API refuses the change if the object has another version.
+   * The version on which the change is based; `absent` for a new object. The operator API refuses
+   * the change if the object has another version.
    */
   readonly expects?: number | 'absent'
   /** Requests with the same key and body create only one job. */

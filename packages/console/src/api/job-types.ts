@@ -22,18 +22,18 @@ export interface Replay extends Job {
   readonly dryRun?: true
   readonly filters: DeadLetterFilters
   /**
-   * Grouped by destination, reason, and target topic or refusal.
-   * - After a replay: only the dead letters that the replay refused.
-   * - After a dry run: all selected dead letters. Those without `refusal` can be replayed.
-   *
-   * At most 200 entries, those with the highest counts.
+   * Numbers of dead letters: those that a replay refused, or all that a dry run selected. Each
+   * entry is for one destination, reason, and target topic or refusal. At most 200 entries: those
+   * with the highest counts.
    */
   readonly counts?: readonly { readonly count: number; readonly refusal?: string }[]
   readonly progress?: {
     readonly seen: number
     readonly total?: number
     readonly replayed: number
-    /** Only of a dry run. Absent if a process with an earlier version of Hookline made it. */
+    /**
+     * Only after a dry run. Absent if a process with an earlier version of Hookline ran the job.
+     */
     readonly replayable?: number
     readonly refused: number
   }

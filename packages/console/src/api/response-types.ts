@@ -113,7 +113,7 @@ export interface RunningProcess {
   readonly version: string
   readonly startedAt?: string
   readonly seenAt?: string
-  /** Partitions of the events topic. */
+  /** Number of partitions of the events topic that the process owns. */
   readonly partitions?: number
 }
 
@@ -137,7 +137,7 @@ export interface InstallationStatus {
   readonly services?: readonly RunningProcess[]
 }
 
-/** Deliveries of a destination by result, in one time span. `failed` counts attempts instead. */
+/** Deliveries of a destination by result, in one time span. `failed` is a number of attempts. */
 export interface Results {
   readonly delivered: number
   readonly failed: number
@@ -156,7 +156,7 @@ export interface Attempt {
   readonly decision?: string
   readonly reason?: string
   readonly webhook?: string
-  /** When the next attempt was due. */
+  /** When the next attempt after this one was due. */
   readonly dueAt?: string
 }
 

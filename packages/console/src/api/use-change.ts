@@ -7,7 +7,7 @@ export interface Changing {
   readonly isRunning: boolean
   readonly error: ApiError | undefined
   /**
-   * Sends the change, and resolves with the answer. `undefined`: the change was refused or got no
+   * Sends the change, and resolves with the response. `undefined`: the change was refused or got no
    * response; `error` says why.
    */
   readonly send: <T>(method: Method, path: string, change?: Change) => Promise<T | undefined>

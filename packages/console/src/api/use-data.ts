@@ -13,7 +13,7 @@ export interface Loaded<T> {
 
 /**
  * Requests `path`, if any, and again `everyMs` milliseconds after each answer. The requests pause
- * while the tab is hidden, and after the session has ended until the user signs in again.
+ * while the tab is hidden, and while the user has no session.
  */
 export function useData<T>(path: string | undefined, everyMs?: number): Loaded<T> {
   const { api, isPaused } = useSession()

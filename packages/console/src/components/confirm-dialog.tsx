@@ -20,7 +20,10 @@ export interface ConfirmDialogProps {
   readonly onClose: () => void
 }
 
-/** Stays open while the action runs, because the answer can have the only copy of a new secret. */
+/**
+ * A dialog that stays open while its action runs, because the answer can have the only copy of a
+ * new secret.
+ */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, action, isDangerous = false, typed, isRunning, error, onConfirm, onClose } = props
   const [text, setText] = useState('')

@@ -31,7 +31,7 @@ export function Dialog({ title, onClose, children, isOpaque = false }: DialogPro
         event.preventDefault()
         onClose()
       }}
-      // A page cannot prevent a second Escape from closing the dialog, so it is shown again.
+      // A page cannot prevent a second Escape from closing the dialog, so show the dialog again.
       onClose={({ currentTarget }) => {
         if (currentTarget.isConnected) currentTarget.showModal()
       }}

@@ -69,7 +69,10 @@ function showNewest(chart: UPlot): void {
   if ((chart.cursor.left ?? -1) < 0) chart.setLegend({ idx: chart.data[0].length - 1 })
 }
 
-/** Colours come from the computed style, because style sheets do not apply inside a canvas. */
+/**
+ * Returns the options of the chart. Colours come from the computed style, because style sheets do
+ * not apply inside a canvas.
+ */
 function optionsFor(element: HTMLElement, { lines, timeText, valueText, span }: LineChartProps): UPlot.Options {
   const style = getComputedStyle(element)
   const colour = (name: string): string => style.getPropertyValue(name)

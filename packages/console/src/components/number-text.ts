@@ -4,7 +4,7 @@ const short = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 })
 /** A count with separators, for example `12,345`. */
 export const countText = (count: number): string => whole.format(count)
 
-/** A rate: below 100 with at most one decimal, from 100 without decimals. */
+/** A rate with at most one decimal. A rate of 100 or more has no decimals. */
 export const rateText = (rate: number): string => (rate < 100 ? short : whole).format(rate)
 
 /**

@@ -4,9 +4,8 @@ import type { ConfigObject, JsonDocument } from '../api/response-types.ts'
 import { withValueAt } from './document-text.ts'
 
 /**
- * Returns the document for the editor. In a list with several entries, each masked secret gets its
- * fingerprint, for example `*** (5d41402a)`. By the fingerprint, the operator service finds the
- * stored secret even if entries were moved or removed. A webhook with an id needs no fingerprint.
+ * Adds fingerprints to masked secrets in lists. With a fingerprint, the operator service finds the
+ * stored secret even if entries were moved.
  */
 export function editedDocument({
   document,

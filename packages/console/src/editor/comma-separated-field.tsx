@@ -3,8 +3,8 @@ import { TextField, type TextFieldProps } from '../components/text-field.tsx'
 import { entriesOf } from './document-text.ts'
 
 /**
- * A field for a list of texts, separated by commas. If `value` has the entries of the typed text,
- * the field shows the typed text, to keep a comma at the end while the user types.
+ * Shows the typed text if it has the same entries as `value`, otherwise `value`. The typed text may
+ * end with a comma.
  */
 export function ListField({ value, onInput, ...props }: TextFieldProps) {
   const [typed, setTyped] = useState(value)

@@ -61,7 +61,7 @@ export function fieldText({ path, isList = false }: FormField, document: JsonDoc
 }
 
 /**
- * Converts the text of a form field to its value. The result for an empty text, `undefined`,
+ * Converts the text of a form field to its value. For an empty text it is `undefined`, which
  * removes the key from the document.
  */
 export function fieldValue({ isList = false, type }: FormField, text: string): unknown {

@@ -24,7 +24,7 @@ export interface PlacedProblem extends Problem {
 
 /**
  * Finds the line of each problem in a JSON text. A missing path gets the line of the nearest
- * enclosing value. In a text that is not JSON, all problems get the first line.
+ * enclosing value.
  */
 export function placesOf(text: string, problems: readonly Problem[]): readonly PlacedProblem[] {
   const root = rootOf(text)
@@ -43,7 +43,7 @@ function rootOf(text: string): ValueNode | undefined {
   }
 }
 
-/** Returns the member or value at the longest part of the path that the text has. */
+/** Follows the path as far as the text has it. Returns the last member or value that was found. */
 function nearest(root: ValueNode, path: readonly (string | number)[]): ValueNode | MemberNode {
   let found: ValueNode | MemberNode = root
   for (const key of path) {

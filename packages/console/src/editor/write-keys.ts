@@ -9,8 +9,8 @@ export function writeKeysOf({ writeKey }: JsonDocument): readonly string[] {
 }
 
 /**
- * Several keys become a list, and one key becomes text. Without a key, or with a single empty one,
- * `writeKey` is removed.
+ * Sets `writeKey`: several keys become a list, and one key becomes text. Without a key, or with a
+ * single empty one, `writeKey` is removed.
  */
 export function withWriteKeys(document: JsonDocument, keys: readonly string[]): JsonDocument {
   const [first = '', ...others] = keys
@@ -19,9 +19,8 @@ export function withWriteKeys(document: JsonDocument, keys: readonly string[]): 
 }
 
 /**
- * Removes a write key from the list. The operator service finds a stored key that is shown only as
- * `***` by its position. The removal changes the position of all later keys, so each later `***`
- * becomes empty, and the user must type the key again.
+ * Removes a key. Each later `***` becomes empty, because the operator service finds a masked key by
+ * its position, which the removal changes.
  */
 export const withoutKey = (keys: readonly string[], removed: number): readonly string[] =>
   keys.flatMap((key, index) => (index === removed ? [] : [index > removed && key === '***' ? '' : key]))

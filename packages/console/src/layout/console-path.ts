@@ -2,9 +2,8 @@
 export const consoleBase = '/console'
 
 /**
- * The decoded rest of the browser's address after a path of the console, for example the id in
- * `/console/messages/<id>`. The router decodes its parameters only partly, so an id with `%` or `/`
- * would be wrong. Incorrectly encoded text is returned unchanged.
+ * Decodes the browser's address after `path`. The router decodes its parameters only partly, so an
+ * id with `%` or `/` would be wrong.
  */
 export function restOfAddress(pathname: string, path: string): string {
   const rest = pathname.slice(`${consoleBase}${path}/`.length)

@@ -1,7 +1,7 @@
 import { useSearch } from 'wouter-preact/use-browser-location'
 
 /**
- * The query of the address, still encoded. The `useSearch` of `wouter-preact` itself decodes the
- * query. `URLSearchParams` would then decode twice, and read the id `a%2Fb` as `a/b`.
+ * Returns the query of the address, still encoded. The `useSearch` of the main entry point of
+ * wouter decodes the query, and `URLSearchParams` would decode it a second time.
  */
 export const useQuery = (): string => useSearch()

@@ -8,8 +8,8 @@ import { SessionOfPage } from './session-context.ts'
 import { useCookieSession } from './use-cookie-session.ts'
 
 /**
- * Shows the page to a user with a session, and the sign-in to others. If the session ends, the
- * sign-in covers the page, which keeps the typed text.
+ * Shows the page to a signed-in user. If the session ends, the sign-in covers the page instead of
+ * replacing it, so that the text that the user has typed is kept.
  */
 export function SessionGate({ children }: { readonly children: ComponentChildren }) {
   const { state, api, read, enter, signOut } = useCookieSession()

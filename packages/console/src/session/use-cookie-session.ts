@@ -18,8 +18,8 @@ export interface CookieSession {
   /** Shows the console with a session that has just begun. */
   readonly enter: (session: Session) => void
   /**
-   * Ends the session. If the session may still be valid, resolves with the error, and the user
-   * stays signed in.
+   * Ends the session. If the request fails and the session may still be valid, resolves with the
+   * error, and the user stays signed in.
    */
   readonly signOut: () => Promise<ApiError | undefined>
 }

@@ -18,15 +18,11 @@ export interface SubscriberAssignment {
 }
 
 /**
- * Assigns each partition to a member that subscribes to its topic. The assignment is sticky and
- * cooperative, as in KIP-429:
+ * Assigns each partition to a subscriber of its topic, sticky and cooperative as in KIP-429:
  * - A member keeps the partitions that it owns.
  * - A partition without an owner goes to the subscriber with the fewest partitions.
- * - A partition that must move stays with its owner and is listed in `excess`. The owner revokes
- *   it, and the next rebalance assigns it to another member.
- *
- * After the second rebalance, the partition counts of members with the same topics differ by at
- * most one.
+ * - A partition that must move is listed in `excess`. Its owner revokes it, and the next rebalance
+ *   assigns it to another member.
  */
 export function assignPartitions(
   subscribers: readonly Subscriber[],
@@ -39,8 +35,8 @@ export function assignPartitions(
   const partitions = [...all].sort(inOrder)
   const free = partitions.filter(partition => !ownerOf.has(partitionKey(partition)))
   for (const partition of partitions) ownerOf.get(partitionKey(partition))?.keep(partition)
-  // Partitions with few possible owners are assigned first. The others can still balance the counts
-  // afterwards.
+  // Partitions with few possible owners are assigned first. The other partitions can still balance
+  // the counts of the members afterwards.
   const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
   for (const partition of free.toSorted((a, b) => choices(a) - choices(b)))
     smallestOf(members, partition)?.assign(partition)
@@ -103,8 +99,8 @@ class MemberTally {
 }
 
 /**
- * The owner of each owned partition. If two members claim a partition, one of them missed a
- * rebalance, and the assignor cannot know which. So the partition has no owner in the result.
+ * Returns the owner of each partition. A partition that two members claim has no owner: one of them
+ * missed a rebalance, and it is unknown which one did.
  */
 function owners(members: readonly MemberTally[]): Map<string, MemberTally> {
   const ownerOf = new Map<string, MemberTally>()
@@ -121,8 +117,8 @@ function owners(members: readonly MemberTally[]): Map<string, MemberTally> {
 }
 
 /**
- * The subscriber with the fewest partitions. Ties are decided by the partitions of this topic, then
- * by the member id.
+ * Returns the subscriber with the fewest partitions. Among equals, it is the one with the fewest
+ * partitions of this topic, then the first by member id.
  */
 function smallestOf(members: readonly MemberTally[], { topic }: TopicPartition): MemberTally | undefined {
   let smallest: MemberTally | undefined
@@ -145,10 +141,9 @@ interface Move {
 
 /**
  * Chooses the next move of one partition; `undefined` when the members are balanced.
- * - The giver has the most partitions of all members that can give one.
- * - The receiver has the fewest of all members that subscribe to the partition's topic, and at
- *   least two fewer than the giver.
- * - The partition belongs to the topic in which the counts of giver and receiver differ most.
+ * - The giver has the most partitions of the members that can give one.
+ * - The receiver is the subscriber with the fewest, at least two fewer than the giver.
+ * - The partition is of the topic in which the counts of giver and receiver differ most.
  */
 function nextMove(members: readonly MemberTally[]): Move | undefined {
   for (const from of [...members].sort((a, b) => b.total - a.total)) {

@@ -18,9 +18,8 @@ export const memberGenerationOf = ({ memberId, generationId }: ConsumerGroup): M
 })
 
 /**
- * Whether this member owned its partitions without interruption between two joins. A rejoin may
- * have the same generation. If the generation is higher by two or more, another member may have
- * owned the partitions.
+ * Whether this member owned its partitions without interruption between two joins. After two or
+ * more generations, another member may have owned them.
  */
 export function isContinuous(last: MemberGeneration | undefined, now: MemberGeneration): boolean {
   if (last === undefined || now.memberId === null || last.memberId !== now.memberId) return false
@@ -28,9 +27,8 @@ export function isContinuous(last: MemberGeneration | undefined, now: MemberGene
 }
 
 /**
- * Joins the group. If kafkajs finds no coordinator, for example during a restart of the brokers,
- * kafkajs would stop the consumer. This function instead throws an error after which kafkajs joins
- * again.
+ * Calls `join`. If the group has no coordinator, throws an error after which kafkajs joins again.
+ * After the original error, kafkajs would stop the consumer.
  */
 export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
   try {
@@ -50,10 +48,9 @@ export interface AssignmentChange {
 }
 
 /**
- * Compares the owned partitions with the new assignment, and fetches the committed offsets of the
- * gained ones.
- * @throws an error, for example when the coordinator does not respond, or a partition without a
- *   committed offset is missing in this member's metadata
+ * Compares the owned partitions with the assignment, and fetches the committed offsets of gained
+ * ones.
+ * @throws an error of the coordinator or the metadata
  */
 export async function assignmentChange(
   group: ConsumerGroup,
@@ -84,7 +81,7 @@ interface RetryDeps {
 }
 
 /**
- * Calls `assignmentChange` with up to four retries, until `isEnded` returns true.
+ * Calls `assignmentChange`, with up to four retries while `isEnded` returns false.
  * @throws an error that makes kafkajs join again, if the last try has failed
  */
 export async function assignmentChangeWithRetries(
@@ -108,9 +105,9 @@ export async function assignmentChangeWithRetries(
 }
 
 /**
- * Looks up the position of each partition: the committed offset, or the beginning of the log. While
- * a partition has no leader, its beginning is unknown. Its position is then 0 until a fetch finds
- * the beginning, so that the member can already use its other partitions.
+ * Adds its position to each partition: the committed offset or, if no offset is committed, the
+ * beginning of the log. If the leader is unavailable, the position is 0 until a fetch finds the
+ * beginning.
  */
 async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
   if (partitions.length === 0) return []

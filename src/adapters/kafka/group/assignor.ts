@@ -22,16 +22,13 @@ export interface MemberState {
 
 /** The protocol name in JoinGroup. All members of a group must have the same one. */
 const name = 'hookline-cooperative'
-/**
- * The version of Kafka's encoding of subscriptions and assignments, which Kafka's tools can read.
- */
+/** Version of the format of subscriptions and assignments. Kafka's tools can read this format. */
 const version = 0
 const unreadable = { topics: [], userData: null }
 
 /**
- * An assignor for cooperative rebalancing, as in KIP-429. kafkajs supports only the eager protocol,
- * so the data is in the user data: a subscription lists the owned partitions of the member, and an
- * assignment lists the partitions that it must revoke.
+ * Creates an assignor for cooperative rebalancing (KIP-429), which kafkajs lacks. The user data of
+ * subscriptions lists the owned partitions, and that of assignments the partitions to revoke.
  */
 export function cooperativeAssignor(memberState: MemberState): (config: Parameters<PartitionAssigner>[0]) => Assigner {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol
@@ -87,8 +84,8 @@ function ownedIn(userData: Buffer | null, generation: number): readonly TopicPar
 }
 
 /**
- * All partitions of all topics to which any member subscribes. During a rolling upgrade, these can
- * be topics that the group leader does not use.
+ * All partitions of all topics to which any member subscribes. During a rolling upgrade, members
+ * may subscribe to topics that the group leader does not use.
  */
 async function partitionsOf(
   subscribers: readonly Subscriber[],
@@ -96,7 +93,7 @@ async function partitionsOf(
 ): Promise<readonly TopicPartition[]> {
   const cluster = of as unknown as Cluster
   const topics = [...new Set(subscribers.flatMap(subscriber => subscriber.topics))]
-  // A missing topic has no partitions here.
+  // A topic that does not exist gets no partitions.
   for (const topic of topics) await cluster.addTargetTopic(topic).catch(() => undefined)
   return topics.flatMap(topic =>
     cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ topic, partition: partitionId })),

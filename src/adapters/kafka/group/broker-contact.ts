@@ -21,7 +21,10 @@ export class BrokerContact {
     this.recordAttempt()
   }
 
-  /** Call it when a connection is opened, and when a request ends, even with an error. */
+  /**
+   * Records an attempt at contact. Call it when a connection is opened, and when a request ends,
+   * even with an error.
+   */
   recordAttempt(): void {
     this.#lastAttemptAt = this.#clock.monotonic()
   }

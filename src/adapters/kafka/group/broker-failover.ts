@@ -20,12 +20,9 @@ interface FailoverDeps {
 }
 
 /**
- * Keeps the group membership during a broker failover. kafkajs alone would join as a new member
- * after two seconds, which revokes all partitions.
- *
- * Keeping the membership is safe. The new coordinator reads the members from `__consumer_offsets`
- * and restarts their session timeouts. The session lease stops new work until a coordinator
- * responds.
+ * Keeps the group membership during a broker failover; kafkajs would join as a new member. The new
+ * coordinator restarts the session timeouts of members. Without a coordinator, the session lease
+ * stops new work.
  */
 export class BrokerFailover {
   readonly #deps: FailoverDeps
@@ -37,10 +34,9 @@ export class BrokerFailover {
   }
 
   /**
-   * Sends a heartbeat when one is due. If the coordinator is unavailable, looks up the new one and
-   * sends no heartbeat until the look-up ends.
-   * @throws an error response, for example REBALANCE_IN_PROGRESS; the error of an unavailable
-   *   broker only when the last confirmed heartbeat is more than 30 s old
+   * Sends a heartbeat when one is due. If the coordinator is unavailable, looks up the new one.
+   * @throws an error response. The unavailability of the coordinator is thrown only when no
+   * heartbeat was confirmed for `failoverLimitMs`.
    */
   async heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#searching === group && this.#deps.lease.ageMs < failoverLimitMs) return
@@ -53,9 +49,9 @@ export class BrokerFailover {
   }
 
   /**
-   * Refreshes the metadata after a failed fetch if its broker is unavailable.
-   * @throws `error` if the fetch failed for another reason, or the last confirmed heartbeat is more
-   *   than 30 s old. kafkajs then restarts the consumer
+   * Refreshes the metadata if the broker of a failed fetch is unavailable.
+   * @throws `error` for other reasons, or when no heartbeat was confirmed for `failoverLimitMs`;
+   * kafkajs then restarts the consumer
    */
   async afterFetch(group: ConsumerGroup, error: unknown): Promise<void> {
     if (!this.#isTransient(error)) throw error

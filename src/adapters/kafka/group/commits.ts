@@ -41,7 +41,7 @@ export interface Commits {
   stop(): void
   /**
    * Waits for the commit in progress, and then commits all changed positions. Resolves with false
-   * when the request fails, when `limit` passes, or when the member may not commit to `group`.
+   * on failure, when `limit` passes, or when the member may not commit to `group`.
    */
   flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
 }

@@ -36,9 +36,8 @@ export interface ConsumerDeps {
   /** Kafka's `metadata.max.age.ms`; 30 s by default. */
   readonly metadataMaxAgeMs?: number
   /**
-   * Kafka's `fetch.max.wait.ms`. A shorter time costs more CPU, because each fetch names all
-   * partitions. With a longer time, the consumer notices a rebalance later, because it sends
-   * heartbeats between fetches.
+   * Kafka's `fetch.max.wait.ms`. A shorter time costs more CPU. With a longer time, the consumer
+   * notices a rebalance later: heartbeats wait for fetches.
    */
   readonly maxWait: DurationMs
   /**

@@ -9,8 +9,8 @@ import type { OwnedPartition } from './owned-partitions.ts'
 /** Size limits of one fetch, in bytes. kafkajs blocks the event loop while it decodes a fetch. */
 export interface FetchSize {
   /**
-   * Maximum bytes of one partition (Kafka's `max.partition.fetch.bytes`). A partition that is
-   * paused during a fetch has to fetch these bytes again later.
+   * Maximum bytes of one partition (Kafka's `max.partition.fetch.bytes`). If a partition is paused
+   * during a fetch, these bytes must be fetched again later.
    */
   readonly perPartition: number
   /** Kafka's `fetch.max.bytes`. */
@@ -32,18 +32,14 @@ export const smallFetchSize: FetchSize = flowLimits.fetch.retries
  */
 const maxRecordsPerTurn = 1_000
 /**
- * Maximum bytes of a batch that are delivered in one iteration of the event loop. A compressed
- * fetch may decompress to 64 MiB. Between two parts, the service can pause the partition.
+ * Maximum bytes of a batch that are delivered in one iteration of the event loop. A batch may
+ * decompress to 64 MiB, and the service can pause the partition only between two iterations.
  */
 const maxBytesPerTurn = defaultFetchSize.perPartition
 
 /**
- * Delivers the records of a batch to `handlers` in parts, and advances the position. Skips records
- * below the position. Ignores a batch whose fetch began above the position, because records would
- * be lost.
- *
- * Stops early when the service pauses or seeks the partition, or the partition is revoked. The
- * remaining records are fetched again later.
+ * Delivers a batch in parts, and advances the position. Ignores a batch whose fetch began above the
+ * position, because the records between the two would be skipped.
  */
 export async function deliverBatch(
   batch: FetchedBatch,

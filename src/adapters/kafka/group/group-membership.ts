@@ -33,9 +33,9 @@ import { SessionLease } from './session-lease.ts'
 import { pauseUnreadable } from './unreadable-partitions.ts'
 
 /*
- * The membership of one consumer in its group is a state machine. kafkajs sends JoinGroup and
- * SyncGroup, runs the fetch loop, and calls this class (see `patch-consumer-group.ts`). "Excess
- * partitions" are the assigned partitions that this member must revoke.
+ * The membership of one consumer in its group is a state machine. kafkajs calls this class (see
+ * `patch-consumer-group.ts`). "Excess partitions" are the assigned ones that this member must
+ * revoke.
  *
  *             join()               assignment applied, no excess
  *   OUTSIDE ──────────▶ JOINING ─────────────────────────────────▶ SETTLED
@@ -47,38 +47,32 @@ import { pauseUnreadable } from './unreadable-partitions.ts'
  *
  *   end() moves every state to ENDED, in which each join throws.
  *
- * OUTSIDE   The member owns no partitions.
- *           Activity: no fetches, commits or heartbeats.
- *           Next: JOINING, when kafkajs joins the group.
+ * OUTSIDE   The member owns no partitions: no fetches, commits or heartbeats.
  *
- * JOINING   A join runs. Its steps are: the last commit of the old generation (up to 2 s),
- *           JoinGroup, SyncGroup, and the fetch of the committed offsets of gained partitions. The
- *           member keeps its owned partitions, unless another member may have owned them since the
- *           last join (`isContinuous`).
- *           Activity: after 100 ms `RebalanceFetcher` fetches and delivers the owned partitions and
- *           sends heartbeats. Commits continue until the response to JoinGroup (`committable`).
- *           Next: SETTLED or REVOKING, when the assignment is applied. JOINING again, when no
- *           coordinator is found, or the committed offsets cannot be read. OUTSIDE, when the
- *           consumer crashes, the group no longer knows the member id, or the member has missed a
- *           generation.
+ * JOINING   Steps: the last commit of the old generation (up to 2 s), JoinGroup, SyncGroup, and the
+ *           fetch of the committed offsets of gained partitions. The member keeps its owned
+ *           partitions, unless another member may have owned them (`isContinuous`).
+ *           Activity: after 100 ms, `RebalanceFetcher` fetches the owned partitions and sends
+ *           heartbeats. Commits continue until the response to JoinGroup (`committable`).
+ *           Next: JOINING again, when no coordinator is found, or the committed offsets cannot be
+ *           read. OUTSIDE, when the consumer crashes, the group no longer knows the member id, or
+ *           the member has missed a generation. Otherwise SETTLED or REVOKING.
  *
- * SETTLED   The assignment is applied.
- *           Activity: a fetch from each leader, a heartbeat every 500 ms and a commit every 250 ms.
+ * SETTLED   Activity: fetches, a heartbeat every 500 ms and a commit every 250 ms.
  *           Next: JOINING, when the response to a heartbeat reports a rebalance, or a fetch shows
  *           that the metadata is out of date.
  *
- * REVOKING  The assignment is applied and names excess partitions. `IncrementalRevocation` pauses
- *           them, drains them (up to 8 s), commits their offsets and releases them.
+ * REVOKING  `IncrementalRevocation` revokes the excess partitions.
  *           Activity: as in SETTLED, with the other partitions.
- *           Next: JOINING, when the excess partitions are released, or another join begins, which
- *           cancels the revocation.
+ *           Next: JOINING, when the excess partitions are released. Another join cancels the
+ *           revocation.
  *
  * Three conditions are independent of the state:
  * - Session lease (`SessionLease`): while the member does not hold it, the services start no work.
  * - Overdue heartbeats (`OverdueHeartbeats`): heartbeats continue for up to 30 s while all fetches
  *   wait.
  * - Broker failover (`BrokerFailover`): while brokers are unreachable, the member keeps its state
- *   for up to 30 s without a rejoin. Heartbeats wait for the new coordinator.
+ *   for up to 30 s without a rejoin.
  */
 
 export interface GroupMembershipDeps {
@@ -146,9 +140,8 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * The group while this member may commit: in SETTLED and REVOKING, and in JOINING until the
-   * response to JoinGroup. From SyncGroup until the assignment is applied, it must not commit: the
-   * coordinator would accept the commit even for a partition that now belongs to another member.
+   * The group while this member may commit. `undefined` from the response to JoinGroup until the
+   * assignment is applied: the coordinator would accept commits for partitions of other members.
    */
   get committable(): ConsumerGroup | undefined {
     const group = this.#group
@@ -182,8 +175,8 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * Releases all partitions when kafkajs leaves the group after a crash of the consumer. Other
-   * members may get these partitions before kafkajs reports the crash.
+   * Releases all partitions when kafkajs leaves the group after a crash of the consumer, because
+   * other members may get these partitions before kafkajs reports the crash.
    */
   beforeLeave(): void {
     if (!this.#isEnded) this.forget()
@@ -214,8 +207,8 @@ export class GroupMembership implements GroupHooks, MemberState {
       this.forget()
       return { generation: -1, owned: [] }
     }
-    // This generation counts even if SyncGroup has failed since: its group leader knew the
-    // partitions of this member, and assigned them to no other member.
+    // `now` counts as the last join even if its SyncGroup fails: the group leader knows the
+    // partitions of this member, and assigns them to no other member.
     this.#last = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }
@@ -245,16 +238,16 @@ export class GroupMembership implements GroupHooks, MemberState {
     try {
       return await fetch()
     } catch (error) {
-      // After a rejoin during the fetch, the error is of the old generation.
+      // If the member has rejoined during the fetch, the error concerns the old generation and is
+      // ignored.
       if (this.#joins === joins) await this.#failover.afterFetch(group, error)
       return []
     }
   }
 
   /**
-   * Moves the position of a partition whose log does not have the fetched offset. Does nothing for
-   * a partition that is being revoked: `#reassign` would let the service start work for which the
-   * revocation does not wait.
+   * Moves a partition's position that is not in the log. Does nothing while the partition is
+   * revoked, because `#reassign` would let the service start new work.
    */
   async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
     const { owned, handlers, onPositionLost } = this.#deps
@@ -263,8 +256,8 @@ export class GroupMembership implements GroupHooks, MemberState {
     const from = at.next
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
-    // If `from` is not below the beginning, the log was truncated. `from` may be in the log again,
-    // but with another record.
+    // If `from` is not below the beginning, the log was truncated. Kafka reuses truncated offsets,
+    // so the record at `from` may now be another one.
     const to = from < beginning ? beginning : await positionAfterTruncation(cluster, at, { beginning, end })
     if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to
@@ -282,10 +275,9 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * Revokes a partition from the service and assigns it again at another position, so that the
-   * service forgets its state of the partition. Its tracked offsets are invalid after a truncation,
-   * because Kafka gives them to new records. If the beginning of the log was unknown, the service
-   * must not assume that it has read from offset 0.
+   * Revokes and reassigns a partition, so that the service forgets its state. After a truncation,
+   * the offsets in this state belong to other records. If the beginning of the log was unknown, the
+   * service must not assume that it has read from offset 0.
    */
   #reassign(group: ConsumerGroup, partition: OwnedPartition, more: Partial<Position>): void {
     const { owned, handlers } = this.#deps
@@ -321,7 +313,10 @@ export class GroupMembership implements GroupHooks, MemberState {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  /** Applies an assignment. It is synchronous, so no caller sees a partly applied one. */
+  /**
+   * Applies an assignment. The method is synchronous, so no caller sees a partly applied
+   * assignment.
+   */
   #apply(group: ConsumerGroup, { lost, gained }: AssignmentChange): void {
     const { owned, handlers } = this.#deps
     for (const partition of lost) owned.delete(partition)

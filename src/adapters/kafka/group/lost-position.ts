@@ -27,15 +27,10 @@ export function nearestOffset(position: number, beginning: number, end: number):
 const maxClockDifferenceMs = 60_000
 
 /**
- * Returns the offset at which to continue after the log was truncated below the position. Kafka
- * gives the truncated offsets to new records, so the old position may be after some of them. The
- * result is therefore the first record that is at most `maxClockDifferenceMs` older than the last
- * record that was read.
- *
- * - If that record is after the committed offset, the result is the committed offset: the work on
- *   the records after it may be unfinished.
- * - Without a read record or a committed offset, the result is the beginning of the log.
- * @throws an error when the leader of the partition does not respond
+ * Finds the offset at which to continue after a truncation. It compares append times, because Kafka
+ * gives truncated offsets to new records. The result is at most the committed offset: the work on
+ * later records may be unfinished.
+ * @throws when the leader does not respond
  */
 export async function positionAfterTruncation(
   cluster: Cluster,

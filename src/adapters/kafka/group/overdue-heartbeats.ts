@@ -10,7 +10,7 @@ const checkEvery = durationMs(500)
  */
 const overdueAfterMs = 1_500
 /**
- * Maximum time since the last fetch for which overdue heartbeats are sent: three times the request
+ * Overdue heartbeats are sent only for this time after the last fetch: three times the request
  * timeout. A member that does not fetch for longer loses its partitions.
  */
 const maxFetchAgeMs = 30_000
@@ -23,9 +23,8 @@ interface Deps {
 }
 
 /**
- * Sends overdue heartbeats. Heartbeats are normally sent between fetches, but all fetches can wait,
- * for example for a broker that does not respond. The coordinator would then remove the member
- * after 6 s.
+ * Sends heartbeats while all fetches wait, for example for an unresponsive broker. The coordinator
+ * would otherwise remove the member after 6 s.
  */
 export class OverdueHeartbeats {
   readonly #deps: Deps
@@ -59,7 +58,7 @@ export class OverdueHeartbeats {
     const { clock, lease } = this.#deps
     const group = this.#deps.group()
     const isFetching = clock.boottime() - this.#fetchedAt < maxFetchAgeMs
-    // After the next fetch, `GroupMembership.heartbeat` gets the same error.
+    // The error is ignored, because `GroupMembership.heartbeat` gets it again after the next fetch.
     if (group !== undefined && isFetching && lease.ageMs >= overdueAfterMs)
       void lease.heartbeat(group).catch(() => undefined)
   }

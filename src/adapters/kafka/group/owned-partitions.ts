@@ -27,9 +27,8 @@ export interface OwnedPartition extends TopicPartition {
   /** The last commit; `undefined` before the first one, or when the log was truncated after it. */
   committed: Committed | undefined
   /**
-   * True when the group has committed no offset, and no leader could report the beginning of the
-   * log. `next` is then 0, and is not committed, until a fetch finds the beginning. Otherwise the
-   * next owner would not look for it.
+   * Whether no offset is committed and the beginning of the log is unknown. `next` is then 0, but
+   * is not committed, because the next owner must find the beginning.
    */
   readonly isBeginningUnknown?: boolean
 }
@@ -85,9 +84,8 @@ export function seekAndPause(group: ConsumerGroup, all: readonly OwnedPartition[
 }
 
 /**
- * Makes kafkajs treat the positions as committed offsets. Otherwise kafkajs requests the offsets
- * before the next fetch, and the whole fetch fails if one partition has no leader. Call it after
- * each join, because kafkajs then forgets the committed offsets.
+ * Gives kafkajs the positions of the partitions. Call it after each join: kafkajs then forgets the
+ * committed offsets, and requesting them fails for all partitions if one has no leader.
  */
 export function markPositionsKnown({ cluster, groupId }: ConsumerGroup, all: readonly OwnedPartition[]): void {
   for (const { topic, partition, next } of all)

@@ -3,7 +3,9 @@ import { durationMs } from '../../../core/time.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
 import { type OwnedPartitions, seekAndPause } from './owned-partitions.ts'
 
-/** Time from the start of a join to the first fetch. Most rebalances end earlier. */
+/**
+ * Time from the start of a join to the first fetch. Most rebalances end earlier, without a fetch.
+ */
 const fetchAfter = durationMs(100)
 
 interface RebalanceFetcherDeps {
@@ -15,10 +17,9 @@ interface RebalanceFetcherDeps {
 }
 
 /**
- * Fetches and delivers the owned partitions during a rebalance. kafkajs fetches nothing until the
- * join ends, which may take the session timeout of a dead member. No other member can get these
- * partitions until the join ends. If the coordinator has removed this member, the next heartbeat
- * ends the session lease, and no more work starts.
+ * Fetches and delivers records during a rebalance. kafkajs fetches nothing until the join ends,
+ * which a dead member can delay by its session timeout. Until then, no other member can get the
+ * owned partitions.
  */
 export class RebalanceFetcher {
   readonly #deps: RebalanceFetcherDeps
@@ -32,7 +33,7 @@ export class RebalanceFetcher {
   start(group: ConsumerGroup): void {
     this.#cancel = this.#deps.clock.after(fetchAfter, () => {
       const run = ++this.#run
-      // The join, or the first fetch after it, fails with the same error.
+      // Ignored, because the join or the first fetch after it fails with the same error.
       void this.#fetchUntil(group, () => this.#run !== run).catch(() => undefined)
     })
   }
@@ -49,8 +50,8 @@ export class RebalanceFetcher {
       seekAndPause(group, owned.all())
       const fetched = await Promise.all(group.getNodeIds().map(nodeId => fetch(group, nodeId)))
       for (const batch of fetched.flat()) if (!isStopped()) await deliver(batch)
-      // REBALANCE_IN_PROGRESS is the normal response here. After any other error, the session lease
-      // ends, so that no more work starts.
+      // Errors are ignored: REBALANCE_IN_PROGRESS is the normal response here, and after any other
+      // error, the session lease ends, so that no more work starts.
       if (!isStopped()) await heartbeat(group).catch(() => undefined)
     }
   }

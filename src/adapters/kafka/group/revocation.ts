@@ -5,8 +5,8 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-partitions.ts'
 
 /**
- * Time limit for draining (finishing the work of) revoked partitions: a webhook request can take 5
- * s, and then a retry record may have to be written. The next owner repeats unfinished work.
+ * Time limit for draining revoked partitions: a webhook request can take 5 s, and then a retry
+ * record may have to be written.
  */
 const drainLimit = durationMs(8_000)
 /** Time limit of one commit, after the partitions are drained. */
@@ -27,8 +27,7 @@ interface Deps {
  * 3. Commit their offsets and release them.
  * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
  *
- * Any join cancels an unfinished revocation. The new assignment names the partitions that are still
- * excess.
+ * Any join cancels an unfinished revocation.
  */
 export class IncrementalRevocation {
   readonly #deps: Deps
@@ -52,9 +51,9 @@ export class IncrementalRevocation {
   }
 
   /**
-   * Starts to revoke the partitions in `excess`. Call it after every join, even with an empty
-   * `excess`: in `onRevoking`, a service pauses these partitions and resumes all others, also those
-   * of a cancelled revocation.
+   * Starts to revoke the partitions `excess`. Call this method after every join, even with an empty
+   * `excess`: a service then resumes all other partitions, including those of a cancelled
+   * revocation.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps

@@ -5,18 +5,15 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 /** The interval of heartbeats. It equals kafkajs's `heartbeatInterval` in `consumer.ts`. */
 const heartbeatEveryMs = 500
 /**
- * The duration of the lease. It is one second shorter than the session timeout, after which another
- * member gets the partitions. So a webhook request at the end of the lease is sent in time.
+ * One second less than the session timeout, so that a request at the end of the lease is sent
+ * before another member gets the partitions.
  */
 const leaseMs = 5_000
 
 /**
- * The session lease. A member holds it for 5 s after a heartbeat that the coordinator confirmed,
- * unless the coordinator responds that it does not know the member. Without the lease, the member
- * must not start work: after a freeze, another member may own its partitions.
- *
- * The lease begins when the heartbeat is sent, because the response may have waited in the socket
- * of a frozen process. Boot time includes suspensions of the machine.
+ * A member holds the lease for 5 s after a confirmed heartbeat. Without the lease, the member must
+ * not start work: another may own its partitions. The lease begins when the heartbeat is sent: a
+ * frozen process reads responses late.
  */
 export class SessionLease {
   readonly #clock: Clock
@@ -44,9 +41,9 @@ export class SessionLease {
   }
 
   /**
-   * Sends a heartbeat when one is due; concurrent calls share it. kafkajs's own heartbeat uses the
-   * wall clock: if that clock is set back by an hour, kafkajs sends no heartbeat for an hour.
-   * @throws kafkajs's error, for example REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or a timeout
+   * Sends a heartbeat when one is due. kafkajs's own heartbeat depends on the wall clock, which may
+   * be set back.
+   * @throws kafkajs's errors
    */
   heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#heartbeat === undefined && this.#clock.boottime() < this.#sentAt + heartbeatEveryMs)

@@ -17,8 +17,9 @@ const retryAfter = durationMs(1_000)
 const logEveryMs = 60_000
 
 /**
- * Excludes partitions that their broker cannot read from fetches for one second. Then refreshes the
- * metadata, because another broker may have become the leader, and includes them again.
+ * Excludes partitions from fetches for one second, because their broker cannot read them. Then
+ * refreshes the metadata, because another broker may have become the leader, and includes the
+ * partitions again.
  */
 export async function pauseUnreadable(
   { owned, clock, logger }: Deps,

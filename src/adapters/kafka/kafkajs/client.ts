@@ -40,9 +40,8 @@ export const metadataMaxAgeMs = 30_000
 /** Creates kafkajs's consumers, producers and admin clients for one cluster. */
 export interface KafkaClient {
   /**
-   * Creates a consumer with its own client instance, because kafkajs shares committed offsets
-   * between consumers of an instance with the same group. The consumer calls `onDial` before it
-   * opens a connection.
+   * Creates a consumer with its own client instance: in one instance, kafkajs shares the committed
+   * offsets of a group between all consumers. `onDial` is called before each connect.
    */
   consumer(config: ConsumerConfig, onDial?: () => void): Consumer
   producer(config: ProducerConfig): Producer
@@ -78,8 +77,8 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // Affects the whole process. Applications that use Hookline's client library are not
-      // affected, because the library creates no consumers.
+      // `readHeadersAsText` changes kafkajs for the whole process. The client library, which runs
+      // in programs of users, never calls it, because it creates no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },
@@ -131,13 +130,12 @@ export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']
 
 /** kafkajs's `logLevel.ERROR`, so that this file does not load kafkajs. */
 const errorLevel = 1
-/** Minimum milliseconds between two equal warnings. kafkajs repeats some of them many times a second. */
+/** Minimum milliseconds between two equal warnings. kafkajs may repeat one many times a second. */
 const repeatAfterMs = 10_000
 
 /**
- * Writes kafkajs's log lines to Hookline's log. An ERROR line becomes a warning, because kafkajs
- * retries after it. It becomes a debug line if it reports an error response of a broker, or repeats
- * a warning of the last 10 s. Lines of other levels become debug lines.
+ * Creates the logger of kafkajs. ERROR lines become warnings, because kafkajs retries after them.
+ * Error responses, repetitions within 10 s and other levels become debug lines.
  */
 export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () => performance.now()): logCreator {
   const lastWarned = new Map<string, number>()

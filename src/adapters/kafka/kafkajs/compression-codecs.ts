@@ -18,8 +18,8 @@ export interface Codec {
 export const maxDecompressedBytes = 64 * 1024 * 1024
 
 /**
- * Each chunk takes one iteration of the event loop. With Node's default chunk of 16 KiB, a batch
- * that decompresses to 64 MiB would take ten times as much CPU time.
+ * Options that decompress in chunks of up to 1 MiB. Each chunk takes one iteration of the event
+ * loop. With Node's default of 16 KiB, a large batch would take ten times as much CPU time.
  */
 const decompressOptions = ({ length }: Buffer) => ({
   maxOutputLength: maxDecompressedBytes,
@@ -47,8 +47,8 @@ function rethrowOrOversized(error: NodeJS.ErrnoException): never {
 }
 
 /**
- * The LZ4 frame header: the magic number, the flags for independent blocks of at most 64 KiB, and
- * the header checksum. Kafka accepts independent blocks only; lz4js itself writes dependent ones.
+ * Magic number, flags for independent blocks of at most 64 KiB, and header checksum. Kafka accepts
+ * only independent blocks; lz4js writes dependent ones.
  */
 const lz4Header = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82])
 const lz4Magic = lz4Header.subarray(0, 4)
@@ -89,9 +89,8 @@ export const lz4Codec: Codec = {
 }
 
 /**
- * Reads the frame header. lz4js's own reader allocates the content size in the header without a
- * limit, and misreads frames with block checksums. The checksums are skipped, because the broker
- * has verified the batch.
+ * Reads the header of a frame. lz4js's own reader is not used: it allocates the content size in the
+ * header without a limit, and misreads frames with block checksums.
  */
 function readLz4Header(bytes: Buffer): {
   readonly hasBlockChecksums: boolean

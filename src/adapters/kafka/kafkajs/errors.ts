@@ -33,7 +33,7 @@ export function recordTooLarge(topic: string, bytes: number, maxBytes: number): 
 
 /**
  * Creates an error that makes kafkajs join the group again. After a fetch or a heartbeat, kafkajs
- * rejoins because of the error's `type`; after a join, because the error is `retriable`.
+ * checks `type`; after a join, it checks `retriable`.
  */
 export function rejoinError(): Error {
   return Object.assign(new Error('the consumer must rejoin its group'), {

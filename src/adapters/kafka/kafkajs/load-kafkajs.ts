@@ -29,8 +29,8 @@ const patches = [
 ]
 
 /**
- * The exports of kafkajs that Hookline uses. They are loaded from private files: a tracing agent
- * hooks the load of the main file, and would return the instance of the application.
+ * The exports of kafkajs that Hookline uses. They are loaded from internal files, because a tracing
+ * agent can hook the main file, which then returns the application's instance.
  */
 type Library = Pick<
   typeof Kafkajs,
@@ -45,9 +45,9 @@ type Library = Pick<
 let library: Library | undefined
 
 /**
- * Loads Hookline's private instance of kafkajs, with patches and codecs. The instance of an
- * application that uses Hookline's client library remains unpatched.
- * @throws KafkaError `LIBRARY_VERSION` when another version is installed
+ * Loads a private, patched instance of kafkajs. The instance of an application with Hookline's
+ * client library stays unpatched.
+ * @throws KafkaError `LIBRARY_VERSION` for another version
  */
 export function loadKafkajs(): Library {
   if (library !== undefined) return library

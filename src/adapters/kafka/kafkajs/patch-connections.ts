@@ -63,8 +63,7 @@ const joinConnection = 2
 
 /**
  * Defect: kafkajs sends JoinGroup over the same connection as heartbeats and commits
- * (network/connectionPool.js:47). A broker responds to JoinGroup only when all members have joined
- * or timed out. Until then, heartbeats and commits wait behind it.
+ * (network/connectionPool.js:47), which then wait until all members have joined.
  * Patch: JoinGroup has its own connection.
  * Remove when: kafkajs does not send other requests behind a JoinGroup.
  */
@@ -93,10 +92,10 @@ function patchJoinConnection(): void {
 }
 
 /**
- * Defect: without an open connection, each concurrent request opens one
- * (network/connectionPool.js:52). kafkajs uses only the last one, and never closes the others.
+ * Defect: concurrent requests without a connection open one each (network/connectionPool.js:52),
+ * and all but one are never closed.
  * Patch: the requests wait for the same connection.
- * Remove when: kafkajs opens one connection for concurrent requests.
+ * Remove when: kafkajs opens one connection for them.
  */
 function patchConcurrentConnects(): void {
   const { prototype } = internal<{ prototype: ConnectionPool }>(poolFile)
@@ -112,9 +111,8 @@ function patchConcurrentConnects(): void {
 }
 
 /**
- * Defect: a timer of kafkajs's request queue sets itself again even when the queue is empty
- * (network/requestQueue/index.js:306, tulios/kafkajs#1704). Each idle connection runs about 900
- * timers per second.
+ * Defect: a timer sets itself again even when the request queue is empty
+ * (network/requestQueue/index.js:306). Each idle connection runs about 900 timers per second.
  * Patch: sets no timer while no request is pending.
  * Remove when: tulios/kafkajs#1704 is fixed.
  */
@@ -127,9 +125,8 @@ function patchIdleTimer(): void {
 }
 
 /**
- * Defect: kafkajs stores the end of a throttle as a time of the wall clock
- * (network/requestQueue/index.js:108). If the clock is set back by an hour, the connection sends no
- * request for up to an hour.
+ * Defect: the end of a throttle is a time of the wall clock (network/requestQueue/index.js:108),
+ * which may be set back.
  * Patch: stores the end in monotonic time.
  * Remove when: kafkajs measures the throttle with a monotonic clock.
  */
@@ -149,9 +146,8 @@ function patchThrottle(): void {
 
 const timeoutCheckEveryMs = 100
 /**
- * Maximum wait for a response, as a multiple of the request timeout. Each earlier response restarts
- * the timeout, so without this maximum a slow broker could delay the failure of a request without
- * limit.
+ * A request fails after this multiple of the request timeout. Each response to an earlier request
+ * restarts the timeout, so without this limit a slow broker could delay the failure forever.
  */
 const maxTimeouts = 3
 
@@ -166,12 +162,12 @@ const startedAt = new WeakMap<RequestQueue, number>()
 /**
  * Defects:
  * - kafkajs's request timeout begins when a request is sent (network/requestQueue/index.js:93), but
- *   a broker handles the requests of a connection one after the other. The last of many requests
- *   can time out, and kafkajs then sends them again: records are stored twice.
- * - kafkajs measures the timeout with the wall clock.
- * - The interval that checks the timeouts (line 91) keeps an otherwise finished process alive.
- * Patch: starts the timeout at the response to the previous request, measures it with a monotonic
- * clock, and unreferences the interval.
+ *   a broker handles requests one after the other. The last one can time out, and is then sent and
+ *   stored twice.
+ * - The timeout is measured with the wall clock.
+ * - The interval that checks the timeouts (line 91) keeps the process alive.
+ * Patch: starts the timeout at the response to the previous request, with a monotonic clock and an
+ * unreferenced interval.
  * Remove when: kafkajs does all three.
  */
 function patchRequestTimeout(): void {
@@ -215,9 +211,8 @@ function timeOutRequests(queue: RequestQueue): void {
 const lengthBytes = 4
 
 /**
- * Defect: a reconnect does not reset the fields in which kafkajs collects a response
- * (network/connection.js:87, 166). After a partly received response, kafkajs misreads the bytes of
- * the new connection, and every request times out until the process ends.
+ * Defect: a reconnect keeps the partly received response of the old socket
+ * (network/connection.js:87, 166), so the bytes of the new socket are misread.
  * Patch: `connect` resets these fields, and ignores later data and errors of the old socket.
  * Remove when: kafkajs resets these fields in `connect`.
  */
@@ -225,8 +220,8 @@ function patchReconnect(): void {
   const { prototype } = internal<{ prototype: Connection }>('network/connection')
   const connect = prototype.connect
   /**
-   * The sockets whose connection attempt has ended. During an attempt, an error must reject it, so
-   * `detachSocket` ignores errors of these sockets only.
+   * The sockets whose connection attempt has ended. `detachSocket` ignores errors only of these
+   * sockets, because an error during an attempt must reject the attempt.
    */
   const settled = new WeakSet<Socket>()
 
@@ -258,10 +253,8 @@ const withoutFirstResponse: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Defect: if a connection opens, but then closes or gets no response, kafkajs tries the same broker
- * again until its retries end: it tries another broker only after a `KafkaJSConnectionError`
- * (cluster/brokerPool.js:96). A load balancer whose broker is down, or a broker that hangs, behaves
- * in this way. If this is the first configured broker, clients never try the others.
+ * Defect: kafkajs tries another broker only after a `KafkaJSConnectionError`
+ * (cluster/brokerPool.js:96), so not after a connection that opens, but gets no response.
  * Patch: throws a `KafkaJSConnectionError`.
  * Remove when: kafkajs tries another broker after each failed attempt to connect.
  */

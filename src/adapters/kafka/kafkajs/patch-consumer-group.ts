@@ -10,8 +10,8 @@ export interface GroupHooks {
    */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
   /**
-   * Replaces kafkajs's heartbeat, after every batch and every fetch that returns no batch. kafkajs
-   * joins again when the hook throws REBALANCE_IN_PROGRESS.
+   * Called instead of kafkajs's heartbeat: after every batch, and after every fetch without a
+   * batch. kafkajs joins again when the hook throws REBALANCE_IN_PROGRESS.
    */
   heartbeat(group: ConsumerGroup): Promise<void>
   /** Called before kafkajs sends LeaveGroup. */
@@ -32,8 +32,8 @@ export interface GroupHooks {
 }
 
 /**
- * The hooks by cluster client, of which each consumer has its own. kafkajs creates the
- * `ConsumerGroup` later, so it cannot be the key.
+ * The hooks of each consumer, by its cluster client. kafkajs creates the `ConsumerGroup` later, so
+ * it cannot be the key.
  */
 const hooksOf = new WeakMap<Cluster, GroupHooks>()
 
@@ -49,9 +49,8 @@ export function patchConsumerGroup(): void {
 }
 
 /**
- * Defect: kafkajs has no rebalance listener: it awaits no callback before it revokes or fetches
- * partitions (consumer/consumerGroup.js:331, 442, 446, 597). After an error it leaves the group
- * (line 188), and reports the error later.
+ * Defect: kafkajs awaits no callback before it revokes or fetches partitions
+ * (consumer/consumerGroup.js:331, 442, 446, 597), or leaves the group (line 188).
  * Patch: calls the `GroupHooks` of a consumer.
  * Remove when: kafkajs supports cooperative rebalancing with awaited callbacks.
  */
@@ -107,8 +106,8 @@ function hasRecords({ rawMessages }: FetchedBatch): boolean {
 }
 
 /**
- * Makes kafkajs pass the batch to `eachBatch` even if all its records are transaction markers or of
- * aborted transactions. Otherwise their offsets would never be committed.
+ * Makes kafkajs pass the batch to `eachBatch` even if it has only transaction markers and records
+ * of aborted transactions. Otherwise their offsets would never be committed.
  */
 function neverEmpty(batch: FetchedBatch): FetchedBatch {
   batch.isEmpty = no
@@ -116,12 +115,15 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
 }
 
 /**
- * The method `isEmpty` of all batches. V8 would allocate one function per batch in the old
- * generation, and keep the objects to which it refers for longer (docs/decisions/0043, rule 10).
+ * The method `isEmpty`, shared by all batches. A separate function per batch would cost memory
+ * (docs/decisions/0043, rule 10).
  */
 const no = (): boolean => false
 
-/** The last assignment of each consumer, by the consumer's own object for the coordinator. */
+/**
+ * The last assignment of each consumer. The key is the coordinator object, of which each consumer
+ * has its own.
+ */
 const assignments = new WeakMap<Broker, Buffer>()
 
 /** Returns the last assignment from this coordinator, including its user data. */
@@ -130,8 +132,8 @@ export function lastAssignmentFrom(coordinator: Broker): Buffer | undefined {
 }
 
 /**
- * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233), which lists
- * the partitions that the member must revoke (`assignor.ts`).
+ * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233), which
+ * `assignor.ts` needs.
  * Patch: keeps the assignment as received.
  * Remove when: kafkajs exposes the user data.
  */
@@ -151,8 +153,8 @@ interface Runner {
 }
 
 /**
- * Defect: kafkajs rebuilds its fetchers after a change of leaders. If the consumer is stopped at
- * that moment, the new fetchers never stop (consumer/fetchManager.js:70), and block the event loop.
+ * Defect: if the consumer is stopped while kafkajs rebuilds its fetchers, the new ones never stop
+ * (consumer/fetchManager.js:70), and block the event loop.
  * Patch: a fetch of a stopped consumer throws, which ends the fetcher.
  * Remove when: kafkajs stops the fetchers of a stopped consumer.
  */
@@ -171,9 +173,9 @@ interface OffsetManager {
 }
 
 /**
- * Defect: when a handler finishes after a rebalance has revoked the partition, kafkajs still
- * resolves the batch's offset. If the member then owns no partition of the topic, kafkajs throws a
- * `TypeError` (consumer/offsetManager/index.js:106) and never restarts the consumer.
+ * Defect: kafkajs resolves the offset of a batch even after its partition was revoked. Without
+ * another partition of the topic, a `TypeError` (consumer/offsetManager/index.js:106) ends the
+ * consumer.
  * Patch: ignores offsets of partitions that are not assigned.
  * Remove when: kafkajs ignores them.
  */

@@ -35,10 +35,9 @@ export const unreadablePartitionsIn = (error: unknown): readonly UnreadableParti
   partitionsOf.get(error as Error) ?? []
 
 /**
- * Defect: if one partition of a fetch response has an error, kafkajs throws it for the whole
- * response, without the name of the partition (protocol/requests/fetch/v0/response.js:46). So one
- * damaged partition stops the fetches of all partitions.
- * Patch: stores with the error which partitions cannot be read.
+ * Defect: kafkajs throws the error of one partition for the whole fetch response, without the
+ * partition (protocol/requests/fetch/v0/response.js:46).
+ * Patch: notes for each error which partitions cannot be read.
  * Remove when: kafkajs reports the errors of a fetch by partition.
  */
 export function patchFetchErrors(): void {

@@ -5,8 +5,8 @@ import { type Broker, type FetchedMessage, type FetchedPartition, internal, repl
 
 /** Patches the code with which kafkajs decodes a fetch response. */
 export function patchFetchedBatches(): void {
-  // The decoder is replaced first: each file of kafkajs keeps the decoder that exists when it is
-  // loaded.
+  // The decoder is replaced first: the patches below load files of kafkajs, and each file keeps the
+  // decoder that existed when the file was loaded.
   replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
   patchHugeBatch()
   patchAbortedTransactions()
@@ -51,25 +51,23 @@ const uncounted = 12
 const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
 /**
  * The maximum number of records in a batch, and in all batches of a response together. A batch of
- * 64 MiB could have nine million records, each an object on the heap. Hookline writes at most 1,000
- * records in one batch.
+ * `maxDecompressedBytes` could have millions of records, which need much more memory.
  */
 export const maxRecords = 200_000
 /** The maximum bytes of an unreadable batch that are kept in `UnreadBatch.bytes`. */
 const keptBytes = 64 * 1024
 
 /**
- * Decodes the batch at the decoder's position, and advances the decoder to the end of the batch.
+ * Decodes the batch at the decoder's position, and advances the decoder to its end.
  *
  * Defects (protocol/recordBatch/v0/decoder.js):
- * - kafkajs decompresses a batch without a size limit (line 104): 6 KB of zstd may become 200 MB.
+ * - kafkajs decompresses a batch without a size limit (line 104).
  * - If a batch cannot be decompressed, kafkajs fetches it again forever.
- * - kafkajs does not advance past a batch without a record at its last offset, which log compaction
- *   can leave (tulios/kafkajs#1072).
+ * - It does not advance past a batch without a record at its last offset (tulios/kafkajs#1072).
  * Patch:
- * - An unreadable batch, or one above `maxDecompressedBytes` or `maxRecords`, becomes one record at
- *   its last offset, with the reason in `unreadBatch`.
- * - A batch without a record at its last offset gets a control record there, which consumers skip.
+ * - A batch that is unreadable or too large becomes one record at its last offset, with
+ *   `unreadBatch`.
+ * - A batch without a record at its last offset gets a control record there.
  * Remove when: kafkajs limits the decompressed size and advances past empty batches.
  *
  * @throws KafkaJSPartialMessageError when the response contains only a part of the batch
@@ -168,8 +166,8 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
 const commitMarker = Buffer.from([0, 0, 0, 1])
 
 /**
- * Creates a control record at the last offset of a batch, so that the consumer's position advances
- * past it. As a commit marker outside of any transaction, it ends no transaction.
+ * Creates a control record at the last offset of a batch. As a commit marker outside of any
+ * transaction, it ends no transaction.
  */
 function controlRecord(context: Context, offset: string): DecodedRecord {
   return {
@@ -200,11 +198,10 @@ const batchOverhead = 49
 
 /**
  * Defects (protocol/requests/fetch/v4/decodeMessages.js:28):
- * - kafkajs passes all records of a batch as arguments of one call of `push`. With about 125,000
- *   records that call throws a `RangeError`.
- * - kafkajs decodes all batches of a response, which could together fill the memory.
- * Patch: adds the records one by one. Ignores the remaining batches of a response above
- * `maxDecompressedBytes` or `maxRecords`; the next fetch returns them.
+ * - The records of a batch are arguments of one `push`, which throws above about 125,000.
+ * - kafkajs decodes all batches of a response, which could fill the memory.
+ * Patch: adds records one by one. Leaves batches above `maxDecompressedBytes` or `maxRecords` to
+ * the next fetch.
  * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
  */
 function patchHugeBatch(): void {
@@ -239,7 +236,10 @@ function patchHugeBatch(): void {
   })
 }
 
-/** Puts the length field in front of the bytes again, for kafkajs's own `decodeMessages`. */
+/**
+ * Puts the length field, which was read before, in front of the bytes for kafkajs's own
+ * `decodeMessages`.
+ */
 function withLength(bytes: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(bytes.length)
@@ -247,15 +247,14 @@ function withLength(bytes: Buffer): Buffer {
 }
 
 /**
- * The type of a transaction marker that aborts its transaction; type 1 commits it. The key of a
- * marker consists of the version of its format, and the type.
+ * The type of a transaction marker that aborts its transaction. (Type 1 commits it.) In the key of
+ * the marker, the type follows the version of the format (2 bytes).
  */
 const abortType = 0
 
 /**
- * Defect: kafkajs expects the aborted transactions of a fetch response sorted by first offset, but
- * brokers sort them by last offset (consumer/filterAbortedMessages.js:40). So kafkajs can return
- * records of an aborted transaction.
+ * Defect: kafkajs expects aborted transactions sorted by first offset, but brokers sort them by
+ * last offset (consumer/filterAbortedMessages.js:40).
  * Patch: removes the records of aborted transactions before kafkajs filters.
  * Remove when: kafkajs sorts aborted transactions by first offset.
  */
@@ -277,9 +276,8 @@ function removeAborted(partition: FetchedPartition): void {
 }
 
 /**
- * Removes the records of aborted transactions, but keeps the transaction markers. If the last
- * record is removed, a control record replaces it. Otherwise the position would not advance, and
- * the consumer would fetch the same records forever.
+ * Removes the records of aborted transactions. If the last record is removed, a control record
+ * replaces it, because otherwise the position would not advance.
  */
 export function withoutAborted(
   messages: readonly FetchedMessage[],

@@ -5,12 +5,9 @@ import { type Cluster, type ConsumerGroup, internal } from './private-api.ts'
 const noLeader = '-1'
 
 /**
- * Defect: before each fetch and each produce request kafkajs looks up the leaders in quadratic time
- * (cluster/index.js:320, consumer/consumerGroup.js:690). The benchmark with 240 partitions needs
- * this patch.
+ * Defect: before each fetch and each produce request, kafkajs looks up the leaders in quadratic
+ * time (cluster/index.js:320, consumer/consumerGroup.js:690).
  * Patch: looks up each partition in a map. Ignores read replicas, because Hookline sets no rack.
- * For a partition without a leader, `findLeaderForPartitions` throws LEADER_NOT_AVAILABLE, and a
- * consumer does not fetch it.
  * Remove when: kafkajs's look-up takes linear time.
  */
 export function patchLeaderLookup(): void {

@@ -16,10 +16,8 @@ const responseFile = 'protocol/requests/metadata/v0/response'
 
 /**
  * Defect: kafkajs rejects the metadata of all topics if one topic does not exist, or one partition
- * has no leader (protocol/requests/metadata/v0/response.js:51). Within 30 s, a client can then use
- * no topic.
- * Patch: keeps the metadata if at least one partition has a leader. A topic with an error has no
- * partitions, or those that the client knew before (`keepKnownPartitions`).
+ * has no leader (protocol/requests/metadata/v0/response.js:51).
+ * Patch: keeps the metadata if at least one partition has a leader.
  * Remove when: kafkajs uses the metadata of the other topics and partitions.
  */
 function patchMetadataErrors(): void {
@@ -43,9 +41,8 @@ interface BrokerPool {
 }
 
 /**
- * Keeps the last known partitions of a topic that has an error in newer metadata. Otherwise a
- * rebalance during the error would revoke all its partitions. A topic that does not exist keeps
- * none.
+ * Keeps the last known partitions of a topic with an error. Otherwise a rebalance during the error
+ * would revoke them. A topic that does not exist keeps none.
  * Remove when: `patchMetadataErrors` is removed.
  */
 function keepKnownPartitions(): void {
@@ -71,9 +68,8 @@ function withKnownPartitions(found: Metadata, known: Metadata | null): Metadata 
 }
 
 /**
- * Makes two methods reject again with the errors that `patchMetadataErrors` hides. `metadata`
- * rejects if a requested topic has an error. `addMultipleTargetTopics` rejects only for newly added
- * topics.
+ * Makes two methods reject again with the errors that `patchMetadataErrors` hides, but only for the
+ * requested or newly added topics.
  * Remove when: `patchMetadataErrors` is removed.
  */
 function rejectErrorsOfNamedTopics(): void {
@@ -120,11 +116,11 @@ export const brokerError = (code: number): Error =>
 const incompleteMaxAgeMs = 1_000
 
 /**
- * Defect: kafkajs measures the age of metadata with the wall clock (cluster/brokerPool.js:159). If
- * that clock is set back by an hour, the client finds no new partitions for up to an hour.
- * Patch: stores the expiry in monotonic time. Incomplete metadata expires sooner.
- * Remove when: kafkajs measures the age with a monotonic clock, and `patchMetadataErrors` is
- * removed.
+ * Defect: kafkajs measures the age of metadata with the wall clock (cluster/brokerPool.js:159),
+ * which may be set back.
+ * Patch: stores the expiry in monotonic time. Metadata with an error, which only
+ * `patchMetadataErrors` lets through, expires after `incompleteMaxAgeMs`.
+ * Remove when: kafkajs uses a monotonic clock, and `patchMetadataErrors` is removed.
  */
 function patchMetadataAge(): void {
   const { prototype } = internal<{ prototype: BrokerPool }>('cluster/brokerPool')

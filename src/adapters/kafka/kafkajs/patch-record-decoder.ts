@@ -35,29 +35,27 @@ export type DecodeRecord = (decoder: { readonly buffer: Buffer }, batch: BatchCo
 
 const logAppendTime = 1
 /**
- * Maximum total bytes of a record's headers that are decoded to text. As text, the headers of one
- * response could fill the heap. As bytes, they are views of the response.
+ * Maximum total bytes of a record's headers that are decoded to text, because the text of all
+ * headers of a response could fill the heap.
  */
 const maxTextBytes = 64 * 1024
 let isTextRequested = false
 
 /**
  * Defects (protocol/recordBatch/record/v0/decoder.js:45):
- * - kafkajs decodes slowly: a retry record takes 6.8 µs, with this decoder 1.8 µs. The retry
- *   benchmarks need this patch (docs/decisions/0043, rule 12).
- * - The value of a header with the name of a property of `Object.prototype`, for example
- *   `constructor`, includes this property.
+ * - kafkajs decodes slowly: a retry record takes 6.8 µs, with this decoder 1.8 µs.
+ * - The value of a header with the name of a property of `Object.prototype` includes this property.
  * Patch: replaces the decoder.
- * Remove when: kafkajs decodes a retry record in about the same time.
+ * Remove when: kafkajs decodes a retry record in about the same time (docs/decisions/0043, rule
+ * 12).
  */
 export function patchRecordDecoder(): void {
   replaceInternal<DecodeRecord>('protocol/recordBatch/record/v0/decoder', decodeRecord)
 }
 
 /**
- * Makes all later decodes return header values as text, up to `maxTextBytes`. Text takes less CPU
- * time than Buffer objects (docs/decisions/0043, rule 13). All users of this kafkajs instance must
- * expect text.
+ * Makes all later decodes return header values as text, which takes less CPU time
+ * (docs/decisions/0043, rule 13). All users of this kafkajs must expect text.
  */
 export function readHeadersAsText(): void {
   isTextRequested = true
@@ -194,8 +192,8 @@ const maxNameBytes = 64
 const known: (KnownName | undefined)[] = Array.from({ length: nameSlots }, () => undefined)
 
 /**
- * Decodes a header name, with a cache: most records have the same few names. A hit takes a third of
- * the time of decoding, and V8 creates objects ten times as fast with cached keys.
+ * Returns a header name, from the cache if possible. The cache takes a third of the time of
+ * decoding, and V8 creates objects ten times as fast with cached keys.
  */
 export function knownName(from: Buffer, start: number, end: number): string {
   const length = end - start
@@ -209,8 +207,8 @@ export function knownName(from: Buffer, start: number, end: number): string {
 }
 
 /**
- * The cache slot of a name that is not empty. The hash of the length and three bytes distinguishes
- * Hookline's header names, in a third of the time of a hash of all bytes.
+ * Returns the slot of a header name in the cache. The length and three bytes distinguish Hookline's
+ * names, in a third of the time of a hash of all bytes.
  */
 export function slotOf(from: Buffer, start: number, end: number): number {
   const middle = (start + end) >>> 1

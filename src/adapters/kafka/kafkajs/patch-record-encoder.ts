@@ -27,16 +27,15 @@ const maxVarlongBytes = 10
 const maxShortText = 63
 
 /**
- * Defects: kafkajs encodes records slowly.
- * - It encodes a record with about ten buffers of 512 bytes, and two more per header
+ * Defects:
+ * - kafkajs encodes a record with about ten buffers, and two more per header
  *   (protocol/recordBatch/record/v0/index.js:40).
  * - It copies a request into six buffers, and doubles each one until the content fits
  *   (protocol/encoder.js:82).
  * - It computes the checksum byte by byte (protocol/recordBatch/crc32C/crc32C.js:10).
- * Patch: replaces these functions by faster ones with the same output. A retry record takes 6.9 µs
- * instead of 31.6 µs. The collector and retry benchmarks need this patch (docs/decisions/0043, rule
+ * Patch: faster functions with the same output. A retry record takes 6.9 µs instead of 31.6 µs.
+ * Remove when: kafkajs encodes a retry record in about the same time (docs/decisions/0043, rule
  * 12).
- * Remove when: kafkajs encodes a retry record in about the same time.
  */
 export function patchRecordEncoder(): void {
   replaceInternal('protocol/recordBatch/crc32C/index', crc32c)
@@ -74,7 +73,10 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
 const maxBytesOf = (bytes: Bytes): number =>
   maxVarintBytes + (typeof bytes === 'string' ? bytes.length * 3 : (bytes?.length ?? 0))
 
-/** Returns names and values alternately, with a repeated name for each further value. */
+/**
+ * Returns names and values alternately. The name of a header with several values is repeated before
+ * each value.
+ */
 function namesAndValues(headers: NonNullable<MessageToEncode['headers']>): Bytes[] {
   const all: Bytes[] = []
   for (const name in headers) {
@@ -110,8 +112,8 @@ function writeShort(text: string, at: number): number {
 }
 
 /**
- * Writes a length and a text. The size of the length field is known only after the text is written,
- * so the text is first written five bytes further on, and then moved.
+ * Writes a length and a text. The size of the length is known only after the text is written, so
+ * the text is first written at a higher offset, and then moved.
  */
 function writeText(text: string, at: number): number {
   const length = scratch.write(text, at + maxVarintBytes)

@@ -172,8 +172,8 @@ export function replaceInternal<T>(file: string, replacement: T): void {
 }
 
 /*
- * The code below loads a private instance of kafkajs from the same files, so that other users of
- * kafkajs in the process do not get the patches.
+ * The code below loads a private instance of kafkajs, so that other users of kafkajs in the process
+ * do not get the patches.
  */
 
 const require = createRequire(import.meta.url)
@@ -182,8 +182,8 @@ const folder = `${dirname(require.resolve('kafkajs/package.json'))}${sep}`
 const privateModules = new Map<string, NodeModule>()
 
 /**
- * Returns a module of the private instance, and loads it if needed. Do not call it for kafkajs's
- * main file: a tracing agent hooks this load, and would return the instance of the application.
+ * Loads a module of the private instance. Not for kafkajs's main file: a tracing agent that hooks
+ * this file would return the application's instance.
  */
 export function privateModule(id: string): NodeModule {
   const file = require.resolve(id)
@@ -195,7 +195,7 @@ export function privateModule(id: string): NodeModule {
 
 /**
  * Loads a file into the private instance. During the load, the private modules replace kafkajs's
- * entries in `require.cache`. A load is synchronous, so no other code sees them.
+ * entries in `require.cache`. No other code sees this, because a load is synchronous.
  */
 function load(file: string): NodeModule | undefined {
   const { cache } = require
@@ -230,8 +230,8 @@ function removeFromCache(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Replaces the `require` of a module of kafkajs. kafkajs loads the code of a request each time it
- * sends the request. Later loads then also belong to the private instance.
+ * Makes the modules that a kafkajs module loads later private too: kafkajs loads the code of a
+ * request each time it sends the request.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)

@@ -31,14 +31,14 @@ export interface ClusterProbe {
   deniedAccess(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
   /**
    * Reads a broker's clock: writes tombstones to `topic`, which must be compacted, and returns
-   * their append time. No record has the key of these tombstones.
+   * their append time. The tombstones delete nothing, because no record has their key.
    */
   readClock(topic: string): Promise<ClockReading>
 }
 
 /**
- * A partition number that no topic has. A broker checks permissions before it looks up the
- * partition, so a request for this partition has no effect.
+ * A partition number that no topic has. A request for it has no effect, but its response shows
+ * whether the client has the permission, because a broker checks permissions first.
  */
 const noPartition = 2 ** 31 - 2
 /** kafkajs's names of the needed requests. GroupCoordinator is Kafka's FindCoordinator. */

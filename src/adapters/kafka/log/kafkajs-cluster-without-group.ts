@@ -57,8 +57,8 @@ export async function refreshMetadataAfter(clock: Clock, cluster: Cluster, delay
 }
 
 /**
- * As `Promise.all`, but rejects only after all promises have settled. A request that is in progress
- * when the caller disconnects would open a new connection.
+ * As `Promise.all`, but rejects only after all promises have settled. After a rejection, the caller
+ * disconnects, and a request in progress would open a new connection.
  */
 export async function rejectAfterAllSettled<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(asked)

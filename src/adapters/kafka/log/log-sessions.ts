@@ -53,9 +53,8 @@ interface Connection {
 }
 
 /**
- * Creates sessions that read parts of topics without a consumer group. They share one connection,
- * because to connect takes longer than most reads. After an error, the next session opens a new
- * connection.
+ * Creates sessions that read parts of topics without a consumer group. The sessions share one
+ * connection, because to connect takes longer than most reads.
  */
 export function createLogSessions(deps: Deps): LogSessions {
   let kept: Connection | undefined
@@ -107,7 +106,7 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
 
   /**
    * Returns one offset for each partition: its beginning, its end, or its first record at or after
-   * a time (-1 without one).
+   * a time (-1 if the partition has none).
    */
   async function offsetsAt(topic: string, at: AtTime): Promise<readonly number[]> {
     const partitions = (await partitionsOf(topic)).map(partition => ({ partition }))
@@ -154,7 +153,7 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
       ])
       return (ends ?? []).map((end, partition) => ({ beginning: beginnings?.[partition] ?? 0, end }))
     },
-    // In a ListOffsets request, timestamp -1 means the end of the log and -2 its beginning.
+    // `at` must not be negative: in a ListOffsets request, -1 means the end and -2 the beginning.
     async offsetsSince(topic: string, at: EpochMs) {
       const [since, ends] = await rejectAfterAllSettled([
         offsetsAt(topic, { fromBeginning: false, fromTimestamp: Math.max(0, at) }),

@@ -6,7 +6,7 @@ import type { FetchedMessage } from '../kafkajs/private-api.ts'
 const noHeaders: RecordHeaders = Object.freeze({})
 
 /**
- * Converts a fetched message to a record with copies of key and value. kafkajs's key and value are
+ * Converts a fetched message to a record. Copies the key and value, because those of kafkajs are
  * views of the whole response, which one slow delivery would keep in memory.
  */
 export function toLogRecord(topic: string, partition: number, message: FetchedMessage): LogRecord {

@@ -18,9 +18,9 @@ const maxTries = 100
 const retryAfterMs = 100
 
 /**
- * Creates a client that administers topics. It connects with the first call. All methods reject
- * with KafkaErrors. `describe` omits topics that do not exist. `create` also resolves when the
- * topic exists already.
+ * Creates a client that administers topics. `describe` omits topics that do not exist. `create`
+ * also resolves when the topic exists already.
+ * @throws KafkaErrors
  */
 export function createAdmin(kafka: KafkaClient): TopicAdmin {
   const admin = kafka.admin()
@@ -62,8 +62,8 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
 }
 
 /**
- * Repeats a request until the broker knows a new topic. kafkajs's option `waitForLeaders` causes an
- * error in this time.
+ * Repeats a request until the broker knows a new topic. kafkajs's option `waitForLeaders` would
+ * throw an error instead of waiting.
  */
 const oncePropagated = <T>(request: () => Promise<T>): Promise<T> => repeatOn(propagationErrors, request)
 

@@ -29,8 +29,8 @@ export interface FollowerDeps {
  */
 const maxWaitMs = 500
 /**
- * How far a follower may be behind before its fetches return immediately. Otherwise a broker
- * without records would delay the next fetch from the other brokers.
+ * When the follower is further behind than this, its fetches do not wait for records: a broker
+ * without new records would delay the next fetch from the other brokers.
  */
 const behindMs = 2 * maxWaitMs
 /**
@@ -44,9 +44,8 @@ const unreadable =
 const stopLimit = durationMs(2_000)
 
 /**
- * Creates a follower: it reads all partitions of a topic without a consumer group, and then waits
- * for new records. After `start` has resolved it retries failed fetches forever, and logs an error
- * when they fail for more than 5 s.
+ * Creates a follower, which reads all partitions of a topic without a consumer group, and waits for
+ * new records. After `start` has resolved, failed fetches are retried forever.
  */
 export function createFollower(deps: FollowerDeps): TopicFollower {
   return new Follower(deps)
@@ -149,11 +148,8 @@ class Follower implements TopicFollower {
   }
 
   /**
-   * Adds the partitions that are not followed yet. Partitions that are new since the first call are
-   * read from their beginning.
-   *
-   * Kafka never removes a partition. So if a followed partition does not exist, the topic was
-   * created again, and all partitions are read from their beginning.
+   * Adds the partitions that are not followed yet. Kafka never removes a partition, so if a
+   * followed partition is missing, the topic was created again.
    */
   async #findPartitions(handlers: TopicFollowerHandlers): Promise<void> {
     const { clock, topic } = this.#deps
@@ -253,8 +249,8 @@ export class FollowedPartition {
   /** All records that were acknowledged before this time are read. */
   asOf = Number.NEGATIVE_INFINITY
   /**
-   * The end of the log (`end`) at an earlier fetch (`at`). When the position reaches it, `asOf`
-   * advances to `at`. The follower might never reach the current end while producers append.
+   * The end of the log at an earlier fetch (`at`). When the follower reaches it, `asOf` advances.
+   * The follower might never reach the current end while producers append.
    */
   #goal: { readonly end: number; readonly at: number } | undefined
 

@@ -38,9 +38,8 @@ interface Reading extends OffsetRange {
 type OnMessage = (message: FetchedMessage) => void | Promise<void>
 
 /**
- * Creates a reader that reads topics to their current end without a consumer group, one partition
- * after the other. It fetches again only when all records of a fetch are handled. Its methods
- * reject with KafkaErrors, and with the errors of `onRecord`.
+ * Creates a reader that reads topics to their current end, without a consumer group.
+ * @throws KafkaErrors, and the errors of `onRecord`
  */
 export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & OffsetsByTime {
   /** Connects, calls `ask` with the partitions of the topic, and disconnects. */
@@ -68,9 +67,10 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
         for (const range of ranges) {
           const first = from[range.partition] ?? range.beginning
           const beginning = Math.max(range.beginning, first)
-          // A partition that `to` lacks was added later, and is not read.
+          // A partition that is missing in `to` is newer than `to`, and is not read.
           const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
-          // With `since`, the records before `beginning` may still be in the log.
+          // With `since`, reading begins at the first record since that time, so earlier records
+          // may still exist.
           if (since === undefined && first < Math.min(beginning, end)) onRemoved?.(range.partition, beginning)
           count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough, onRemoved }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
@@ -105,9 +105,8 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
 }
 
 /**
- * Finds the offsets to read in a partition: all of its log, or its records since `since`. Retries
- * temporary errors, for example during a leader election.
- * @throws KafkaError: an error that is not retriable, or the error of the last retry
+ * Finds the offsets to read in a partition: all, or those since `since`. Retries temporary errors.
+ * @throws KafkaError
  */
 async function rangeFound(
   deps: ReaderDeps,

@@ -7,18 +7,15 @@ import type { OutgoingRecord } from '../../../core/ports.ts'
 export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
 
 /**
- * The maximum size of a record, in bytes. Hardly any topic accepts a larger one. Above the broker's
- * `socket.request.max.bytes`, the broker would even close the connection, and all requests on it
- * would fail.
+ * Maximum bytes of a record. Few topics accept larger records. Above `socket.request.max.bytes`,
+ * the broker would close the connection, and all requests on the connection would fail.
  */
 export const maxRecordBytes = 8 * 1024 * 1024
 
 /** The maximum overhead of a record in a batch, besides its key, value and headers. */
 const recordOverheadBytes = 32
 const headerOverheadBytes = 10
-/**
- * The maximum bytes in UTF-8 of a UTF-16 code unit. An exact count would take as long as encoding.
- */
+/** Maximum UTF-8 bytes of one UTF-16 code unit. An exact count takes as long as encoding. */
 const characterBytes = 3
 
 /** An upper bound for the bytes of a record in a batch. */

@@ -1,6 +1,6 @@
 /**
- * Lets a flush wait only for the records that were added before it. A flush ends the current epoch
- * (a number of this class, not Kafka's), and waits until all records up to this epoch are done.
+ * Lets a flush wait only for the records that were added before it. The records between two flushes
+ * are an epoch (not an epoch of Kafka).
  */
 export class FlushBarrier {
   #epoch = 0

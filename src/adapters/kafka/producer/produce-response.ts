@@ -10,9 +10,8 @@ export interface StoredBatch {
 }
 
 /**
- * Returns the offset and time of the batch, or an error when the response does not contain its
- * partition: kafkajs reports success, without sending the records, when it does not know their
- * partition.
+ * Returns the stored batch, or an error when the response lacks the partition: if kafkajs does not
+ * know a partition, it sends no records, but reports success.
  */
 export function storedBatchOf(
   answer: readonly RecordMetadata[],

@@ -73,17 +73,15 @@ interface Topic {
 }
 
 /**
- * Creates a producer on top of kafkajs that batches records and keeps their order within each
- * partition. Its errors are KafkaErrors: `TOPIC_MISSING`, `MESSAGE_TOO_LARGE`, `UNANSWERED`, ….
- *
- * Each request contains records of one partition only. With several partitions, kafkajs may omit
- * records and still report success (tulios/kafkajs#1798).
+ * Creates a producer that keeps the order within each partition. Each request has one partition:
+ * with several, kafkajs may omit records and still report success (tulios/kafkajs#1798).
+ * @throws KafkaErrors
  */
 export function createProducer(deps: ProducerDeps): LogProducer {
   return new BatchingProducer(deps)
 }
 
-/** A message for kafkajs, which passes it to the partitioner. */
+/** kafkajs passes the message, with these fields, to the partitioner. */
 interface PartitionedMessage extends Message {
   readonly partition: number
   readonly maySend: OutgoingRecord['maySend'] | undefined
@@ -107,8 +105,8 @@ class BatchingProducer implements LogProducer {
       allowAutoTopicCreation: false,
       metadataMaxAge: metadataMaxAgeMs,
       retry: producerRetry,
-      // kafkajs calls the partitioner before each attempt, so it also updates the partition count,
-      // and throws when `maySend` of a record returns false.
+      // kafkajs calls the partitioner before each attempt to send, so the partitioner also updates
+      // the partition count, and throws when `maySend` of a record returns false.
       createPartitioner:
         () =>
         ({ topic, partitionMetadata, message }) => {
@@ -219,8 +217,9 @@ class BatchingProducer implements LogProducer {
   }
 
   /**
-   * Removes the records whose `maySend` returns false, and calls their `onAck` with an error. For
-   * example, after the process was frozen, another process may have written the same records.
+   * Removes the records whose `maySend` returns false, and calls their `onAck` with an error.
+   * `maySend` is false, for example, if this process was frozen and another process now writes
+   * these records.
    */
   #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
     const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
@@ -260,14 +259,15 @@ class BatchingProducer implements LogProducer {
       if (reading !== undefined) this.#deps.onAppended?.(reading)
       return storedBatchOf(answer, topic, partition, reading?.appended)
     } catch (thrown) {
-      // The patched metadata does not have the error of a topic (`patch-metadata.ts`).
+      // For any topic without metadata, patched kafkajs throws METADATA_NOT_LOADED without the
+      // cause (`patch-metadata.ts`), so the cause is looked up.
       const cause = errorCodeOf(thrown) === 'METADATA_NOT_LOADED' ? await this.#errorOf(topic) : thrown
       if (errorCodeOf(cause) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, cause)
       return toKafkaError(`cannot write records to ${topic}/${partition}`, cause)
     }
   }
 
-  /** Looks up the error of a topic without metadata. Concurrent calls share one look-up. */
+  /** Looks up why a topic has no metadata. Concurrent calls share one look-up. */
   #errorOf(name: string): Promise<unknown> {
     const topic = this.#topic(name)
     topic.errorLookUp ??= partitionCount(this.#deps.kafka, name)
@@ -305,7 +305,7 @@ class BatchingProducer implements LogProducer {
 
 /**
  * Returns the next partition without a request in progress, to avoid a leader that does not
- * respond. If all have one, returns the next partition.
+ * respond. If all partitions have a request in progress, returns the next partition.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions

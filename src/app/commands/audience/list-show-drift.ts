@@ -58,7 +58,7 @@ interface DriftOptions extends AudienceOptions {
 
 /**
  * `hookline audience drift`: counts, for each destination, the users whose current value the
- * destination has not acknowledged. With `--json`, it prints these users too.
+ * destination has not acknowledged.
  */
 export async function showDrift(task: AudienceTask, options: DriftOptions): Promise<void> {
   const { io, access } = task

@@ -30,8 +30,8 @@ export interface AudienceTask {
 export type AudienceWork<Options> = (task: AudienceTask, options: Options) => Promise<void>
 
 /**
- * Opens the clients of a command, calls `work` and closes the clients.
- * @throws the error of `work`, with the command that creates a missing topic
+ * Opens the clients of a command, calls `work`, and closes the clients.
+ * @throws the error of `work`
  */
 export async function audienceTask<Options extends AudienceOptions>(
   options: Options,
@@ -73,10 +73,7 @@ export async function inputsOf({ access, topics }: AudienceTask): Promise<SyncDe
   return { producer: access.producer, topic, partitions, encodeInput: encode }
 }
 
-/**
- * The value that means "not a member". An audience that was removed from the configuration is
- * treated as an audience, not as a computed trait.
- */
+/** The value that means "not a member". A name that is not configured counts as an audience. */
 export const absentOf =
   ({ directory }: AudienceTask) =>
   (name: string): JsonText =>

@@ -66,7 +66,10 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   }
 }
 
-/** Uploads the list. @throws CommandFailed when the list cannot be read to its end; KafkaError */
+/**
+ * Uploads the members.
+ * @throws CommandFailed when the list cannot be read to its end; KafkaError
+ */
 async function upload({ task, options, audience, mode, list, signal }: Run): Promise<SyncReport> {
   const { access, io } = task
   const inputs = await inputsOf(task)
@@ -203,7 +206,7 @@ export interface MemberList {
   readonly bytesRead: number
   /**
    * The lines (see `linesOf`). Can be read only once.
-   * @throws when `signal` is aborted, the file cannot be read, or its gzip is damaged
+   * @throws if `signal` is aborted or the file is unreadable
    */
   lines(signal: AbortSignal): AsyncIterable<readonly (string | undefined)[]>
 }

@@ -12,7 +12,10 @@ const actions = ['create', 'replace', 'delete', 'unchanged'] as const
 const done = { create: 'created', replace: 'changed', delete: 'deleted', unchanged: 'unchanged' } as const
 const planned = { create: 'to create', replace: 'to change', delete: 'to delete', unchanged: 'unchanged' } as const
 
-/** After an interruption: the steps that were carried out, and those that change nothing. */
+/**
+ * Returns the steps to print: after an interruption, only those that were carried out and those
+ * that change nothing.
+ */
 function shownSteps(outcome: Applied): readonly Step[] {
   if (outcome.kind !== 'interrupted') return outcome.steps
   return [...outcome.done, ...outcome.steps.filter(({ kind }) => kind === 'unchanged')]

@@ -60,7 +60,7 @@ function refusalOf(
     if (object === undefined) return []
     return problemsOf(refusal).map(({ path, message, hint }) => object.locate({ path: parsePath(path), message, hint }))
   })
-  // Without an object in the files, the step is a deletion by `--prune`.
+  // A step whose object is not in the files is a deletion by `--prune`.
   const others = refused.flatMap(({ step: { id }, refusal }) =>
     byId.has(id) || refusal === undefined ? [] : [`hookline: ${refusalText(refusal, kind, id)}`],
   )

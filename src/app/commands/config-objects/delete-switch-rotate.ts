@@ -47,7 +47,8 @@ export async function rotateSecret(
   id: string,
 ): Promise<void> {
   const answer = await client.rotateSecret(id, options.overlap)
-  // The body of the request has only `overlap`, so this option is wrong.
+  // The request body has only the field `overlap`, so an invalid body means that `--overlap` is
+  // wrong.
   const refused = answer as Partial<Refused>
   if (refused.code === 'invalid_body')
     throw new UsageError(printable((refused.problems ?? []).map(problem => `--${problemText(problem)}`).join('; ')))

@@ -47,8 +47,8 @@ function rowOf(kind: ObjectKind, object: ShownObject): readonly string[] {
 }
 
 /**
- * Prints to stderr why the services do not use an object, which of its sources are unknown, or why
- * it was disabled.
+ * Prints to stderr the problems of an object, its unknown sources, and the reason why it was
+ * disabled.
  */
 function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): void {
   const { id, conflict, problems, disabledAutomatically: disabling } = object

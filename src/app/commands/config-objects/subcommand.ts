@@ -10,13 +10,10 @@ export interface ObjectTask {
   readonly kind: ObjectKind
 }
 
-/** Carries out a command. `id` is its argument, or '' without one. */
+/** Carries out a command. `id` is the argument of the command; '' if it has none. */
 export type ObjectWork<Options> = (task: ObjectTask, options: Options, id: string) => Promise<void>
 
-/**
- * Returns two functions that create subcommands with the options of the operator API. Those of
- * `ofOne` also have the argument `<id>`.
- */
+/** Returns functions that create subcommands with the options of the operator API. */
 export function objectSubcommand(kind: ObjectKind, io: CommandIo) {
   const subcommand = (name: string, summary: string): Command => withOperatorOptions(createCommand(name, summary, io))
   const ofOne = (name: string, summary: string): Command =>

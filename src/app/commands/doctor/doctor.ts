@@ -25,9 +25,8 @@ interface Options {
 type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { close(): void }
 
 /**
- * Time limit of one run of the command. After 5 s for the config topic, two groups of
- * `maxConcurrentDials` unreachable endpoints can each reach the connection timeout (5 s by
- * default).
+ * Time limit of one run: 5 s for the config topic, and two connection timeouts of 5 s for
+ * unreachable endpoints.
  */
 const limit = durationMs(15_000)
 /** Time limit for reading the config topic, before the other checks. */

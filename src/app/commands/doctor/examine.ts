@@ -116,10 +116,7 @@ async function examineKafka({ settings }: ExaminationInput, { cluster }: Instrum
   return { address, judgements: judgeCluster({ configured, advertised, brokers: brokers.length }) }
 }
 
-/**
- * Runs a check that needs a reachable broker. Without one, returns an empty list, because another
- * check already reports it.
- */
+/** Runs a check that needs a reachable broker. Without one, another check reports the problem. */
 async function afterKafka(
   kafka: Promise<KafkaSeen>,
   check: (address: string) => Promise<readonly Judgement[]>,

@@ -74,8 +74,6 @@ describe('the event codec', () => {
   const damaged = fc
     .record({
       place: fc.nat(),
-      // A byte of 128 or more continues in the next byte, so inserted bytes can form a number with
-      // the bytes after them.
       inserted: fc.uint8Array({ minLength: 1, maxLength: 10 }),
       removed: fc.nat({ max: 10 }),
       id: fc.constantFrom(1, withCollections),

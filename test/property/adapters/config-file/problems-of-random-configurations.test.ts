@@ -28,8 +28,8 @@ const ownWords = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').replaceAll(/(?:possible:|did you mean|becomes) .*/g, '')
 
 /**
- * A problem must have a position in one of these files, a message and a hint, but no secret. Only
- * the problem that counts further problems needs no path.
+ * Returns what is wrong with a problem, for example that it contains a secret. `path` may be
+ * absent: a problem that only says how many further problems exist has no path.
  */
 function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>): readonly string[] {
   const { file, line, column, path = 'none', message, hint } = problem
@@ -38,8 +38,7 @@ function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>)
   const found = (textOf(content) ?? '').split('\n')[line - 1]
   const place = column >= 1 && found !== undefined && column <= found.length + 1 ? [] : [`no place: ${line}:${column}`]
   const missing = Object.entries({ path, message, hint }).flatMap(([name, told]) => (told ? [] : [`no ${name}`]))
-  // Paths repeat keys, which are not secrets. But after a syntax error, the parser may have read a
-  // part of a secret as a key.
+  // After a syntax error, the parser may have read a part of a secret as a key of the path.
   const own = `${ownWords(`${message} ${hint}`)} ${message.startsWith('is not valid YAML') ? path : ''}`
   const told = secrets.filter(secret => own.includes(secret)).map(secret => `tells ${secret}: ${own}`)
   return [...place, ...missing, ...told]

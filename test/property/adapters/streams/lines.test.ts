@@ -22,7 +22,7 @@ async function read(pieces: readonly Buffer[]): Promise<readonly (string | undef
   return lines
 }
 
-/** Text after the last line feed is a line only if it is not empty. */
+/** Returns the expected lines. Text after the last line feed is a line only if it is not empty. */
 function expected(whole: string): readonly string[] {
   const lines = whole.split('\n')
   if (lines.at(-1) === '') lines.pop()

@@ -33,7 +33,7 @@ const document = fc.record({
 })
 const id = fc.oneof({ weight: 9, arbitrary: fc.constantFrom('a', 'b') }, fc.constant('file-crm'))
 
-/** A record on the config topic, or the merge of the changes before it. */
+/** A record on the config topic, or a merge of the records since the last merge. */
 type Step =
   | { readonly kind: 'destination'; readonly id: string; readonly document: ObjectDocument; readonly isSealed: boolean }
   | { readonly kind: 'deletion'; readonly id: string }
@@ -101,7 +101,7 @@ async function setUp() {
     switch (next.kind) {
       case 'destination': {
         const name = named('destination', next.id)
-        // Without its encryption key, an object is excluded.
+        // The process has only one of these keys. It excludes objects that need the other key.
         const key = next.isSealed ? firstKey : secondKey
         return topic.write(name, sealedValue(name, destinationDocument(next.document), key))
       }
@@ -116,8 +116,8 @@ async function setUp() {
     }
   }
   /**
-   * Compares the settings in use with a merge of all objects. Returns whether the last merge
-   * replaced only the changed destinations in the previous result.
+   * Compares the settings with a merge of all objects. Returns whether the last merge replaced only
+   * the changed destinations.
    */
   function check(): boolean {
     const { changedDestinations, ...latest } = merged.latest()
@@ -143,8 +143,7 @@ it('after any changes, the settings in use are those of a merge of all objects',
       const { run, check } = await setUp()
       for (const next of steps) {
         await run(next)
-        // The next merge uses the settings of the last `check`, so some changes are merged
-        // unchecked.
+        // Without a check in between, the next merge combines several changes.
         if (++count % 3 === 0) continue
         total++
         if (check()) fromLast++

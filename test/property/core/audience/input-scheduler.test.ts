@@ -15,8 +15,8 @@ const input = fc.record({
 })
 
 /**
- * Whether an input may run while these inputs are not done. A fence runs alone: it waits for all
- * earlier inputs. Any other input waits for earlier fences and for earlier inputs of its user.
+ * Whether an input may run. A fence waits for all earlier inputs. Any other input waits for earlier
+ * fences and for earlier inputs of its user.
  */
 function mayRun(one: Input, undone: readonly Input[]): boolean {
   const before = undone.filter(({ at }) => at < one.at)

@@ -39,10 +39,10 @@ it('FairQueue takes at least the fair share of each group that waits since the q
   fc.assert(
     fc.property(steps(1_000), all => {
       const waiting = new Map<string, Item[]>()
-      /** The taken cost by group, since the queue was empty. */
+      /** By group: the cost of the items that were taken since the queue was last empty. */
       const taken = new Map<string, number>()
       let total = 0
-      /** The groups that have waited since the queue was empty. */
+      /** The groups that have always had a waiting item since the queue was last empty. */
       const steady = new Set<string>()
       play(all, {
         onAdded(item) {

@@ -13,7 +13,10 @@ const steps = fc.array(
   { maxLength: 200 },
 )
 
-/** Many cheap requests of another group begin while an expensive one waits. Then it leaves. */
+/**
+ * Many cheap requests of another group begin while an expensive one waits. Then the expensive one
+ * leaves.
+ */
 const leavesAfterCheapOnes = [
   ...Array.from({ length: permits }, () => ({ acquire: 'c', cost: 1 })),
   { acquire: 'a', cost: 9 },
@@ -66,8 +69,8 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           if (left === undefined) continue
           waiting.delete(left)
           semaphore.leave(left)
-          // While `left` waited, other groups could begin requests up to its cost. That can be too
-          // many for cheaper requests behind `left`, so their lists begin again.
+          // A request behind `left` may be cheaper and allow fewer requests before it, so the count
+          // starts again.
           for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)

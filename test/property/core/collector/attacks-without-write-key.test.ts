@@ -7,8 +7,8 @@ const steady = (contentLength: number, ms: number): Sending => ({
   pauseMs: 200,
 })
 /**
- * A body whose first bytes arrive together, and the rest a little faster than the required minimum
- * of 1 KiB in 10 s.
+ * A body whose first bytes arrive together, and the rest slightly faster than the minimum of 1 KiB
+ * per 10 s.
  */
 const held = (first: number, pauseMs: number, contentLength = 1_000_000): Sending => ({
   arrivals: Array.from({ length: 13 }, (_, index) => [

@@ -23,8 +23,8 @@ it('groups never exceed the limit together, leave memory for another group, and 
         else taken.push([group, bytes])
         expect(memory.held).toBeLessThanOrEqual(limit)
       }
-      // A group may hold three quarters of the memory that it finds free. Three groups together
-      // leave at least 1/64 of the limit, of which the newcomer may hold three quarters.
+      // A group may hold three quarters of the free memory, so three groups leave at least 1/64 of
+      // the limit.
       expect(memory.take('newcomer', Math.floor((3 / 4) * (limit / 64)))).toBe(true)
       memory.giveBack('newcomer', Math.floor((3 / 4) * (limit / 64)))
       for (const [group, bytes] of taken) memory.giveBack(group, bytes)

@@ -52,8 +52,8 @@ describe('the body budget', () => {
           body.take(bytes)
           body.received()
         }
-        // A source may use at most as much memory as it leaves free. Three sources together leave
-        // at least an eighth, of which another source may use half.
+        // A source may use half of the free memory. Three sources leave an eighth, and the newcomer
+        // may use half of it.
         expect(budget.open({ sourceId: 'newcomer', address: 'n' }, () => {}).take(limits.authenticated / 16)).toBe(true)
       }),
     )

@@ -95,8 +95,8 @@ it('applying the same files again changes nothing', () => {
 })
 
 /**
- * The document with its default values and secrets as lists: equal for documents with the same
- * effect.
+ * Adds the defaults and converts secrets to lists, so that documents with the same effect are
+ * equal.
  */
 const effective = ({
   enabled = true,

@@ -39,8 +39,8 @@ function folded(records: readonly ObjectRecord[]): ObjectLog {
 }
 
 /**
- * The log after a process has copied the current version of each object whose last record was
- * ignored. Compaction keeps only this last record.
+ * Adds a copy of the current version of each object whose last record was ignored. Without the
+ * copy, compaction would keep only the ignored record.
  */
 function withCopies(records: readonly ObjectRecord[]): ObjectRecord[] {
   const known = folded(records)

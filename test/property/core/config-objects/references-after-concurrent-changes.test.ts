@@ -11,8 +11,8 @@ const destination = fc.record({
   sources: fc.option(fc.uniqueArray(id, { minLength: 1, maxLength: 2 }), { nil: undefined }),
 })
 /**
- * A change of a source. With `own`, it gets a write key that no other source uses; with
- * `contested`, one that several sources request. `undefined` deletes the source.
+ * A change of a source. `own`: the source gets its own write key. `contested`: it gets one that
+ * several sources request. `undefined`: it is deleted.
  */
 const source = (key: fc.Arbitrary<'own' | 'contested' | undefined>) =>
   fc.record({ kind: fc.constant('source' as const), id, key })
@@ -20,8 +20,8 @@ type ValueOf<T> = T extends fc.Arbitrary<infer V> ? V : never
 type Given = ValueOf<typeof destination> | ValueOf<ReturnType<typeof source>>
 
 /**
- * Batches of concurrent changes. During the first `turns` iterations of the event loop, the process
- * `slow` cannot read the config topic.
+ * Batches of concurrent changes. The process `slow` cannot read the config topic for `turns`
+ * iterations of the event loop.
  */
 const batchesOf = (request: fc.Arbitrary<Given>) =>
   fc.array(

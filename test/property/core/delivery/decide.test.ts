@@ -51,8 +51,8 @@ const waits = ['paused', 'breaker_open', 'lane_full'] as const
 type Obstacle = (typeof waits)[number] | 'none'
 
 /**
- * What happens each time a dispatcher reads the record of a delivery: an obstacle prevents an
- * attempt, or an attempt has these outcomes.
+ * What happens when a dispatcher reads the record of a delivery: an obstacle, or an attempt with
+ * the outcomes in `calls`.
  */
 const step = fc.record({
   obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
@@ -87,10 +87,8 @@ interface Attempted {
 
 interface Life {
   /**
-   * All attempts with an outcome of at least one webhook. `attempts` has only those that use up the
-   * retry schedule. Before the end of the retry window, a failed attempt does not use it up if
-   * other destinations held permits of its webhooks, or if each retryable outcome is `auth` (no
-   * request without an access token).
+   * All attempts with an outcome of at least one webhook. `attempts` has only those that count
+   * towards the retry schedule.
    */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]
@@ -100,8 +98,8 @@ interface Life {
 }
 
 /**
- * Runs a delivery from the first read of its event to its end. A retry topic can release a record
- * late, but never early.
+ * Runs a delivery from its event to its end. A retry topic can release a record late, but never
+ * early.
  */
 function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[], rest: Step): Life {
   const destination = destinationOf({ webhooks: Array.from({ length: webhookCount }, (_, index) => webhookOf(index)) })
@@ -169,10 +167,6 @@ const failing: Step = {
 }
 const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index > 0 }))
 const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
-/**
- * Without an access token, no webhook gets a request. The test repeats one of the `rests` until a
- * delivery ends.
- */
 const withoutToken: Step = { ...failing, calls: failing.calls.map(call => ({ ...call, outcome: 'auth' as const })) }
 const rests = [
   failing,
@@ -194,7 +188,8 @@ const isRefusal = (call: CallOutcome): boolean => isOneOf(refusedOutcomes, call.
 const isRetry = (call: CallOutcome): boolean => isOneOf(retryableOutcomes, call.outcome)
 
 /**
- * The minimum wait after an attempt, in ms: of the schedule, or the shortest Retry-After if longer.
+ * The minimum wait after an attempt, in ms: the wait in the schedule or, if it is longer, the
+ * shortest Retry-After.
  */
 function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
   const asked = calls
@@ -204,8 +199,8 @@ function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
 }
 
 /**
- * A deferral because of missing permits counts neither as an attempt nor as a deferral, and the
- * delivery waits in a short retry topic.
+ * Checks a deferral because of missing permits (`lane_full`): `attempt` and `deferrals` stay the
+ * same, and the delivery waits in a retry topic with a short delay.
  */
 function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, { tiers }: RetryPolicy): void {
   const carried = { attempt, deferrals, reason: 'lane_full' }
@@ -215,10 +210,7 @@ function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, 
   )
 }
 
-/**
- * Checks the times and the number of attempts, and that a webhook gets no request after it has
- * rejected the event.
- */
+/** A webhook must get no request after it has rejected the event. */
 function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolicy): void {
   expect(attempts.length).toBeLessThanOrEqual(schedule.length + 1)
   for (const [index, attempt] of attempts.entries()) {
@@ -239,7 +231,8 @@ function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolic
 }
 
 /**
- * Returns the result of a delivery, or the reason of its dead letter, which must fit its history.
+ * Checks the end of a delivery against its history. Returns the result, or the reason of the dead
+ * letter.
  */
 function checkEnd({ all, attempts, end, endedAt, lastObstacle }: Life, { schedule, window }: RetryPolicy): string {
   const deadline = start + window

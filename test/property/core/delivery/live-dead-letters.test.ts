@@ -29,8 +29,8 @@ const logs = fc
   })
 
 /**
- * The definition of live dead letters: records with a value that are the last ones of their key in
- * their partition.
+ * Returns the live dead letters: they have a value, and are the last records of their key in their
+ * partition.
  */
 function oracle(records: readonly LogRecord[]): readonly LogRecord[] {
   const same = (a: LogRecord, b: LogRecord): boolean =>

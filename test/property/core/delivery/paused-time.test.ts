@@ -28,10 +28,7 @@ interface Life {
   readonly attempts: readonly { readonly at: number; readonly left: number }[]
   readonly end: Decision
   readonly endedAt: number
-  /**
-   * Total time in ms for which the delivery waited because of the pause: from the deferral, or the
-   * due time if later, until the record is read again.
-   */
+  /** Total time in ms for which the pauses delayed the delivery. */
   readonly held: number
   readonly latest: number
 }
@@ -79,8 +76,8 @@ function throughKafka(carried: DeliveryState): DeliveryState {
 }
 
 /**
- * Some waits differ from those of all retry topics. Some exceed the window, as after a change of
- * the configuration that shortens the window.
+ * Waits before retries, in ms. A wait may differ from the delays of the retry topics, and exceed
+ * the retry window.
  */
 const schedule = fc
   .array(fc.integer({ min: 10_000, max: hour }), { maxLength: 8 })
@@ -107,8 +104,6 @@ it('with pauseKeepsWindow, a pause changes when attempts are made, but neither t
       if (life.held > most) return
       expect(life.attempts.map(({ left }) => left)).toEqual(undisturbed.attempts.map(({ left }) => left))
       expect(life.end.reason).toBe((undisturbed.end as typeof life.end).reason)
-      // The time since the start, without the paused time but with the next wait, must exceed the
-      // window.
       if (life.end.reason === 'retry_window_over') {
         const next = waits[life.attempts.length - 1] ?? 0
         expect(life.endedAt - start - life.held + next).toBeGreaterThan(policy.window)

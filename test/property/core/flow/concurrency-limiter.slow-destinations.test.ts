@@ -13,9 +13,8 @@ interface Call {
 }
 
 /**
- * Simulates destinations of one host that always have events to send. `callMs` is the duration of
- * the requests of each destination. Free permits go to the waiting destinations in turn. Returns
- * how many permits each destination had on average in the second half of the time.
+ * Simulates busy destinations of one host, with requests of `callMs`. Returns each destination's
+ * average number of permits in the second half.
  */
 function held(perHost: number, callMs: readonly number[], forMs: number): readonly number[] {
   const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost })

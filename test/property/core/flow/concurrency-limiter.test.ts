@@ -8,8 +8,8 @@ import {
 
 const perHost = fc.integer({ min: 1, max: 64 })
 /**
- * With fewer than eight permits of a host, shares can stay unequal: a destination that holds all
- * permits may take each one again before the others.
+ * Permits per host, at least eight: with fewer, a destination that holds all permits may take each
+ * released permit before the other destinations.
  */
 const sharedPerHost = fc.integer({ min: 8, max: 64 })
 const destinations = fc.integer({ min: 1, max: 12 })
@@ -64,8 +64,7 @@ describe('ConcurrencyLimiter of one host', () => {
         for (const [who] of given) start(who % count)
         const before = [...held]
         const total = (): number => held.reduce((all, each) => all + each, 0)
-        // Ends the earlier requests, destination by destination. After each end, all destinations
-        // try to start a request in turn.
+        // After the end of each earlier request, every destination tries to start a request.
         for (const [id, calls] of before.entries())
           for (let call = 0; call < calls; call++) {
             limiter.release(share, rooms[id] as PermitShares)

@@ -5,7 +5,7 @@ import { type Member, ModelGroup } from '../../../support/dispatcher/model-consu
 
 /** Interval between two checks of the processes, in ms, and so the maximum delay of a timer. */
 const stepMs = 5
-/** The same interval in the tests of concurrency limits, in ms. */
+/** The value of `stepMs` in the tests of concurrency limits. */
 const coarseStepMs = 40
 const timeoutMs = 5_000
 const handoverMs = 250
@@ -24,10 +24,7 @@ const changes = fc.array(
   }),
   { maxLength: 6 },
 )
-/**
- * Delay until a member has the result of a join, in ms: shorter than `handoverMs`, for which a new
- * owner waits before it uses its part of the rate.
- */
+/** Delay of the result of a join, in ms: shorter than `handoverMs`, for which a new owner waits. */
 const delays = fc.array(fc.integer({ min: 0, max: handoverMs - coarseStepMs }), { minLength: 5, maxLength: 5 })
 const drains = fc.integer({ min: 0, max: 4_000 })
 
@@ -96,8 +93,8 @@ it('the permits of all processes never exceed the total, with the requests that 
   fc.assert(
     fc.property(worlds, changes, fc.integer({ min: 1, max: 50 }), fc.nat(), (world, planned, total, rotateBy) => {
       /**
-       * The numbers of permits of each process in the last five seconds. Requests that began in
-       * this time may still be in progress.
+       * The permits of each process in the last five seconds: requests that began then may still be
+       * in progress.
        */
       const recent = new Map<Member, { at: number; permits: number }[]>()
       run(world, planned, coarseStepMs, (group, isStable) => {
@@ -135,8 +132,8 @@ it('50 attempts per second are at most 60 in any second, and 48 to 52 on average
           for (const member of running(group)) {
             const own = budgets.get(member) ?? { budget: new DestinationRateLimit(), askAt: 0 }
             budgets.set(member, own)
-            // A real process checks its part of the rate again when the part changes. This model
-            // does not notice a change. Instead, it checks its part at least every 50 ms.
+            // This model does not notice changes of its part of the rate, so it checks its part
+            // every 50 ms.
             if (group.now < own.askAt) continue
             let wait = own.budget.msToWait(member.share, 50, group.now)
             for (; wait === 0; wait = own.budget.msToWait(member.share, 50, group.now)) {

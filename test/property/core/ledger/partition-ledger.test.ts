@@ -80,7 +80,7 @@ class Model {
         if (this.#appended !== undefined) tracker.ledgerStored(this.#appended.batch, this.#appended.offset)
         this.#appended = undefined
         return
-      // The process sees a failed append, although the topic has the record.
+      // `unacknowledged`: the process sees a failed append, although the topic has the record.
       case 'failed':
       case 'unacknowledged':
         if (this.#appended !== undefined) tracker.ledgerFailed(this.#appended.batch)

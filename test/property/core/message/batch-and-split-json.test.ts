@@ -55,7 +55,7 @@ const broken = fc
   .map(([wrap, inner]) => wrap(inner))
 const elements = fc
   .array(fc.oneof({ weight: 3, arbitrary: valid }, { weight: 1, arbitrary: broken }), { minLength: 1, maxLength: 8 })
-  // The JSON of a list with one blank text is an empty list.
+  // One blank text would make an empty list.
   .filter(texts => texts.length > 1 || texts[0]?.trim() !== '')
 const frame = fc.tuple(fc.boolean(), jsonText.value, jsonText.value, fc.constantFrom('batch', 'b\\u0061tch')).map(
   ([isBare, before, after, name]) =>

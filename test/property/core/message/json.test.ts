@@ -8,8 +8,8 @@ import { jsonText } from './any-json-text.ts'
 const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
 /**
- * Computed without a reviver of JSON.parse: if two members have the same name, the last one counts,
- * but V8 passes the first one to the reviver.
+ * Returns the value with well-formed texts and without `__proto__`. A reviver would get the first
+ * of two members with the same name, but the last one counts.
  */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
@@ -79,10 +79,6 @@ describe('canonicalJson', () => {
   })
 })
 
-/**
- * Members that can be ids: also numbers and other values, duplicates, escaped names, and members of
- * nested objects.
- */
 const idMember = fc
   .tuple(
     fc.constantFrom(
@@ -102,8 +98,7 @@ const message = fc.array(idMember, { maxLength: 8 }).map(members => ` {${members
 type SourceReviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
 
 /**
- * The expected result of `parseJson`, with the original text of numbers that are ids of the
- * outermost object. Hookline itself does not use a reviver, which is too slow.
+ * The expected result of `parseJson`: numbers that are ids of the outermost object keep their text.
  */
 function withIdsAsWritten(text: string): unknown {
   const sources: { readonly holder: unknown; readonly key: string; readonly source: string }[] = []

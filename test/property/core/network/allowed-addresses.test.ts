@@ -15,7 +15,8 @@ const v6 = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 })
 const written = (groups: readonly number[]): string => groups.map(group => group.toString(16)).join(':')
 
 /**
- * All forms of IPv6 addresses that contain an IPv4 address. The last two also contain a public one.
+ * All forms of IPv6 addresses that contain an IPv4 address. The last two also contain a public IPv4
+ * address.
  */
 const carriers: readonly ((v4: number) => string)[] = [
   v4 => `::ffff:${dotted(v4)}`,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { ConnectionLimiter } from '../../../../src/core/network/connection-limiter.ts'
 
-/** One connection of the model, which scans all connections to find the one to close. */
+/** A connection of the model. The model scans all connections to find the one to close. */
 interface Open {
   readonly id: number
   readonly address: string
@@ -59,8 +59,8 @@ describe('the limiter of connections', () => {
   })
 
   /**
-   * Opens a connection. Checks whether the limiter accepts it, and which other one it closes to
-   * make room. Returns all connections that are then open.
+   * Opens a connection, and checks which one the limiter closes to make room. Returns the
+   * connections that are then open.
    */
   function afterOpening(
     limiter: ConnectionLimiter<number>,

@@ -22,7 +22,7 @@ interface Sent {
   readonly notice: Notice
 }
 
-/** Includes the notices of the hour after the last step. */
+/** Returns the sent notices, including those of the hour after the last step. */
 function sentIn(all: Steps): readonly Sent[] {
   const notices = new DestinationNotices('crm')
   let at = 1_000_000

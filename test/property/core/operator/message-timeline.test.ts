@@ -40,7 +40,7 @@ function piecesOf({ destination, failures, ending }: Life): Pick<TimelineInput, 
   const end = (more: Partial<RecordedAttempt>) => [...attempts, foundAttempt({ ...last, ...more } as never)]
   switch (ending) {
     case 'delivered':
-      // The search finds `copy`, the retry record before the last attempt, until its offset is
+      // `copy` is the retry record before the last attempt. A search finds it until its offset is
       // committed.
       return { attempts: end({}), copies: [copy], deadLetters: [] }
     case 'dead_lettered':

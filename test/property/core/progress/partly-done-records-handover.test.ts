@@ -44,8 +44,8 @@ it('for any succession of owners, each commit keeps what is known of the records
         let tracker = new OffsetTracker(0, '', exactSince)
         for (const each of owners) {
           work(tracker, each)
-          // `uncovered` has the partly done records that do not fit into the commit metadata. The
-          // process defers their deliveries, so it must have read them.
+          // The process defers deliveries of records without room in the commit metadata
+          // (`uncovered`), so it must have read them.
           const { uncovered, position } = tracker
           expect(Math.max(-1, ...uncovered)).toBeLessThan(tracker.received)
           const next = new OffsetTracker(position.offset, position.metadata, exactSince)

@@ -77,9 +77,9 @@ it('the receiver has the last full sync after kills between any two writes, reba
         }
         harness.consumer.isCommitting = true
         await harness.advance(2_000)
-        // A change without a result counts as undelivered after 7 days, so the next sync sends it
-        // again. In the 6 hours after the jump, the process finds the states that earlier owners
-        // wrote late.
+        // The clock moves by more than 7 days, after which a sync resends changes that have no
+        // result. In the 6 hours after that, the process finds states that earlier owners wrote
+        // late.
         given.splice(0, given.length, 'delivered')
         harness.clock.step(8 * 24 * 3_600_000)
         await harness.advance(6 * 3_600_000)

@@ -12,8 +12,7 @@ const sourceId = fc.constantFrom(...sourceIds)
 const perTick = <Arrival>(arrival: fc.Arbitrary<Arrival>) =>
   fc.array(fc.array(arrival, { maxLength: 10 }), { maxLength: 12 })
 /**
- * Resolves in the next tick (iteration of the event loop), after the callers of `next` and `short`
- * whose work is allowed in this tick.
+ * Resolves in the next tick (iteration of the event loop), after all callers that get a turn in it.
  */
 const nextTick = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 

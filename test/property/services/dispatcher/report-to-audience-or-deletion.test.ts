@@ -51,10 +51,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>
 
-/**
- * The reports that an event needs, as `<message id> <destination>`. Each must be written at least
- * once, even if the destination no longer receives the events of the source.
- */
+/** The reports that an event needs, as `<message id> <destination>`. */
 const expectedOf = ({ origin, destinationId, message }: Event): readonly string[] =>
   origin?.kind === 'audience'
     ? [`${message.messageId} ${destinationId}`]

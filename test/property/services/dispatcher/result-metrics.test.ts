@@ -20,8 +20,8 @@ const destinations = [
 ]
 
 /**
- * Kinds of records, with their number of results: one for each of the three destinations of the
- * source `web`, otherwise one.
+ * Number of results by kind of record: one for each of the three destinations of `web`, otherwise
+ * one.
  */
 const sorts = {
   valid: 3,

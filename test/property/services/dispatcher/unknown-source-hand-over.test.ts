@@ -6,8 +6,8 @@ import { ledgerRowsOf } from '../../../support/dispatcher/ledger-rows.ts'
 import { replayEvents } from '../../../support/dispatcher/replay-dead-lettered-events.ts'
 
 /*
- * Processes apply a changed configuration at different times, so a partition can move between
- * processes with and without the source of its events.
+ * Processes apply a changed configuration at different times, so successive owners of a partition
+ * may know different sources.
  */
 
 const [slow, fast, late] = ['slow', 'fast', 'late'].map(id => destination(id))

@@ -44,7 +44,8 @@ const filters: fc.Arbitrary<DeadLetterFilter> = fc.record({
   messageId: fc.constantFrom(undefined, undefined, undefined, 'm-1'),
 })
 /**
- * Each process is killed after this many writes. `picks` selects the append that is written next.
+ * The number of writes after which each process is killed. `picks` selects the append that is
+ * written next.
  */
 const deaths = fc.array(fc.nat(12), { maxLength: 4 })
 const picks = fc.array(fc.nat(3), { minLength: 1, maxLength: 8 })

@@ -15,8 +15,8 @@ const small = Buffer.alloc(10)
 const large = Buffer.alloc(1024 * 1024)
 
 /**
- * Number of unused offsets before a record. A transaction marker causes a small gap. Four large
- * gaps reach the span limit of the commit metadata.
+ * Unused offsets before a record. After four large gaps, the offsets are too far apart for the
+ * commit metadata.
  */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },
@@ -58,7 +58,8 @@ const run = fc.record({
   /** Time from the append of a record until it is due, in ms. */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
   /**
-   * With 40 or 900 other partitions of the process, few records of this partition stay in memory.
+   * Number of other partitions of the process. With 40 or 900, few records of this partition stay
+   * in memory.
    */
   others: fc.constantFrom(0, 40, 900),
   commands: fc.array(command, { maxLength: 80, size: 'max' }),

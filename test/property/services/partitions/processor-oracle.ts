@@ -21,8 +21,8 @@ interface Given {
 }
 
 /**
- * A simple model of a partition. Its state is the log, the fetched offset and the admitted records.
- * All other values are computed from them.
+ * A model of a partition that computes everything from the log, the fetched offset and the admitted
+ * records.
  */
 export class ProcessorOracle {
   readonly #given: Given
@@ -32,7 +32,8 @@ export class ProcessorOracle {
   #done = new Set<number>()
   #doneBefore: ReadonlySet<number> = new Set()
   /**
-   * The offset after the last fetched record. `#received` is that after the last admitted record.
+   * The offset after the last fetched record. `#received`: the offset after the last admitted
+   * record.
    */
   #fetched = 0
   #received = 0
@@ -150,7 +151,7 @@ export class ProcessorOracle {
       const dueAt = delayMs === undefined ? this.#now : Math.min(timestamp, this.#knownAt) + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        // If the records are due soon, only this number stays in memory. The others are fetched
+        // If the records are due soon, `dueSoon` of them stay in memory. The others are fetched
         // again.
         const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
         this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
@@ -163,7 +164,7 @@ export class ProcessorOracle {
       if (kindOf(offset) === 'needs a schema') this.#needsSchema = true
       if (kindOf(offset) === 'done immediately') this.#endImmediately(offset)
     }
-    // All fetched records are admitted, so the gap after them counts as read too.
+    // All fetched records are admitted. Further offsets below `#fetched` have no record.
     this.#received = this.#fetched
   }
 

@@ -33,8 +33,7 @@ const bases = new Map<string, (root: string) => Base>([
 
 /**
  * Executes deploy/image/Dockerfile without a container engine. Each build stage is a directory.
- * `context` is a checkout of Hookline; only files that `.dockerignore` permits are copied. @throws
- * when a command of the Dockerfile fails, with its output
+ * @throws when a command fails, with its output
  */
 export async function buildImage(
   buildArguments: Readonly<Record<string, string>> = {},
@@ -163,10 +162,7 @@ interface CopySource {
   readonly context: string
 }
 
-/**
- * Copies as COPY does: the content of a directory, or files into a directory. From the build
- * context, copies only files that `.dockerignore` permits.
- */
+/** Copies as COPY does. From the build context, copies only files that `.dockerignore` permits. */
 function copy({ from, context }: CopySource, words: readonly string[], { root, workdir }: Stage): void {
   const [sources, target] = [words.slice(0, -1), words.at(-1) ?? '']
   // The package exports the function itself, although its types declare a default export.

@@ -20,8 +20,8 @@ export interface Container {
 
 /**
  * Starts a container as `docker run --read-only --cap-drop ALL --security-opt no-new-privileges`
- * does, with the user of the image.
- * @throws when the container exits before it is ready
+ * does.
+ * @throws when it exits before it is ready
  */
 export async function startContainer(
   image: Image,

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /*
- * Runs a process like a container: with its own root file system, mounts and PID namespace, but
- * with the network of the machine. This needs Linux and root, but no container engine and no image.
+ * Runs a process like a container, but with the network of the machine. Needs Linux and root, but
+ * no container engine.
  */
 
 /** Why this machine cannot run processes in namespaces. Undefined if it can. */
@@ -17,8 +17,8 @@ export interface Enclosure {
   readonly environment: Readonly<Record<string, string>>
   readonly workdir: string
   /**
-   * Makes the file system read-only, and runs the process as this user without capabilities. By
-   * default, it is writable and the process runs as root.
+   * Makes the file system read-only, and runs the process as this user without capabilities.
+   * Default: writable, as root.
    */
   readonly confined?: { readonly uid: number }
 }
@@ -36,15 +36,15 @@ exec "$@"
 `
 
 /**
- * Starts a command in the namespaces. When the child is killed, Linux kills all processes in them.
+ * Starts a command in new namespaces. If the child is killed, Linux kills the processes in these
+ * namespaces.
  */
 export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildProcess {
   const { root, binds, environment, workdir, confined } = enclosure
   const user = confined === undefined ? [] : [`--setgid=${confined.uid}`, `--setuid=${confined.uid}`]
   const inner = ['unshare', `--root=${root}`, `--wd=${workdir}`, ...user, '--', ...words]
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // `env` searches the next program in the PATH of the enclosed file system. But `unshare` belongs
-  // to the machine, so it needs an absolute path.
+  // `unshare` belongs to the machine, not to the enclosed file system, so its path is absolute.
   const program = ['/usr/bin/env', '-i', ...variables, '/usr/bin/unshare', ...inner.slice(1)]
   const args = [root, ...binds.flat(), '--', confined === undefined ? 'rw' : 'ro', ...program]
   const spaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child']

@@ -21,8 +21,8 @@ const node = realpathSync(resolve(import.meta.dirname, '../../../../node_modules
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
 /**
- * Replaces `node:24-bookworm-slim` with the programs of this machine. The directories are bind
- * mounts, so a build command that writes to them changes this machine.
+ * Replaces `node:24-bookworm-slim` with bind mounts of this machine's programs. A build command
+ * that writes to these mounts changes this machine.
  */
 export function buildBase(root: string): Base {
   const binds: [string, string][] = [['/dev', '/dev']]
@@ -54,8 +54,8 @@ export function buildBase(root: string): Base {
 }
 
 /**
- * Replaces a distroless image: Node, its libraries, the CA certificates and the user `nonroot`, but
- * no shell and no other program.
+ * Replaces a distroless image: Node, its libraries, the CA certificates and the user `nonroot`,
+ * without a shell.
  */
 export function runtimeBase(root: string): Base {
   const copies = [[node, '/nodejs/bin/node'], ...librariesOf(node).map(path => [path, path])] as [string, string][]

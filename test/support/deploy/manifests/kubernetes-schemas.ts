@@ -54,16 +54,13 @@ interface Looked {
   readonly path: string
   readonly object: object
   readonly asked: Set<string>
-  /**
-   * Whether the object is a map, for example of labels, which has no unknown fields. The schema
-   * then checks all fields in one loop.
-   */
+  /** Whether the object is a map, for example of labels. A map has no unknown fields. */
   whole: boolean
 }
 
 /*
- * The compiled schema functions do not report unknown fields. So this proxy records the fields that
- * they read. A field that is never read is unknown.
+ * Returns a proxy that notes which fields a compiled schema function reads. The function does not
+ * report unknown fields, so a field that it never reads counts as unknown.
  */
 function watched(value: unknown, path: string, seen: Looked[]): unknown {
   if (typeof value !== 'object' || value === null) return value

@@ -5,8 +5,8 @@ import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 export type Spoil = (manifests: readonly Manifest[]) => readonly Manifest[]
 
 /**
- * Sets a value in the first object of a kind, for example at
- * `spec.template.spec.containers.0.image`. Undefined removes the field.
+ * Sets a value in the first object of a kind. Dots separate the keys of `path`. Undefined removes
+ * the field.
  */
 export const at =
   (kind: string, path: string, value: unknown): Spoil =>

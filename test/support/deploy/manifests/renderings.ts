@@ -1,9 +1,6 @@
 import { findOrBuildHelm } from '../../../../deploy/tools/chart/find-helm.ts'
 import { type Manifest, render } from '../../../../deploy/tools/chart/render.ts'
 
-/*
- * Only the start of a build is logged, because a build takes longer than the time limit of a test.
- */
 export const helm = await findOrBuildHelm(
   process.env,
   line => line.startsWith('building') && process.stderr.write(`${line}\n`),

@@ -6,8 +6,8 @@ import type { Order, Result, Work } from './client-protocol.ts'
 import { call } from './sample-message.ts'
 
 /*
- * Child process that makes calls with one client and prints their cost. All options are the
- * client's defaults, except those for a full queue and for failures.
+ * Prints the cost of calls with one client. All options are its defaults, except those for a full
+ * queue and failures.
  */
 
 interface Client {

@@ -5,8 +5,8 @@
 export type ClientName = 'hookline' | 'hookline to Kafka' | 'segment'
 
 /**
- * The calls of the client program. Then it waits until all messages are sent, except in an outage,
- * which has no endpoint.
+ * The calls of the client program. After them, it waits until all messages are sent, except in an
+ * outage.
  */
 export interface Work {
   readonly calls: number

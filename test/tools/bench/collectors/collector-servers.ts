@@ -31,8 +31,8 @@ export const hooklineCollector: CollectorServer = {
 }
 
 /**
- * A fastify handler that parses the same bodies as the collector. With `writes`, it also writes
- * each message unchanged to Kafka with kafkajs.
+ * A fastify handler that parses the same request bodies as the collector. With `writes`, it also
+ * writes each message unchanged to Kafka.
  */
 export const referenceServer = (writes: boolean): ReferenceServer => ({
   name: writes ? 'bare handler' : 'server that only parses',
@@ -45,10 +45,7 @@ export const referenceServer = (writes: boolean): ReferenceServer => ({
 
 const patienceMs = 20_000
 
-/**
- * Starts a server on a free port. Resolves when it responds. @throws when it exits or does not
- * respond within 20 s
- */
+/** Starts a server on a free port. @throws when it exits or does not respond within 20 s */
 export async function startAndAwait(
   server: CollectorServer,
   job: Job,

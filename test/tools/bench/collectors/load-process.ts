@@ -30,8 +30,8 @@ function templateOf(batchSize: number, number: number): Template {
 }
 
 /**
- * Returns the body with new ids. It is a copy, because an earlier request with the same template
- * may be in progress.
+ * Copies the body, and writes new ids into the copy. Each request needs its own copy, because
+ * several requests with the same template can be in progress.
  */
 function bodyOf({ body, digitsAt }: Template, firstId: number): Buffer {
   const copy = Buffer.from(body)

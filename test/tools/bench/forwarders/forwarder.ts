@@ -15,8 +15,8 @@ export interface Job {
   readonly stage: Stage
   readonly installation: Installation
   /**
-   * Default: the receiver, for the events of the first source. A forwarder that does not
-   * distinguish sources sends all events to the first target.
+   * Default: the receiver, for the events of the first source. Some forwarders send all events to
+   * the first target.
    */
   readonly targets?: readonly Target[]
   /** Maximum concurrent requests of the process. */
@@ -36,8 +36,8 @@ export function targetsOf({ stage, installation, targets }: Job): readonly [Targ
 export interface Forwarder {
   readonly name: string
   /**
-   * Starts a process that reads from the committed offsets of its group, or else from the start of
-   * the topic. Resolves before the process is ready.
+   * Starts a process, which reads from the committed offsets of its group, or else from the start
+   * of the topic. Resolves before the process is ready.
    */
   start(job: Job): Promise<ForwarderProcess>
 }
@@ -47,7 +47,7 @@ export interface ForwarderProcess {
   readonly pids: readonly number[]
   /** In ms since 1970, with fractions. */
   readonly startedAt: number
-  /** Rejects when the process exits by itself, with the last lines of the log. */
+  /** Rejects with the last lines of the log when the process exits by itself. */
   readonly died: Promise<never>
   /** Path of the CPU profile, which exists after the end of the process. */
   readonly profile: string | undefined
@@ -56,7 +56,7 @@ export interface ForwarderProcess {
   kill(): Promise<void>
 }
 
-/** In ms. Hookline waits up to 8 s for requests in progress. */
+/** In ms: longer than the 8 s for which Hookline waits for requests in progress. */
 const stopPatienceMs = 15_000
 const quiet = ['--disable-warning=TimeoutNegativeWarning']
 

@@ -42,8 +42,8 @@ export async function startHookline(
 }
 
 /**
- * Without signature, message id and body, Hookline would save CPU time, and its figures would be
- * too good.
+ * Whether a request has its signature, message id and body. Without them, the measured CPU time
+ * would be too low.
  */
 export function isWhole({ headers, body }: SampleRequest): boolean {
   const signature = createHmac('sha1', secret).update(body, 'latin1').digest('hex')

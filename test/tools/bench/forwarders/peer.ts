@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type Forwarder, type Job, startProcess, targetsOf } from './forwarder.ts'
 
 /**
- * Placeholders in the command of a peer: a program in the variable `PEER`, with which `make bench`
- * compares Hookline.
+ * Placeholders in the command of a peer, a program in the variable `PEER` that is compared with
+ * Hookline.
  */
 const placeholders = ['brokers', 'topic', 'group', 'url', 'hosts', 'inFlight'] as const
 type Values = Readonly<Record<(typeof placeholders)[number], string>>

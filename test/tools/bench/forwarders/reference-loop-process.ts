@@ -3,9 +3,8 @@ import { hostUrls } from '../host-urls.ts'
 import { createPost, type PostSettings } from './reference-loop-post.ts'
 
 /*
- * The reference loop: the cheapest correct use of kafkajs and an HTTP client. It forwards values
- * unchanged, keeps a fixed number of requests in progress per partition, and commits a batch after
- * a 2xx for each value. It has no decoding, signatures, retries, order or metrics.
+ * The reference loop: the cheapest correct use of kafkajs and an HTTP client, without decoding,
+ * signatures, retries, order or metrics.
  */
 
 export interface LoopSettings extends Omit<PostSettings, 'urls'> {
@@ -27,8 +26,8 @@ interface Message {
 }
 
 /**
- * Resolves when every value of a batch got a 2xx. Rejects at the first failure, so that kafkajs
- * fetches the batch again.
+ * Resolves when every value got a 2xx. Rejects at the first failure, so that kafkajs fetches the
+ * batch again.
  */
 const forward = (messages: readonly Message[]): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -6,8 +6,8 @@ import type { LoopSettings } from './reference-loop-process.ts'
 const program = new URL('reference-loop-process.ts', import.meta.url).pathname
 
 /**
- * A minimal program that forwards records with kafkajs and an HTTP client. Its cost is the lower
- * bound for the cost of Hookline.
+ * A minimal forwarder with kafkajs and an HTTP client: its cost is the lower bound for the cost of
+ * Hookline.
  */
 export const referenceLoop = (client: LoopSettings['client']): Forwarder & { readonly name: ReferenceLoopName } => ({
   name: `reference loop with ${client}`,

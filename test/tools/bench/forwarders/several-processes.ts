@@ -1,6 +1,6 @@
 import type { Forwarder, ForwarderProcess } from './forwarder.ts'
 
-/** Makes a forwarder that runs several processes of another one, which share the partitions. */
+/** Makes a forwarder that runs several processes of `forwarder`, which share the partitions. */
 export const severalProcesses = (forwarder: Forwarder, size: number): Forwarder => ({
   name: `${size} × ${forwarder.name}`,
   async start(job) {

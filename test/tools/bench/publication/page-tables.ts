@@ -7,9 +7,8 @@ import { type Circumstances, type Entry, neverPublished, runsOf, type Value } fr
 import { rowTexts } from './row-texts.ts'
 
 /**
- * Returns all published results, with a section for each row of the bench. Measurements that were
- * made once and repeated ones have separate tables. If all results come from one run, its date,
- * commit and machine are at the top of the page. Otherwise they are above the tables of each run.
+ * All published results, with a section for each row. Tables of different runs have their own date,
+ * commit and machine.
  */
 export function pageText(entries: readonly Entry[], rows: readonly RowName[]): string {
   const missing = neverPublished(entries, rows)
@@ -50,9 +49,8 @@ const repetitionsOf = (entry: Entry): string => {
 }
 
 /**
- * Variants of one kind have the same figures, so they share one table with a line per variant.
- * `begin` matches the beginning of their names. The first column, `title`, has the rest of the
- * name.
+ * Variants whose names match `begin` share one table. Its first column, `title`, has the rest of
+ * the name.
  */
 const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] = [
   { begin: /^request: /, title: 'request' },
@@ -137,7 +135,7 @@ function wideTable(entries: readonly Entry[], begin: RegExp, title: string): str
 const referenceText = ({ reference }: Value): string =>
   reference === undefined ? '' : `${reference.name}: ${amountOf(reference)}`
 
-/** A line of the summary table: the figures with the name `what` of the row `row` of the bench. */
+/** A line of the summary table, with the figures `what` of the bench row `row`. */
 export interface Headline {
   readonly title: string
   readonly row: RowName
@@ -147,8 +145,7 @@ export interface Headline {
 }
 
 /**
- * The summary table, with a line per headline: the figures of all variants, and their worst
- * verdict. A text above describes the runs.
+ * The summary table: a line per headline, with the figures of all variants and their worst verdict.
  */
 export function summaryText(entries: readonly Entry[], headlines: readonly Headline[]): string {
   const lines = headlines.map(headline => {
@@ -168,10 +165,7 @@ export function summaryText(entries: readonly Entry[], headlines: readonly Headl
   return `${originText(entries)}\n\n${table(['figure', 'measured', 'must', 'aim', 'verdict'], lines)}`
 }
 
-/**
- * Describes whether all figures come from one run, commit and machine, because only figures of one
- * run can be compared. Different load averages at the start mean different runs.
- */
+/** Describes the run or runs of the entries, because only figures of one run can be compared. */
 function originText(entries: readonly Entry[]): string {
   const origins = new Map(entries.map(entry => [originOf(entry), entry]))
   const dates = entries.map(({ date }) => date).sort()

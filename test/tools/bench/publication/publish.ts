@@ -22,8 +22,8 @@ export async function publish(root: string, fresh: readonly Entry[], isWhole: bo
 }
 
 /**
- * The new text of each file with results, by path. `fresh` replaces published entries. With
- * `isWhole`, it has all variants of its rows and replaces whole rows.
+ * The new text of each file with results, by path. `fresh` replaces entries of the same row and
+ * variant; with `isWhole`, all entries of its rows.
  */
 export async function publishedFiles(
   root: string,
@@ -53,8 +53,8 @@ export async function publishedFiles(
 const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/tools/bench', 'test/support', 'package-lock.json']
 
 /**
- * The commit id of a checkout, or `unknown`. ` with changes` follows if files that can affect the
- * results have uncommitted changes.
+ * The commit id, or `unknown`. ` with changes` follows if files that can affect the results have
+ * uncommitted changes.
  */
 export function commitOf(root: string): string {
   const git = (...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim()

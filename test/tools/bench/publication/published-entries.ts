@@ -53,8 +53,8 @@ function toValue(finding: Finding): Value {
 }
 
 /**
- * Computes each verdict again with the current limits. Limits without a name depend on the run, so
- * those of the entry are used.
+ * Computes each verdict with the current limits. Values without `judgedBy` keep their limits, which
+ * depend on the run.
  */
 export const judged = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map(entry => ({ ...entry, values: entry.values.map(judgedNow) }))
@@ -70,8 +70,8 @@ function withLimits({ must: _, aim: __, ...value }: Value, limits: Bar = {}): Va
 }
 
 /**
- * Replaces published entries, in the order of the rows. With `isWhole`, replaces whole rows, so
- * that variants that no longer exist disappear.
+ * Replaces published entries by fresh entries of the same row and variant, and adds further fresh
+ * entries. `isWhole` replaces whole rows, so that obsolete variants disappear.
  */
 export function replaced(
   published: readonly Entry[],

@@ -48,9 +48,6 @@ function lineOf({ sentence, value, ...place }: ReadmeFigure, entries: readonly E
   return `**${value(measured)}** ${sentence} ([performance](docs/performance/README.md#${place.row})${originOf(found)})`
 }
 
-/**
- * Date, commit and machine of a run. The text after the first semicolon of the machine is left out,
- * for example the version of Node.
- */
+/** Date, commit and machine of a run, without the text after the machine's first semicolon. */
 const originOf = (entry: Entry | undefined): string =>
   entry === undefined ? '' : `, ${entry.date}, commit ${entry.commit}, ${entry.machine.replace(/;.*/, '')}`

@@ -1,23 +1,23 @@
 export interface Script {
-  /** The `count` events have consecutive numbers. */
+  /** The events have the numbers from `first` to `first + count - 1`. */
   readonly first: number
   readonly count: number
   /** From the end of a request to its response. */
   readonly delayMs: number
   /**
-   * Selects the events whose first request gets a 503. 0: none. n > 0: of the second half of the
-   * events, all except every n-th one.
+   * With n > 0, only every n-th event of the second half succeeds at its first request. The others
+   * get a 503.
    */
   readonly passesOneIn: number
-  /** Counts of delivered events, ascending, at which the receiver sends a `mark`. */
+  /** Numbers of deliveries, ascending, at which the receiver sends a `mark` message. */
   readonly marks: readonly number[]
   readonly isDead: boolean
   /**
-   * The response to a request closes its connection if the connection is at least this old. Default:
-   * the receiver closes no connection.
+   * A response closes its connection if the connection is at least this old. Default: the receiver
+   * closes none.
    */
   readonly connectionLifeMs?: number
-  /** Whether to keep the time and path of each success, at 24 bytes each. */
+  /** Whether to keep the time and path of each success. */
   readonly keepsLog: boolean
 }
 

@@ -7,8 +7,8 @@ import { EventTally, type Script } from './event-tally.ts'
 import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
 
 /*
- * Endpoint of all measured deliveries. The process shares a core with the broker, so each request
- * must cost as little CPU as possible.
+ * The endpoint of all measured deliveries. It shares a core with the broker, so each request must
+ * cost little CPU.
  */
 
 const progressEveryMs = 100

@@ -4,13 +4,13 @@ import type { Script, Tally } from './event-tally.ts'
 import { type Connections, failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
 
 /**
- * Maximum ms without a new delivery. It exceeds the session timeout of a dead group member: 6 s for
- * Hookline, and by default 30 s for kafkajs.
+ * Maximum ms without a new delivery: more than the session timeout of a crashed group member
+ * (kafkajs: 30 s).
  */
 const patienceMs = 45_000
 const checkEveryMs = 500
 
-/** Thrown when no new delivery arrived within the time limit. The measurement continues. */
+/** Thrown when no new delivery arrived within the time limit. */
 export class Stalled extends Error {
   override readonly name = 'Stalled'
 }
@@ -22,11 +22,12 @@ export interface Receiver {
   /** At most a tenth of a second old. */
   delivered(): number
   /**
-   * Resolves with the time at which `count` events were delivered, in ms since 1970. `count` must
-   * be one of the marks. @throws Stalled after 45 s without a new delivery
+   * Resolves with the time, in ms since 1970, at which `count` events were delivered. `count` must
+   * be one of the script's `marks`.
+   * @throws Stalled
    */
   reached(count: number): Promise<number>
-  /** The connections until `count` events were delivered, which must be a reached mark. */
+  /** The connections until `count` events were delivered. `count` must be a reached mark. */
   connectionsAt(count: number): Connections
   tell(): Promise<{ readonly tally: Tally; readonly sample: SampleRequest | undefined }>
   stop(): Promise<void>

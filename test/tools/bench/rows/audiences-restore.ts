@@ -14,7 +14,7 @@ import { variantOf } from '../variant-names.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
-/** In ms. It is long, because each poll uses CPU of the measured process. */
+/** Time between two polls, in ms. Polls are rare, because each uses CPU of the measured process. */
 const lookEveryMs = 250
 
 interface Restored {

@@ -10,10 +10,7 @@ const sizes = [10_000, 100_000, 1_000_000, 10_000_000]
 const delayMs = 20
 const inFlight = 512
 
-/**
- * Measures the CPU time of a delivery while a long backlog waits. Each process first delivers some
- * events to warm up.
- */
+/** Measures the CPU time of a delivery while a long backlog waits, after a warm-up. */
 export async function backlogRow(bench: Bench): Promise<Outcome> {
   const { stage, profile } = bench
   const warmUp = scaled(bench, 60_000)

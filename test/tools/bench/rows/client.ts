@@ -36,8 +36,8 @@ const full: ClientPlan = {
 }
 
 /**
- * Measures the CPU time of a client library to accept a call and send its message, and its memory
- * while no message can be sent.
+ * Measures the CPU time of a client per accepted and sent message, and its memory while it can send
+ * no messages.
  */
 export async function clientRow(bench: Bench, plan = full): Promise<Outcome> {
   const installation = await createInstallation(bench.stage)
@@ -146,7 +146,7 @@ async function measure(
     sourceId: installation.sourceIds[0] ?? '',
   }
   const { command, args } = pinned(stage.pinning.forwarder, process.execPath, [program, JSON.stringify(order)])
-  // kafkajs has other defaults with NODE_ENV=test.
+  // NODE_ENV=test would change the defaults of kafkajs.
   const env = { ...process.env, NODE_ENV: 'production' }
   const { stdout } = await run(command, args, { env, timeout: patienceMs })
   return JSON.parse(stdout) as Result

@@ -18,15 +18,12 @@ const delayMs = 20
 const inFlight = 512
 /** Time from the start of the load to the SIGKILL. */
 const killAfterMs = 4_000
-/**
- * Time in ms after the kill in which the receiver may still respond to the killed process. The
- * start of the new process takes longer.
- */
+/** Time in ms after the kill in which the receiver may still respond to the killed process. */
 const lastAnswersMs = 250
 
 /**
- * Measures lost and duplicated events after a SIGKILL under load, and the time until the next
- * delivery. A new process starts immediately.
+ * Measures lost and duplicated events after a SIGKILL under load, and the time until a new process
+ * delivers.
  */
 export async function crashRow(bench: Bench): Promise<Outcome> {
   const plan = { perSecond: 1_000, seconds: Math.max(15, scaledSeconds(bench, 20)) }

@@ -19,7 +19,7 @@ import { type Bench, type Outcome, scaled } from './row.ts'
 
 export interface DeliveryPlan {
   readonly cases: readonly Case[]
-  /** Events per run, so that every run takes some seconds. An event costs more CPU with got. */
+  /** Events per run; fewer for `got`, with which each event costs more CPU. */
   readonly counts: { readonly got: number; readonly others: number }
 }
 
@@ -34,7 +34,7 @@ export const full: DeliveryPlan = {
 
 /**
  * Measures deliveries per CPU second of Hookline and of the reference loop with the same HTTP
- * client, alternately on the same topic.
+ * client, alternately.
  */
 export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
   const outcomes: Outcome[] = []
@@ -42,10 +42,6 @@ export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
   return joined(outcomes)
 }
 
-/**
- * A comparison of the forwarders with the HTTP client `got`, and one of those with other clients. A
- * comparison of only one forwarder is left out.
- */
 function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   const ours = bench.transports.map(transport => ({ transport, forwarder: hooklineForwarder(transport) }))
   const slow = ours.filter(({ transport }) => transport === 'got').map(({ forwarder }) => forwarder)
@@ -56,10 +52,7 @@ function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   ].filter(({ forwarders }) => forwarders.length > 1)
 }
 
-/**
- * Figures with their bounds for Hookline. None for the reference loop, because only Hookline is
- * judged.
- */
+/** The figures of Hookline with their bounds; none for the reference loop. */
 function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] {
   const [, transport] = /^hookline (.+)$/.exec(name) ?? []
   if (transport === undefined) return []

@@ -4,7 +4,7 @@ import type { Bench, Outcome } from './row.ts'
 
 const sizes = [1, 10, 100, 1_000]
 
-/** Measures the CPU time of a delivery with many destinations, which get the events in turn. */
+/** Measures the CPU time per delivery when many destinations get the events in turn. */
 export const destinationsRow = (bench: Bench): Promise<Outcome> =>
   fullTopicsOutcome(
     bench,

@@ -15,7 +15,7 @@ const [perSecond, delayMs] = [1_000, 20]
 const [inFlight, perWebhook] = [512, 64]
 /** Maximum requests per second to one endpoint, from `perWebhook` and the response time. */
 const maxPerSecond = (perWebhook * 1_000) / delayMs
-/** In ms. The last requests to the failing endpoint time out after five seconds. */
+/** Wait, in ms, for the last requests to the failing endpoint, which time out after 5 s. */
 const lastCallsMs = 6_000
 /**
  * Time limit for the backlog, in ms. A deferred record waits at most five minutes for its next
@@ -28,9 +28,8 @@ const isMortal = (number: number): boolean => number % 2 === 1
 const isHealthy = ({ number }: Passage): boolean => !isMortal(number)
 
 /**
- * Measures an outage: one of two endpoints stops responding while many events arrive for it, and
- * then recovers. Judges the rate at which it gets its backlog, and the latency of the other
- * endpoint.
+ * One of two endpoints stops responding while events arrive for it. Measures how fast it gets its
+ * backlog when it responds again, and the latency of the other endpoint's events.
  */
 export async function outageRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
@@ -103,8 +102,8 @@ async function heal(
 }
 
 /**
- * Waits until `reached` resolves, or until the deadline. `Stalled` does not end the wait, because
- * minutes may pass between two attempts of deferred records.
+ * Waits until `reached` resolves or the deadline has passed. `Stalled` does not end the wait,
+ * because minutes may pass between two attempts of deferred records.
  */
 async function reachedBy(deadline: number, reached: () => Promise<unknown>): Promise<void> {
   for (;;)

@@ -14,8 +14,8 @@ import type { Bench, Outcome } from './row.ts'
 const crowd: Crowd = { destinations: 10, dead: [1], seconds: 25 }
 
 /**
- * Runs the loads of the rows `live` and `isolation` over HTTPS. For `live`, each run has a run over
- * plain HTTP before or after it.
+ * The loads of the rows `live` and `isolation` over HTTPS. Each run of `live` is paired with one
+ * over HTTP.
  */
 export const httpsLatencyRow = (bench: Bench): Promise<Outcome> =>
   withHttps(bench.stage, async secure => {

@@ -34,8 +34,8 @@ const inTimeMs = 1_000
 const load = { perSecond: 1_000, inFlight: 256, perWebhook: 64 }
 
 /**
- * Measures the latency of healthy destinations while other endpoints accept requests, but do not
- * respond, or while the rate of one destination is limited.
+ * Measures the latency of healthy destinations while other endpoints do not respond, or one
+ * destination is rate-limited.
  */
 export async function isolationRow(bench: Bench): Promise<Outcome> {
   const outcomes: Outcome[] = []
@@ -90,7 +90,6 @@ export async function crowdOutcome(
         },
         ...bounds.healthyInTime,
       },
-      // The limit in ms applies only to the runs with ten endpoints.
       {
         ...{ subject, what: 'p99 of the other events', unit: 'ms', measured: median(p99s) },
         ...(destinations === 10 && bounds.isolatedP99),
@@ -132,8 +131,8 @@ async function crowdRound(
 }
 
 /**
- * Delivers events under load, while the last `dead` endpoints do not respond. Resolves with the
- * latencies of the events for the other endpoints.
+ * Delivers events while the last `dead` endpoints do not respond. Resolves with the latencies of
+ * the other endpoints.
  */
 export async function healthyUnderLoad(
   bench: Bench,
@@ -174,7 +173,7 @@ export async function healthyUnderLoad(
   }
 }
 
-/** The last of ten destinations gets five times its `ratePerSecond`, so that its backlog grows. */
+/** The last of ten destinations gets five times as many events as its limit permits. */
 const limitedPlan = { ...load, destinations: 10, seconds: 12, ratePerSecond: 20 }
 
 async function limitedOutcome(bench: Bench, transport: string): Promise<Outcome> {
@@ -215,8 +214,8 @@ async function limitedOutcome(bench: Bench, transport: string): Promise<Outcome>
 }
 
 /**
- * Delivers events under load. The last destination has its own receiver, and a rate limit if
- * `hasLimit`. Resolves with the latency of the other destinations.
+ * The last destination has its own receiver, and a rate limit if `hasLimit`. Resolves with the
+ * other destinations' latency.
  */
 async function besideLimited(bench: Bench, transport: string, hasLimit: boolean): Promise<Noticed> {
   const { stage, say } = bench

@@ -10,20 +10,17 @@ import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 
 const ratePerSecond = 50
 const endpointLimit = { first: 20, raised: 40 }
-/**
- * Half of the events are for each of two destinations. 70 per second are more than either limit.
- */
+/** Each of the two destinations gets half of the events: 70 per second, more than either limit. */
 const eventsPerSecond = 140
 const waiting = 2_000
 /**
  * Durations in seconds.
  * - `phase`: measured period between two rebalances.
- * - `aroundRebalance`: the figures of a rebalance cover this time before and after it.
- * - `settle`: wait until the rate of requests to the endpoint with 429 is constant.
+ * - `aroundRebalance`: measured time before and after a rebalance.
+ * - `settle`: wait until the request rate to the endpoint with 429 is constant.
  * - `settled`: period over which this rate is measured.
- * - `raisedAtMost`: maximum wait until the rate has reached the raised limit.
- * - `raisedOver`: the raised limit is reached when the mean rate over this period is at most 10 %
- *   (`limitDeviation`) below it.
+ * - `raisedAtMost`: maximum wait until this rate has reached the raised limit.
+ * - `raisedOver`: the limit is reached when the mean rate over this period is close to it.
  */
 const seconds = { phase: 22, aroundRebalance: 11, settle: 25, settled: 30, raisedAtMost: 90, raisedOver: 10 }
 const pollMs = 500
@@ -35,8 +32,8 @@ interface Phase {
 }
 
 /**
- * Measures how exactly Hookline keeps two limits: `ratePerSecond: 50` with one, two and five
- * processes, also during rebalances; and the limit of an endpoint that responds with 429 above it.
+ * Measures how exactly Hookline keeps `ratePerSecond: 50`, also during rebalances, and the limit of
+ * an endpoint with 429.
  */
 export async function limitsRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
@@ -77,7 +74,7 @@ export async function limitsRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** The newest processes are stopped first. */
+/** Creates processes whose number can be changed. The newest processes are stopped first. */
 function createFleet(
   bench: Bench,
   installation: Installation,
@@ -86,7 +83,7 @@ function createFleet(
 ) {
   const { topics, partitions } = installation
   const members: ReadyProcess[] = []
-  // Adds a header with the time of the attempt, for `maxSentInOneSecond`.
+  // `standardWebhooks` adds a header with the time of the attempt, for `maxSentInOneSecond`.
   const policy = { ratePerSecond, standardWebhooks: true }
   const own = {
     destinations: [
@@ -108,7 +105,7 @@ function createFleet(
       return members.length
     },
     newest: () => members.at(-1) as ReadyProcess,
-    /** Resolves when the remaining processes share the partitions evenly. */
+    /** Resolves when `size` processes share the partitions evenly. */
     async resize(size: number): Promise<void> {
       const missing = Math.max(0, size - members.length)
       members.push(...(await Promise.all(Array.from({ length: missing }, start))))
@@ -137,8 +134,8 @@ interface EndpointFigures {
   /** Relative difference between `perSecond` and the endpoint's limit. */
   readonly deviation: number
   /**
-   * Seconds from the increase of the endpoint's limit until the rate reached it. Infinite if it did
-   * not within `raisedAtMost`.
+   * Seconds until the rate reached the endpoint's raised limit. Infinite if this takes longer than
+   * `raisedAtMost`.
    */
   readonly raisedAfter: number
   readonly openBreakers: number

@@ -94,7 +94,10 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
   }
 }
 
-/** One after the other, so that each dispatcher has the core for itself during its start. */
+/**
+ * Starts the dispatchers one after the other, so that each has the core for itself during its
+ * start.
+ */
 async function start(job: Job, transport: string): Promise<readonly ReadyProcess[]> {
   const members: ReadyProcess[] = []
   const { sources } = job.installation.base as { readonly sources: readonly object[] }

@@ -52,8 +52,7 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
 }
 
 /**
- * Computes the growth of resident memory after the first quarter of a run, in which it may reach
- * its normal size. `growth` is the median of the last quarter divided by that of the second.
+ * Growth of resident memory: the median of the last quarter divided by that of the second.
  * `perMillion` is in MB per million deliveries.
  */
 export function growthOf(

@@ -67,8 +67,8 @@ export async function operatorRow(bench: Bench): Promise<Outcome> {
 }
 
 /**
- * Delivers one event of each source, so that the ledger has results of every destination, and Kafka
- * has committed offsets.
+ * Delivers one event of each source, so that each destination has results and Kafka has committed
+ * offsets.
  */
 async function deliverSome(bench: Bench, installation: Installation): Promise<void> {
   const { stage } = bench
@@ -105,8 +105,8 @@ async function askAll(
 }
 
 /**
- * A dry run, which only counts the dead letters of one destination. Resolves with the id of the
- * replay when it has ended.
+ * Counts the dead letters of one destination with a dry run. Resolves with the id of the ended
+ * replay.
  */
 async function countReplay(url: string): Promise<string> {
   const created = await askObjects({ url }, 'POST /v1/replays', {

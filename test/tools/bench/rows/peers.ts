@@ -11,9 +11,8 @@ const us = 'hookline undici'
 const reference = referenceLoop('undici')
 
 /**
- * Measures deliveries per CPU second of Hookline and of the programs in the variable PEER,
- * alternately on the same topic. The reference loop makes the figures comparable with those of
- * other rows.
+ * Compares deliveries per CPU second of Hookline, the programs in the variable PEER, and the
+ * reference loop (a minimal forwarder).
  */
 export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
   const forwarders = [hooklineForwarder('undici'), ...bench.peers, reference]

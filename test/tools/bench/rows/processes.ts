@@ -12,9 +12,8 @@ const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the CPU time of a delivery when two processes share the partitions. On a machine with
- * two cores, they also share one core, because broker and receiver need the other one. So the row
- * calculates from the CPU time how much two processes with a core each would deliver.
+ * Measures the CPU time, not the duration, of deliveries by two processes, because both may share a
+ * core.
  */
 export async function processesRow(bench: Bench): Promise<Outcome> {
   const { stage } = bench
@@ -40,8 +39,8 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
   return {
     figures,
     findings: [
-      // r is the CPU time per delivery with two processes, relative to one. With a core each, two
-      // processes deliver 2 / r times as much. This figure has a strict limit, so r needs none.
+      // Two processes with a core each deliver 2 / r times as much if a delivery takes r times the
+      // CPU time.
       ...findings,
       {
         ...{

@@ -19,13 +19,13 @@ const load = { perSecond: 1_000, delayMs: 20, source: 's0' }
 const earlier = { source: 's1', destination: 'other' }
 const inFlight = 512
 /**
- * Parts of the resent events in each repetition. A part is compared with a load of the same length
- * directly before or after it, so that a disturbance of the machine affects both.
+ * Resends per repetition. Each is compared with a load directly before or after it, so that
+ * disturbances affect both.
  */
 const partsPerRun = 4
 /**
- * Number of seconds by which the load is longer than the expected duration of the resend. Half of
- * them pass before the resend.
+ * Seconds by which the load exceeds the expected duration of the resend. Half of them pass before
+ * the resend.
  */
 const margin = 4
 const pollMs = 250
@@ -47,8 +47,8 @@ interface Round {
   readonly seconds: number
   readonly sent: number
   /**
-   * `lost`: number of resent events that the endpoint did not get. `duplicates`: number of
-   * deliveries during the resend beyond one delivery of each event.
+   * `lost`: resent events that the endpoint did not get. `duplicates`: deliveries beyond one per
+   * resent event.
    */
   readonly lost: number
   readonly duplicates: number
@@ -73,9 +73,8 @@ export async function resendRow(bench: Bench): Promise<Outcome> {
   try {
     const dispatcher = await startReady(job, transport, 'dispatcher', { destinations })
     processes.push(dispatcher)
-    // The operator process shares the core of the dispatcher. On the other core, the broker, the
-    // receiver and the producer are busy for two thirds of the time, and a further process would
-    // delay them.
+    // The operator process shares the dispatcher's core, because the broker, the receiver and the
+    // producer keep the other core busy.
     const operator = await startOperator(job, transport, destinations)
     processes.push(operator)
     const partCount = bench.runs * partsPerRun
@@ -128,7 +127,10 @@ interface Resending {
   readonly events: Earlier
 }
 
-/** Measures the load without and with a resend. `isBefore`: without a resend first. */
+/**
+ * Measures one load without and one with a resend. `isBefore`: the load without a resend runs
+ * first.
+ */
 async function measureRound(resending: Resending, isBefore: boolean): Promise<Round> {
   const { bench, installation, events } = resending
   const measureWithout = (): Promise<Live> =>
@@ -170,8 +172,8 @@ async function resendRound({
 }
 
 /**
- * Returns the entries for the events that were appended from `from` to `to`, in ms since the load
- * began. The load appends events at an even rate, so the index of an entry gives the append time.
+ * Returns the passages of events with append times between `from` and `to`. Both are in ms since
+ * the load began, and the load appends at an even rate.
  */
 export const passagesBetween = (
   passages: readonly Passage[],

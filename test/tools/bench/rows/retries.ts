@@ -16,24 +16,22 @@ import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 const delayMs = 20
 const inFlight = 512
 /**
- * In the second half of the events, two of three fail at their first request. With seven of ten
- * failures, the circuit breaker would open.
+ * One of three events succeeds at its first request. At 70 % failures, the circuit breaker would
+ * open.
  */
 const passesOneIn = 3
 /** With fewer events, the CPU time would mainly be V8's compilation of the code. */
 const fewest = 20_000
 /**
- * Wait of a retry. It is shorter than the run, so in most of the run, the process writes retries
- * and reads earlier ones concurrently.
+ * The wait before a retry. It is short, so that the process writes and reads retries concurrently
+ * for most of the run.
  */
 const retryDelay = durationMs(1_000)
 const schedule = ['1s', '5s']
 
 /**
- * Measures the CPU time to write a failed delivery to a retry topic and read it again, without that
- * of the attempts. Also measures that of the two records that a failed attempt and the later
- * success write to the attempts topic. Runs with and without failures and records alternate, so
- * that they can be compared.
+ * Measures two CPU times of a failed delivery, without its attempts: to pass through a retry topic,
+ * and to record the attempts.
  */
 export async function retriesRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
@@ -128,7 +126,7 @@ interface Counts {
 }
 
 /**
- * Enough events to make V8's compilation a small part of the cost. The reference loop gets the
+ * Returns the number of events of each program. The reference loop (a minimal forwarder) gets the
  * number with which it takes about as long as Hookline.
  */
 function countsOf(bench: Bench, transport: string): Counts {
@@ -178,12 +176,10 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
 }
 
 /**
- * Computes three CPU times, in µs:
- * - `attempt`: of one attempt.
- * - `retry`: of writing a failed delivery to a retry topic and reading it again.
- * - `attemptRecords`: of the records that a retried delivery writes to the attempts topic.
- *
- * A negative time becomes `NaN`, because it means that the runs cannot be compared.
+ * Computes CPU times in µs. `NaN` means that the runs cannot be compared.
+ * - `attempt`: one attempt.
+ * - `retry`: one pass through a retry topic.
+ * - `attemptRecords`: the records of a retried delivery in the attempts topic.
  */
 export function costsOf({
   plain,

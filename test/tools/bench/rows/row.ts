@@ -28,8 +28,8 @@ export type Figures = Readonly<Record<string, string | number>>
 export type Row = (bench: Bench) => Promise<Outcome>
 
 /**
- * Scales a number of events. With the minimum of 200, each of the 12 default partitions and the
- * measured part of a run have events.
+ * Scales a number of events. The minimum of 200 gives events to each of the 12 default partitions
+ * and to the measured part of a run.
  */
 export const scaled = ({ scale }: Bench, count: number): number => Math.max(200, Math.round(count * scale))
 

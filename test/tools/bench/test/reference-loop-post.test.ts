@@ -29,8 +29,8 @@ async function startEndpoint() {
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
 }
 
-// The reference loop must do no unnecessary work. A larger pool opens more connections, and
-// decoding or retries add request headers.
+// Unnecessary work would show here: a larger pool opens more connections, and decoding or retries
+// add request headers.
 it.each(['got', 'undici'] as const)(
   'with %s keeps one connection per request in progress, and sends only the needed headers',
   async client => {

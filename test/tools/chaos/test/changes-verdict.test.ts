@@ -16,15 +16,12 @@ const shown = (id: string, version: number, mark: string, more: Partial<ObjectSe
 const call = (destination: string, mark: string | undefined, id = 'm-1') => ({ id, destination, mark })
 const last = (destination: string, mark: string, partition: number) => ({ destination, mark, partition })
 
-/**
- * Three tries to change the destination `a`. The first got a 200. The second got no response, but
- * its change is in force. The third got a 412.
- */
+/** The change of the second try is in force, although this try got no response. */
 const tries = [attempt('1-1', 'acknowledged', 2), attempt('2-2', 'unknown'), attempt('2-3', 'refused')]
 const records = [
   ...[record('a', 1, '0-0'), record('b', 1, '0-0'), record('a', 2, '1-1'), record('a', 3, '2-2')],
-  // Processes ignore the record of the try that got a 412. An operator process then writes a copy
-  // of the current version.
+  // Processes ignore the record `2-3` of the refused try. One of them writes a copy of `2-2`,
+  // because compaction would otherwise keep only `2-3`.
   ...[record('a', 3, '2-3'), record('a', 3, '2-2', true)],
 ]
 const objects = [shown('a', 3, '2-2'), shown('b', 1, '0-0')]

@@ -27,7 +27,7 @@ export const nothingWrong: Evidence = {
   problems: [],
 }
 
-/** The expected figures may be incomplete, but all failures are listed. */
+/** `figures` may have only some of the figures, but `failures` has all failures. */
 export interface Case {
   readonly name: string
   readonly evidence: Partial<Evidence>

@@ -110,8 +110,8 @@ describe('the ledger of a chaos run', () => {
     let turns = 0
     const settled = ledger.settled(['crm'], 60_000).then(() => 'settled')
     while ((await Promise.race([settled, setImmediate('a turn')])) === 'a turn') turns += 1
-    // `settled` loops over the events, the requests and the deliveries, and yields after every
-    // 10,000 items of a loop, except perhaps after the last ones.
+    // `settled` has three loops over all events, and yields after every 10,000 items, except
+    // perhaps at the end of a loop.
     expect(turns).toBeGreaterThanOrEqual((3 * events) / 10_000 - 3)
   })
 })

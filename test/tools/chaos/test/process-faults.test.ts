@@ -6,8 +6,8 @@ import { createChance } from '../seeded-random.ts'
 import type { World } from '../world.ts'
 
 /**
- * A world with 100 processes, of which only the newest owns partitions. `ended` has the names of
- * the processes that a fault ends.
+ * Returns 100 processes, of which only the newest owns partitions. `ended` names the processes that
+ * a fault ends.
  */
 function mostlyIdle() {
   const members = Array.from({ length: 100 }, (_, index) => ({ name: `p${index}` }) as Member)

@@ -233,8 +233,8 @@ describe('undecodable', () => {
     const schema = schemaWith(fields => [{ name: 'many', type: collection }, ...fields])
     const id = registry.add(schema)
     await codec.learn(id)
-    // The value claims to have 536,870,911 items, or a block of one item and -1 bytes. Without a
-    // check by the codec, avsc would not stop reading.
+    // The value claims 536,870,911 items, or a block of -1 bytes. Without a check by the codec,
+    // avsc would not stop reading.
     const count = kind === 'array in blocks' ? [1, 1] : [0xfe, 0xff, 0xff, 0xff, 0x03]
     const value = Buffer.from([0, 0, 0, 0, id, ...count, ...ours().subarray(5)])
     expect(decode(value)).toMatchObject({ kind: 'undecodable' })

@@ -19,9 +19,8 @@ class Machine {
   }
 
   /**
-   * Applies events, each `word:seconds`. `runs` lets time pass, and `fast` does it with a wall
-   * clock that is 0.05 % too fast. `set` changes the wall clock, `sleeps` suspends the machine, and
-   * `look` calls `look`.
+   * Applies events, each `word:seconds`. `fast`: time passes with a wall clock 0.05 % too fast.
+   * `set`: the wall clock changes. `sleeps`: the machine is suspended.
    */
   does(events: string, look?: () => void): void {
     for (const event of events.split(' ')) {
@@ -77,10 +76,7 @@ describe("the brokers' time", () => {
       machine.runs(ms)
       time.broker += ms
     }
-    /**
-     * Writes a record, which is acknowledged after 10 ms. The clock of its broker is `off` ms ahead
-     * of the other brokers' clocks.
-     */
+    /** The clock of the record's broker is `off` ms ahead of the other brokers' clocks. */
     const writes = (off = 0): void => {
       const sentAt = machine.monotonic
       runs(5)
@@ -113,8 +109,7 @@ describe("the brokers' time", () => {
   it('is restored after the machine was paused from outside', () => {
     const { machine, time, runs, writes, error } = started(0)
     for (let count = 0; count < 5; count++) writes()
-    // After a pause of an hour, the wall clock is corrected. The monotonic clock and the uptime do
-    // not count this hour.
+    // The machine was paused for an hour, which its monotonic clock and uptime do not count.
     time.broker += hour
     machine.wall += hour
     for (let count = 0; count < 3; count++) writes()

@@ -26,6 +26,5 @@ it('a process whose event loop is never idle lacks CPU', async () => {
 it('a process whose event loop is idle again does not lack CPU', async () => {
   const watch = watched()
   await beBusyUntil(() => watch.cpuSaturatedUntil() > 0)
-  // The process counts as saturated until two samples were on time and saw an idle event loop.
   await until(async () => performance.now() - watch.cpuSaturatedUntil() > 1_000 || undefined)
 })

@@ -97,8 +97,8 @@ it('destinations with 6,000 wrong sources each are reported in linear time', asy
   await cpuTimeOf(few)
   const ofMany = Math.min(await cpuTimeOf(many), await cpuTimeOf(many))
   const ofFew = Math.max(await cpuTimeOf(few), await cpuTimeOf(few))
-  // Four times as many sources take about five times as long. With a comparison of each problem
-  // with all others, they take 10 to 30 times as long.
+  // Four times as many sources take about five times as long. A quadratic check takes 10 to 30
+  // times as long.
   expect(ofMany / ofFew).toBeLessThan(8)
 })
 

@@ -1,7 +1,9 @@
 import * as realFs from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
 
-/** Pending results, as if the files were on a network disk that does not respond. */
+/**
+ * The pending result of all reads, as if the files were on a network disk that does not respond.
+ */
 let listing = Promise.withResolvers<string[]>()
 const readdir = jest.fn((_: string) => listing.promise)
 const open = jest.fn((_: string) => listing.promise)

@@ -189,7 +189,10 @@ describe('a change is applied', () => {
   })
 })
 
-/** Returns the callbacks of a watch that starts with the settings `start`. */
+/**
+ * Checks the file twice with a watch that starts with the settings `start`. Returns the reports of
+ * the watch: the changed live keys, or `refused`.
+ */
 async function toldSince(
   start: Loaded,
   { path, clock }: { path: string; clock: ManualClock },

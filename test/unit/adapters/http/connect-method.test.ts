@@ -28,7 +28,7 @@ const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`
 const connectMethod = 'CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n'
 const never = new Promise<never>(() => {})
 
-/** Each listener of Hookline, with a request that gets no response, and a path that gets one. */
+/** Each listener of Hookline, with a request that gets no response, and a path that responds. */
 const listeners = {
   collector: async () => {
     const api = new ScriptedTrackingApi()
@@ -62,8 +62,8 @@ describe('CONNECT behind a request in progress', () => {
       }
       const wire = await connected(url)
       await wire.send(unanswered + connectMethod)
-      // Each response on the other connection takes at least one iteration of the event loop. After
-      // three responses, the server has parsed CONNECT.
+      // Each response takes at least one iteration of the event loop. After three responses, the
+      // server has parsed CONNECT.
       for (let count = 0; count < 3; count += 1) await respondsToOther()
       wire.reset()
       await wire.closed

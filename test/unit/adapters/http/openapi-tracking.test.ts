@@ -51,8 +51,8 @@ describe('the OpenAPI document', () => {
       const codes: string[] = content?.['application/json'].schema.properties?.code.enum ?? []
       return codes.map(code => [code, Number(status)] as const)
     })
-    // The document leaves out `method_not_allowed`, which answers methods that the API does not
-    // have, and the codes of sessions, which only the operator listener has.
+    // The document leaves out `method_not_allowed` and the codes of sessions, which only the
+    // operator listener has.
     const { method_not_allowed: _, ...others } = problemStatus
     const ofSessions = Object.keys(sessionStatus)
     const expected = Object.entries(others).filter(([code]) => !ofSessions.includes(code))

@@ -7,7 +7,6 @@ import { createOperatorSessions } from '../../../../src/core/operator/operator-s
 import { epochMs } from '../../../../src/core/time.ts'
 import { ada, dashboard } from '../../../support/operator/session-server.ts'
 
-/** An authentication whose keys a test can change. Its clock does not move. */
 function authentication() {
   const state = { keys: [ada, dashboard] as readonly (typeof ada | typeof dashboard)[] }
   const gate = createOperatorAuthentication({

@@ -4,9 +4,6 @@ import { headerKeyOf, queryKeyOf } from '../../../../src/adapters/http/tracking-
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/**
- * Node keeps only the first `authorization` header, and joins repeated headers with other names.
- */
 const withHeaders = (headers: Record<string, string>, distinct: Record<string, string[]> = {}): IncomingMessage =>
   ({ headers, headersDistinct: distinct }) as unknown as IncomingMessage
 

@@ -103,7 +103,6 @@ describe('OpenMetrics', () => {
       type === 'counter' ? `counter ${name.replace(/_total$/, '')}` : `${type} ${name}`,
     )
     expect(shape.toSorted()).toEqual(expected.toSorted())
-    // The name of the metric family of a counter is the counter's name without `_total`.
     for (const { name, type } of contractMetrics) if (type === 'counter') expect(name).toMatch(/_total$/)
   })
 

@@ -186,8 +186,8 @@ describe('a change of the name servers', () => {
       return query.mock.contexts.at(-1)
     }
     /**
-     * Reloads a file with this text, or fails without a text. Returns the resolver of the next
-     * query.
+     * Reloads `/etc/resolv.conf` with this text; without a text, the reload fails. Returns the
+     * resolver of the next query.
      */
     const resolverAfter = async (text: string | undefined) => {
       file = text

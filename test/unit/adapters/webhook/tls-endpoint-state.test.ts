@@ -67,8 +67,8 @@ describe('a TLS session', () => {
     const { connect, resume, pass } = knownEndpoints()
     connect().trust()
     pass(1_800_000)
-    // This handshake resumes the session, which gets a new ticket. The certificate is not checked
-    // again, so the session still ends an hour after the first handshake.
+    // This resumption does not check the certificate, so the session still ends an hour after the
+    // first handshake.
     connect(true).trust()
     pass(1_800_000)
     expect(resume()).toBe(session)

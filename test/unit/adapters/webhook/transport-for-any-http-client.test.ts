@@ -93,8 +93,8 @@ describe('requests in progress', () => {
   it('end with a response that arrived while the process was suspended, and not with a timeout', async () => {
     const { clock, begin, expired } = start()
     const [answered] = [begin('a'), begin('b')]
-    // The timer fires before the event loop has read the sockets. The requests must not end yet,
-    // because their responses may have arrived.
+    // The timer fires before the sockets are read. Responses may have arrived, so the requests must
+    // not end yet.
     await clock.advance(5_000)
     expect(expired).toEqual([])
     answered.ended(answer)

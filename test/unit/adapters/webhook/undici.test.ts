@@ -30,7 +30,6 @@ async function receiver(script: Script) {
   return target
 }
 
-/** This file tests only what is specific to undici. */
 function caller(clock: Clock = processClock) {
   const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })
   cleanups.push(() => transport.close())
@@ -55,8 +54,8 @@ describe('a kept connection is checked before it is reused', () => {
     })
     const post = caller()
     expect(await post(target.url())).toEqual(answered(200))
-    // `act` and `post` run in the same timer callback. Node reads sockets only after the callback,
-    // so the request starts before the connection has received the data of the peer.
+    // Node reads sockets only after this timer callback, so the request starts before the
+    // connection has received the peer's data.
     const result = new Promise<CallResult>(end => {
       processClock.after(durationMs(1), () => {
         act(first as Peer)
@@ -75,8 +74,8 @@ describe('a kept connection is checked before it is reused', () => {
     const late = post(target.url())
     await clock.advance(5_000)
     expect(await late).toMatchObject({ kind: 'failed', phase: 'deadline' })
-    // If the request that missed its deadline had opened a connection, the server would have
-    // accepted this connection before the second response.
+    // If the request that missed its deadline opened a connection, the connection would arrive
+    // before these two requests have ended.
     for (let fence = 0; fence < 2; fence++) await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
     expect(target.connections()).toBe(2)

@@ -154,8 +154,8 @@ describe('the merged settings', () => {
     }
     merged.applyFile(withNetwork({ httpsOnly: true }))
     expect(crm()).toMatchObject({ isHeld: true, paused: true, sources: ['web'], webhooks: [] })
-    // `crm` keeps its filter while it is paused. Otherwise, the messages that the filter excludes
-    // would wait, and Hookline would deliver them after the pause.
+    // Without its filter, the paused `crm` would keep the excluded messages, and get them after the
+    // pause.
     expect(crm()?.filter).toEqual({ types: ['track'] })
     merged.applyFile(withNetwork({ httpsOnly: false }))
     expect(crm()).toMatchObject({ paused: false, webhooks: [{ label: '0' }] })

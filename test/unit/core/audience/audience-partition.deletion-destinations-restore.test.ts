@@ -36,7 +36,8 @@ describe('a deleted user is forgotten', () => {
     expect(harness.partition.size().members).toBe(0)
   })
   it('and returns with a new version', () => {
-    // All inputs have the same time. A later time alone would give the membership a new version.
+    // All inputs have the same time, because a later time alone would give the membership a new
+    // version.
     harness.take(observed('ann', 0, 'true', 'partial'))
     harness.take(forgotten, 0)
     harness.take(observed('ann', 0, 'false', 'partial'), 0)

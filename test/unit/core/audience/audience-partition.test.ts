@@ -62,8 +62,8 @@ describe('the end of a sync', () => {
     harness.take(observed('cem', 1))
     expect(harness.take(ended(1))).toEqual([
       'ann crm false {"first_time_shopper":false}',
-      // The line has no message (no JSON after `false`). The previous change of the user at `erp`
-      // has no result yet, so Hookline does not send the next one.
+      // No JSON follows `false`: Hookline sends no message, because the user's previous change at
+      // `erp` has no result yet.
       'ann erp false',
       expect.stringMatching(/^mark 1 /),
       'bob crm gone',

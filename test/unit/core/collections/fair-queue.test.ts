@@ -6,8 +6,8 @@ interface Item extends FairQueueItem<Item> {
 }
 
 /**
- * The items have names of the form `a1`. The first letter is the group. A number after a colon is
- * the cost, which is otherwise 1.
+ * Creates a queue whose items have names like `a1:3`: `a` is the group and 3 the cost. Without a
+ * number after a colon, the cost is 1.
  */
 function namedQueue() {
   const queue = new FairQueue<Item>()

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { FairSemaphore, type PermitRequest } from '../../../../src/core/collections/fair-semaphore.ts'
 
 /**
- * A semaphore, and the names of the requests that have begun. The first letter of a name is the
- * group. A number after a colon is the cost, which is otherwise 1.
+ * `begun` has the names of the requests that have begun. In the name `a1:2`, `a` is the group, and
+ * 2 the cost.
  */
 function withPermits(permits: number) {
   const semaphore = new FairSemaphore(permits)

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { KafkaOutage } from '../../../../src/core/collector/kafka-outage.ts'
 
 /**
- * For example, `tried 0, failed 5` is a request at 0 ms that failed at 5 ms. `sentNothing 0` means
- * that the request at 0 ms sent nothing to Kafka.
+ * Creates a `KafkaOutage` that has noted these steps. `tried 0, failed 5` is a request at 0 ms that
+ * failed at 5 ms.
  */
 function after(steps: string): KafkaOutage {
   const outage = new KafkaOutage()

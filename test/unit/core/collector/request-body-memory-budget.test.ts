@@ -11,8 +11,8 @@ interface Held {
 }
 
 /**
- * Parses `source/address:bytes`. The text can end with `@` and the age of the body in ms, or with
- * `!` if the body was received.
+ * Parses `source/address:bytes`. `@` and a number are the age of the body in ms. `!`: the body was
+ * received.
  */
 function heldOf(text: string): Held {
   const [, source = '', address = source, bytes, age = 0] = /^(.)(?:\/(.))?:(\d+)(?:@(\d+))?/.exec(text) ?? []
@@ -20,10 +20,8 @@ function heldOf(text: string): Held {
 }
 
 /**
- * Opens the bodies, the oldest first, and then requests memory for the last one. Returns whether
- * this body gets the memory, the indexes of the evicted bodies, and the limit that was reached. The
- * limits are 150 bytes for authenticated bodies, 60 bytes for bodies without a write key, and 90
- * bytes per address.
+ * Requests memory for the last body. Returns whether it gets the memory, the indexes of the evicted
+ * bodies, and the limit that was reached.
  */
 function ask(bodies: readonly Held[]): (boolean | number | BodyRefusal)[] {
   const before = bodies.slice(0, -1)

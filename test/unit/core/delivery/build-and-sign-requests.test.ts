@@ -107,8 +107,8 @@ it('X-Signature uses a secret as text, even in the form of Standard Webhooks', (
 
 describe('Standard Webhooks', () => {
   const on = { standardWebhooks: true }
-  // The signatures are computed with OpenSSL. The hexkey is the decoded `whsec_` secret. For any
-  // other secret, `-hmac SECRET` replaces `-mac HMAC -macopt …`.
+  // Computed with OpenSSL. The hexkey is the decoded secret. Any other secret needs `-hmac SECRET`
+  // instead.
   // printf '%s' 'ID.TIMESTAMP.BODY' |
   //   openssl dgst -sha256 -mac HMAC -macopt hexkey:… -binary | base64
   const byBase64 = 'v1,Vif40peJBP7Iyl0XGmu61n4MwdrcHov5CFREBpE0svs='

@@ -91,8 +91,8 @@ it('deferUntilTurn: keeps a turn that has just passed, so that it is not valid f
   expect(carriedAfter(decision).notBefore).toBe(carried.notBefore)
 })
 
-// The end of a pause has fractions of milliseconds, because of the monotonic clock. The retry
-// record has whole milliseconds, so the end is rounded up.
+// A pause ends at fractions of a millisecond. Retry records have whole milliseconds, so the end is
+// rounded up.
 it.each([
   ['a pause', deferByLimit({ kind: 'defer_pause', forMs: 14_999.0364 }, carriedOf({}), defaultPolicy, now)],
   ['a turn', deferUntilTurn(durationMs(14_999.0364), carriedOf({}), defaultPolicy, now)],

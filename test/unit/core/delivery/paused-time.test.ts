@@ -143,8 +143,8 @@ describe('headers that another process wrote', () => {
 
   it.each<[string, Record<string, string>, Partial<DeliveryState>]>([
     ['as written', {}, { pausedAt: start, pausedFor: duration('1h') }],
-    // An earlier version of Hookline copies the unknown header `paused-at` to the next retry
-    // record. So the header counts only in a record with the reason `paused`.
+    // An earlier version of Hookline copies `paused-at` to records with other reasons, so the
+    // header is ignored without the reason `paused`.
     ['paused-at of an earlier wait', { reason: 'http_5xx' }, { pausedAt: undefined, pausedFor: duration('1h') }],
     ['malformed', { 'paused-at': 'x', 'paused-for': '-1' }, { pausedAt: undefined, pausedFor: undefined }],
   ])('%s', (_, changed, expected) => {

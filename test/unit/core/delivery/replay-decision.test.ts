@@ -67,9 +67,8 @@ describe('a delete message', () => {
     { userIds: ['ada'], sources: undefined, suppress: false },
     { id: 'd-1', createdAt: start, users: 1, isSuppressed: false, sources: [{ id: 'web', destinations: ['crm'] }] },
   )
-  // A deletion suppresses its users for 53 days (1,272 h). A replayed delete message may be paused
-  // for 48 h, and its retry window lasts 4 h. So it can be replayed for up to 1,220 h after the
-  // deletion.
+  // A deletion suppresses its users for 1,272 h. A pause of 48 h and the retry window of 4 h leave
+  // 1,220 h.
   it.each<[string, string, string]>([
     ['is replayed while its suppression exists until the delivery ends', '1219h', 'delivery'],
     ['is refused when its suppression could expire before that', '1221h', 'deletion_expired'],
@@ -143,8 +142,8 @@ describe('a delivery goes to the first retry tier', () => {
   })
 
   it.each(deadLetterReasons)('for any reason: %s', reason => {
-    // A delivery is replayed to a retry topic, even if its record has become undecodable. A record
-    // on the events topic would reach all other destinations too.
+    // On the events topic, the record would reach all destinations, so it goes to a retry topic
+    // even if undecodable.
     expect(wayOf(deliveryGivenUp(reason)).kind).toBe('delivery')
   })
 })
@@ -164,7 +163,6 @@ describe('an event that never became a delivery is replayed to its original topi
     ['record_too_large', undefined, undefined],
     ['unknown_source', { messageId: 'm1' }, undefined],
     ['unknown_source', { messageId: 'm1', destination: 'crm' }, undefined],
-    // The dispatcher checks later whether the event is for this destination.
     ['unknown_destination', { messageId: 'm1', destination: 'crm' }, undefined],
   ] as const)('unchanged: %s %j', (reason, known, code) => {
     expect(wayOf(inTopic(deadLetterRecord(event, known, reason, code)))).toEqual({

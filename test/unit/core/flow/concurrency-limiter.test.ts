@@ -103,9 +103,8 @@ describe('ConcurrencyLimiter', () => {
             limiter.acquire(newShare(), permits)
             held[index] = (held[index] ?? 0) + 1
           }
-      // The destinations take permits (slots for concurrent requests) in turn, one at a time. So
-      // the first destination, which was alone on the host only for its first permit, got no more
-      // than the others.
+      // The destinations take permits in turn, one at a time, so the first one got no more than the
+      // others.
       expect(Math.max(...held)).toBe(each)
       expect(limiter.hasPermit(rooms[count] as PermitShares)).toBe(true)
     })

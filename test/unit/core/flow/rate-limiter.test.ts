@@ -25,10 +25,7 @@ describe('100 per second, with a burst of one second', () => {
   })
 })
 
-/**
- * Takes a permit whenever the limiter allows it, from the time `from` to the time `to`, in ms.
- * Returns the number of permits.
- */
+/** Returns the number of permits from `from` to `to`, each taken when the limiter allows it. */
 function turnsUntil(limiter: RateLimiter, from: number, to: number, perSecond: number): number {
   let count = 0
   for (let now = from; now < to; ) {

@@ -14,9 +14,10 @@ interface Load {
 }
 
 /**
- * Commits one partition, and stores each ledger record before the next commit. `records` is the
- * number of ledger records. `late` is the number of commits whose offset was below that of the last
- * finished delivery. `read` is the number of ledger records that a reader of all hours must read.
+ * Applies a load, and counts:
+ * - `records`: the ledger records written.
+ * - `late`: the commits that do not include the last finished delivery.
+ * - `read`: the ledger records in the chain that begins at the last commit.
  */
 function volumeOf({ destinations, perCommit, commitsPerHour, hours }: Load) {
   const ids = Array.from({ length: destinations }, (_, index) => `destination-${index}`)

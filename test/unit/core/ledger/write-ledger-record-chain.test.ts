@@ -45,8 +45,8 @@ it('does not write a large record again for few counts', () => {
 it('does not become larger than 512 KiB', () => {
   const chain = new RecordChain(undefined, 0)
   for (let offset = 0; offset < 7; offset++) store(chain, countsOf(5_000, 490_000 + offset), offset)
-  // A record usually absorbs the seven records before it: it also has their counts, so a reader can
-  // skip them. With all seven, this one would be larger than 512 KiB.
+  // A record usually absorbs the counts of the seven records before it. With all seven, this one
+  // would exceed 512 KiB.
   const full = store(chain, countsOf(5_000, 490_007), 7)
   expect([full.previousOffset, full.absorbed, full.value.length < 512 * 1_024]).toEqual([0, 6, true])
 })

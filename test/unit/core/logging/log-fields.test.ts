@@ -101,8 +101,8 @@ function isLogging(callee: Node): boolean {
 }
 
 /**
- * The names of the fields of an object. For a variable, these are the fields of each object that
- * initializes a variable of this name in the source text.
+ * The field names of an object. For a variable, those of each object that initializes a variable of
+ * this name.
  */
 function keysOf(expression: Node, constants: ReadonlyMap<string, readonly Node[]>): readonly string[] {
   const inner = (key: string): readonly string[] => keysOf(expression[key] as Node, constants)

@@ -131,8 +131,7 @@ describe('the fields of the batch', () => {
     const batch = (size: number): unknown => take({ batch: Array(size).fill(page()), context: filling(32_766) })
     expect(batch(256)).toMatchObject({ rejected: [], messages: { length: 256 } })
     expect(batch(257)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
-    // Hookline accepts at most 2,500 messages of a batch, and a rejected message gets no copy of
-    // the batch's `context`. So the error counts 2,500 copies.
+    // Only 2,500 messages of a batch can be accepted and get a copy of its `context`.
     expect(batch(maxElements)).toMatchObject({ message: expect.stringContaining(', and 2500 messages get a copy.') })
   })
 

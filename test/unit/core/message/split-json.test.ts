@@ -3,7 +3,10 @@ import { membersIn, splitJson } from '../../../../src/core/message/split-json.ts
 
 const options = { list: 'batch', members: ['writeKey', 'context'], maxElements: 6 }
 
-/** Returns the texts of the elements or members, or the kind of the outcome if it is not a list. */
+/**
+ * If the outcome is a list, returns the texts of its elements, then of its members (`name=text`).
+ * Otherwise returns the kind of the outcome.
+ */
 function cut(text: string, maxElements = options.maxElements): readonly string[] | string {
   const outcome = splitJson(text, { ...options, maxElements })
   if (outcome.kind !== 'list') return outcome.kind

@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { ConnectionLimiter } from '../../../../src/core/network/connection-limiter.ts'
 
 /**
- * Runs steps that are separated by spaces. `a1` opens the connection 1 of the address `a`, `a1+`
- * starts a request on it, `a1-` ends a request on it, and `a1x` closes it. Returns the decision
- * about the connection that the last step opens.
+ * `a1` opens connection 1 of address `a`, `a1+` and `a1-` begin and end a request, `a1x` closes it.
+ * Returns the last decision.
  */
 function lastOf(steps: string, limiter: ConnectionLimiter<string>): string {
   let last = ''

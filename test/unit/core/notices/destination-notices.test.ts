@@ -20,10 +20,6 @@ const dead = (deadLetters: DestinationFacts['deadLetters']) => seen({ deadLetter
 
 type Step = readonly [at: number, facts: DestinationFacts | undefined]
 
-/**
- * The notices that the steps cause, each with its time. Each step observes its facts (what a
- * process has seen about the destination), if any, and takes the due notices.
- */
 function story(steps: readonly Step[]): readonly string[] {
   const notices = new DestinationNotices('crm')
   return steps.flatMap(([at, facts]) => {

@@ -7,8 +7,8 @@ import { createAuthority } from '../../../support/network/certificates.ts'
 const { cert, key } = createAuthority().issue({ usage: 'client' })
 const short = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey.export({ format: 'jwk' })
 /**
- * A private RSA key with a modulus of this size. Only the modulus of a short key is replaced, so
- * the result cannot sign. A real key of 8,192 bits would take seconds.
+ * A private key with a modulus of `bits` bits, which replaces the modulus of a short key.
+ * Generating a real key of this size would take seconds.
  */
 const keyOfBits = (bits: number): string =>
   createPrivateKey({ key: { ...short, n: Buffer.alloc(bits / 8, 255).toString('base64url') }, format: 'jwk' })

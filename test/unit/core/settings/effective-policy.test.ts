@@ -12,8 +12,7 @@ describe('the rules for the deliveries of a destination', () => {
     ['an empty schedule', { schedule: [] }, { schedule: [] }],
     ['window', { window: duration('2h') }, { window: duration('2h') }],
     ['ordering', { ordering: 'none' }, { ordering: 'none' }],
-    // The limits in the file are larger now, but the process was not restarted, so it still has the
-    // earlier limits.
+    // The file now has larger limits, but the process was not restarted.
     ['a timeout over the limit of the running process', { timeout: duration('6s') }, {}],
     ['a window over the limit of the running process', { window: duration('5h') }, {}],
   ])('%s', (_, own, expected) => {

@@ -8,7 +8,7 @@ interface Node {
   readonly items?: Node
 }
 
-/** The paths of the keys `x` of the schema that have a key `xFile` beside them. */
+/** The paths of all keys in the schema for which a key with the suffix `File` exists. */
 function pathsIn({ properties = {}, items }: Node): readonly string[] {
   return [
     ...Object.keys(properties).filter(key => `${key}File` in properties),

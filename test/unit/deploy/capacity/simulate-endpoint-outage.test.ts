@@ -21,8 +21,8 @@ describe('the course of an outage', () => {
       { waiting: 100, parked: 100, lastAfterMinutes: 9 / 60, deadLettered: 0 },
     ],
     [
-      // All events first wait for 10 s. The events of the first ten seconds are then due before the
-      // outage ends, so they wait again, for 30 s.
+      // All events wait for 10 s. Those of the first ten seconds are due during the outage, and
+      // wait again.
       'twenty seconds: half of them are in a retry topic twice',
       { perSecond: 1, hours: 20 / 3_600, ...window },
       { waiting: 20, parked: 30, lastAfterMinutes: 29 / 60 },

@@ -5,8 +5,8 @@ import { assertFree, freePorts, isFree } from '../../../../deploy/tools/local/fr
 
 describe('a port of the loopback interface', () => {
   it('is free when no process listens on it', async () => {
-    // This port is outside of the range that the system uses for outgoing connections. So no other
-    // program gets the port while the test runs.
+    // The port is outside of the range for outgoing connections, so no other program gets it during
+    // the test.
     const port = await freePorts(1)
     const server = createServer().listen(port, '127.0.0.1')
     await once(server, 'listening')

@@ -54,7 +54,10 @@ describe('alerts', () => {
   })
 })
 
-/** A rule must apply to all installations, so it may select none by name. */
+/**
+ * Returns the jobs and namespaces that an expression selects by name. A rule must select none,
+ * because it applies to all installations.
+ */
 const selectedInstallations = (expr: string): readonly string[] => {
   const matchers = askedIn(expr).metrics.flatMap(metric => metric.matchers)
   return matchers.filter(({ label }) => label === 'job' || label === 'namespace').map(({ value }) => value)

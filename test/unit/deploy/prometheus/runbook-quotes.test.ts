@@ -20,12 +20,11 @@ const titles = new Set([...dashboards.map(calledIn), ...shownPanels.map(({ panel
 const quotedIn = (text: string): readonly string[] =>
   [...text.matchAll(/(?<![*\w])\*([A-Z][^*]+)\*(?![*\w])/g)].map(([, name = '']) => name.replaceAll(/\s+/g, ' '))
 
-/** Selects the processes of Hookline in a rule about a metric that other programs have too. */
+/** Limits a rule to the processes of Hookline. */
 const ofHookline = ' and on (job, instance) hookline_build_info'
 
 /**
- * Texts in runbooks that are not in the source. kubectl prints the first one. pino writes the
- * second one to the log of Hookline.
+ * Texts in runbooks that are not in the source: the first is from kubectl, the second from pino.
  */
 const foreign = ['Last State', '"level":"error"']
 const source = globSync('src/**/*.ts', { cwd: checkout })

@@ -114,7 +114,7 @@ describe('syncs', () => {
     }
     harness.write(ended(1))
     await harness.advance(1)
-    // The service yields twice for the end of the sync, and twice while it removes users.
+    // Two turns at the end of the sync, and two while users are removed.
     expect(turns).toBe(4)
   })
 
@@ -209,7 +209,7 @@ describe('inputs that cannot be decoded', () => {
     harness.log.unwritable.add(memberships)
     harness.log.write(audienceInput, Buffer.from('no input'), 'ann')
     await harness.advance(1)
-    // All three first writes have failed, so no write waited for the result of an earlier one.
+    // If the writes waited for each other, only the first write would have failed by now.
     expect(harness.count(`produceFailures{${memberships}}`)).toBe(3)
   })
 

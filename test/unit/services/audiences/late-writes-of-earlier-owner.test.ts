@@ -6,8 +6,8 @@ import { audience, ended, observed } from '../../../support/audience/partition-h
 const keyOf = (userId: string) => membershipKey({ audience, userId, destination: 'crm' })
 
 /**
- * Starts a service that has made Ann a member. The stale record is the first record of her
- * membership, in which this change is not yet acknowledged.
+ * Starts a harness in which Ann's change is acknowledged. `stale` is the first record of her
+ * membership, in which the change is not acknowledged yet.
  */
 async function acknowledged() {
   const harness = await AudiencesHarness.started()

@@ -61,7 +61,6 @@ class Installation {
 
 type Process = Awaited<ReturnType<Installation['process']>>
 
-/** Makes one attempt fail in each step, at the processes in turn. */
 async function failFor(installation: Installation, processes: readonly Process[], steps: number): Promise<void> {
   for (let count = 0; count < steps; count++) {
     processes[count % processes.length]?.watch.attempted(id, urls, 'fails')

@@ -136,8 +136,8 @@ describe('a rejected message', () => {
     const collector = new CollectorHarness()
     const refused: number[] = []
     const canEverReserve = (bytes: number): boolean => refused.push(bytes) > 1
-    // A request first reserves 24 bytes for each of its messages, for its position in the body.
-    // `reserve` permits only this reservation for three messages.
+    // A request first reserves 24 bytes per message, for its position in the body. `reserve`
+    // permits only this.
     const reserve = (bytes: number): boolean => bytes === 24 * 3
     const answer = await collector.answered([page('a'), 1, 1], { reserve, canEverReserve })
     expect(answer).toMatchObject({ kind: 'refused', code: 'payload_too_large', retryAfter: undefined })

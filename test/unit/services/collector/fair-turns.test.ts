@@ -68,9 +68,8 @@ describe('short work', () => {
 
 describe('sources whose requests wait at the same time', () => {
   /**
-   * `turns` requests turns (a turn is a part of the work for one request). `shortWork` requests
-   * short work, which does not wait for turns. `in` waits for a number of iterations of the event
-   * loop. It returns what was granted in this time, in order, each as `<source> <number>`.
+   * `in` waits for some iterations of the event loop, and returns what was granted in them, each as
+   * `<source> <number>`.
    */
   function recorded() {
     const { next, short } = createFairTurns(new ManualClock())
@@ -133,8 +132,8 @@ describe('many short requests', () => {
     const text = `{"type":"page","userId":"u"${' '.repeat(30_000)}}`
     for (let index = 0; index < 6; index += 1) collector.request(text)
     const stored = (): number => collector.producer.records(collector.topics.events).length
-    // All six requests arrive in one iteration of the event loop, and two are parsed in each. The
-    // first `settle` resolves after the second iteration.
+    // Each iteration of the event loop parses two of the six requests. The first `settle` resolves
+    // after two iterations.
     for (const expected of [4, 6]) {
       await collector.settle()
       expect(stored()).toBe(expected)

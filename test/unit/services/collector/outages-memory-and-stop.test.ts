@@ -46,8 +46,8 @@ describe('when Kafka does not store a record', () => {
     expect(collector.held('records')).toBeGreaterThan(0)
     collector.producer.answer()
     expect(collector.held('records')).toBe(0)
-    // The record is stored late. The sender has already got an error, so it does not count as
-    // accepted.
+    // The record is stored late. The sender has already got an error, so the record does not count
+    // as accepted.
     expect(collector.count('collectorMessages{web,accepted}')).toBe(0)
   })
 
@@ -99,8 +99,8 @@ describe('while Kafka stores nothing', () => {
       await collector.advance(100)
       collector.request(batch)
     }
-    // The first request reaches its time limit of ten seconds. After that, another request reaches
-    // its own every 100 ms.
+    // 2.9 s have passed. The first request now reaches its time limit of ten seconds, then another
+    // request reaches its limit every 100 ms.
     await collector.advance(8_100)
     expect(first.answer).toMatchObject(unavailable)
     const probe = collector.request(batch)
@@ -260,7 +260,7 @@ describe('the stop', () => {
     })
     expect(collector.readyFailures()).toEqual(['collector'])
     expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'unavailable', retryAfter: 1 })
-    // The requests in progress have ended: `answered` also lets Kafka acknowledge their records.
+    // `answered` also lets Kafka acknowledge the records of the requests in progress.
     expect(inProgress.map(({ answer }) => answer)).toEqual([accepted, accepted])
     await stopped
     expect(isStopped).toBe(true)

@@ -99,7 +99,9 @@ describe.each([
 })
 
 describe('a process that dies before it takes its change back', () => {
-  /** Two processes write concurrently. The second one dies before it reads its record back. */
+  /**
+   * Two processes write concurrently. The second process dies before it reads its own record back.
+   */
   async function dies(first: ChangeRequest, second: ChangeRequest) {
     const context = await processes(2)
     const { harness, all, change } = context

@@ -20,7 +20,6 @@ it('the processes write the objects of a topic that was created again, also for 
   await harness.advance(2_000)
   for (const each of [...processes, restarted, await harness.start()]) {
     expect(destinationsOf(each)).toEqual(['a 2', 'b 1'])
-    // A process that does not know the deletion would create the destination with version 1.
     expect(each.store.known({ kind: 'destination', id: 'gone' })).toMatchObject({ version: 2, action: 'deleted' })
     expect(each.store.allToCopy()).toEqual([])
   }

@@ -6,8 +6,8 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 const minute = 60_000
 
 /**
- * A list with `users` expired users. `parts` are the runs of the compaction, each with its time in
- * seconds (`at`) and the number of users that it removed.
+ * A list with `users` expired users. `parts`: the time in seconds (`at`) and the removed users of
+ * each compaction.
  */
 function setUp(users: number) {
   const clock = new ManualClock()

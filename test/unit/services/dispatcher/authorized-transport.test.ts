@@ -16,7 +16,6 @@ interface Sent {
 const call: WebhookCall = { url: 'https://crm.example.com/', headers: { 'X-A': '1' }, body: Buffer.from('{}') }
 const timedOut: CallResult = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: 'timed out after 5s' }
 
-/** The test responds for the endpoint and for the authorization server. */
 function setUp() {
   const clock = new ManualClock()
   const sent: Sent[] = []

@@ -5,8 +5,8 @@ import { DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 const deliveries = (harness: DispatcherHarness): number => harness.count('deliveries{crm,delivered}')
 
 /**
- * Starts twice as many deliveries as one webhook has permits (slots for concurrent requests).
- * Returns the number of started requests, by the number of deliveries that had ended then.
+ * Starts twice `permits` deliveries. Returns for each n how many requests started while exactly n
+ * deliveries had ended.
  */
 async function callsByEnded(permits: number): Promise<Record<number, number>> {
   const calls: Record<number, number> = {}

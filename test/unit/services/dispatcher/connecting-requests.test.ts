@@ -61,7 +61,7 @@ describe('requests that open a connection', () => {
     expect(calls('dead')).toHaveLength(max)
     for (const { onConnected } of calls('dead').slice(0, 3)) {
       onConnected?.()
-      // A repeated request calls it again.
+      // A transport that repeats a request calls `onConnected` again.
       onConnected?.()
     }
     await harness.advance(1)

@@ -132,7 +132,7 @@ describe('expired deletions', () => {
   it('are removed from the topic by the owner of partition 0', async () => {
     const harness = await DispatcherHarness.started()
     // After a replay, a message from before the deletion can be delivered for up to 53 days after
-    // it.
+    // the deletion.
     harness.mark('ada', deletedBefore(53 * day - 60 * minute, harness))
     await harness.advance(60 * minute)
     expect(harness.marks.size).toBe(1)

@@ -56,7 +56,7 @@ describe('the route of a destination', () => {
     const after = route() as DeliverPlan
     expect(after).toMatchObject({ callees: before.callees })
     expect(Object.values(after)).toContain(given.routing.version)
-    // A destination that rarely gets an event would keep an old routing in memory.
+    // A destination that rarely gets an event must not keep an old routing in memory.
     expect(Object.values(after)).not.toContain(given.routing)
     expect(after.callMaker).toBe(before.callMaker)
   })

@@ -31,7 +31,8 @@ describe('ratePerSecond', () => {
     const startedAt = harness.clock.now()
     send(harness, 400)
     await harness.advance(10 * second)
-    // The process was idle, so the first second also has a burst of about 5 attempts (100 ms).
+    // The process was idle, so the first second also has a burst of about 5 attempts, the number
+    // for 100 ms.
     expect(perSecond(harness, startedAt, 8)).toEqual([54, 50, 50, 50, 50, 50, 50, 46])
     expect(harness.count('deliveries{crm,delivered}')).toBe(400)
     expect(harness.count('deliveries{crm,retried}')).toBe(0)
@@ -116,7 +117,7 @@ describe('a backlog of a limited destination', () => {
     const startedAt = harness.clock.now()
     send(harness, 5_000)
     await harness.advance(60 * second)
-    // The first deferred deliveries return from the retry topic only after 10 s.
+    // Deferred deliveries return from the retry topic only after 10 s.
     const counts = perSecond(harness, startedAt, 60, 'crm').slice(12)
     expect(Math.max(...counts)).toBeLessThanOrEqual(55)
     expect(counts.reduce((sum, count) => sum + count) / counts.length).toBeGreaterThan(40)
@@ -134,8 +135,8 @@ describe('maxConcurrency', () => {
     })
     send(harness, 10)
     await harness.advance(5 * second)
-    // A new owner of the partition sends nothing in the first seconds, because requests of the
-    // earlier owner may still be in progress.
+    // A new owner of the partition first sends nothing, because requests of the earlier owner may
+    // be in progress.
     expect(harness.calls).toHaveLength(0)
     await harness.advance(second)
     expect(harness.calls).toHaveLength(3)
@@ -147,8 +148,8 @@ describe('maxConcurrency with several processes', () => {
     const policy = { maxConcurrency: 1 }
     const destinations = ['crm', 'erp'].map(id => destination(id, { policy }))
     const harness = await DispatcherHarness.started({ destinations })
-    // With `maxConcurrency: 1`, the one permit belongs to one of the four partitions. This process
-    // owns the partition with the permit of `crm`, but not the one with the permit of `erp`.
+    // A destination has one permit, which belongs to one of the four partitions. This process owns
+    // the partition with the permit of `crm`, but not the one with the permit of `erp`.
     harness.partitions = 4
     await harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
     await harness.advance(6 * second)
@@ -271,7 +272,8 @@ describe('429', () => {
     await harness.advance(second)
     expect(harness.calls).toHaveLength(50)
     await harness.advance(1_300 * second)
-    // Four pauses have ended, and one or two attempts have followed each of them.
+    // After the first 50 attempts, four pauses have ended, and one or two attempts have followed
+    // each pause.
     expect([54, 55, 56, 57, 58]).toContain(harness.calls.length)
   })
 

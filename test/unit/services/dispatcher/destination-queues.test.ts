@@ -18,7 +18,8 @@ it('a queue that was emptied by spillover is slow until one of its deliveries ha
   target.attempts.started(inProgress, 0)
   queues.findSlow(1_000, Number.NEGATIVE_INFINITY)
   expect(queues.drainMatching(target, processor, 100, () => true)).toHaveLength(2)
-  // A new delivery would wait for as long as the oldest one, so it must be deferred immediately.
+  // The destination is slow: a new delivery would wait as long as the oldest delivery, so the new
+  // delivery must be deferred immediately.
   expect([...queues.slow]).toEqual([target])
   queues.ended(inProgress)
   expect([...queues.slow]).toEqual([])

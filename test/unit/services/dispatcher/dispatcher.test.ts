@@ -44,8 +44,8 @@ describe('offsets', () => {
     harness.live.rebalance()
     harness.log.unwritable.clear()
     await harness.advance(60_000)
-    // The new assignment of the partition has read the record again, and its request is in
-    // progress. The old assignment has not written a retry record.
+    // The new assignment has read the record again and sent its request. The old assignment has
+    // written no retry record.
     expect(harness.calls).toHaveLength(2)
     expect(harness.log.committed('live', harness.topics.events)).toBe(0)
     expect(harness.log.records(harness.topics.retry(defaultSchedule[0]!))).toEqual([])

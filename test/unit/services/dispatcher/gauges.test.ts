@@ -94,7 +94,8 @@ describe('progress of a partition', () => {
       await harness.advance(5_000)
       ages.push(Math.floor(ageOf(harness, shown(harness, 'partitionProgress')[`${topic},0`])))
     }
-    // The last of the 122 scrapes is at 610 s. At the first one, at 5 s, no retry was due.
+    // `expected` is 605 without progress, because 605 s pass from the first scrape, when no retry
+    // was due, to the last scrape.
     expect(Math.max(...ages)).toBe(expected)
   })
 

@@ -90,8 +90,8 @@ describe('the circuit breaker of a destination', () => {
     const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
     write(harness, 10)
     await harness.advance(1)
-    // The deliveries are deferred for 10 s and then for 30 s, so all are due after 40 s. One of
-    // them is then the probe of the circuit breaker.
+    // The deliveries are deferred for 10 s and then for 30 s. One of them is then the circuit
+    // breaker's probe.
     write(harness, 20, 'later')
     await harness.advance(39_000)
     isDead = false
@@ -157,7 +157,7 @@ it('a destination that is down for six hours does not delay another one, and its
     harness.service.refreshGauges()
     expect(harness.count('recordsOpen{}')).toBeLessThanOrEqual(batch)
   }
-  // The retry windows (4 h) of the later messages have not ended, so these messages still wait.
+  // Messages of the last four hours, the length of the retry window, still wait.
   isDown = false
   await harness.advance(2 * hour)
   const delivered = harness.count('deliveries{down,delivered}')
@@ -173,7 +173,7 @@ describe('a destination that accepts and never answers', () => {
       delivery: { perWebhook: 10 },
     })
     write(harness, 6_000)
-    // The first thousand records reach the prefetch limit of the partition. One second later, the
+    // The first thousand records reach the partition's prefetch limit. One second later, the
     // dispatcher begins to defer deliveries of `slow`.
     await harness.advance(1_300)
     expect(harness.calls.filter(({ call }) => isFor('fast')(call))).toHaveLength(6_000)
@@ -265,7 +265,6 @@ describe('a destination that accepts and never answers', () => {
 })
 
 describe('a destination whose retries become due later than their retry topic releases them', () => {
-  /** In ms after the first request for the message to this destination. */
   function times(harness: DispatcherHarness, host: string, id: string): readonly number[] {
     const of = harness.calls.filter(({ call }) => isFor(host)(call) && call.headers['X-Message-Id'] === id)
     return of.map(({ at }) => at - (of[0]?.at ?? 0))

@@ -13,7 +13,9 @@ import { partition, ScriptedConsumer } from '../../../support/kafka/scripted-con
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
-/** A partition with a ledger, whose appends wait for an answer of the test. */
+/**
+ * A partition with a ledger. Each append of a ledger record waits until the test calls `answer`.
+ */
 function setUp() {
   const clock = new ManualClock()
   const { metrics } = createMetrics()
@@ -49,11 +51,7 @@ function setUp() {
       })
       processor.done(record, { hour: hourOf(clock.now()), entries })
     },
-    /**
-     * Reads the position for an offset commit, and then calls `check`, as the dispatcher does.
-     * `check` writes a ledger record if the metadata of the commit has no room for the counts, and
-     * discards late counts. Returns the position before `check`, and the ledger in its metadata.
-     */
+    /** Reads the position before it calls `check`, as the dispatcher does. */
     commit() {
       const { offset, metadata } = processor.tracker.position
       writer.check(processor)
@@ -193,8 +191,8 @@ describe('an append', () => {
     done(400)
     expect(commit().offset).toBe(1)
     appends[0]?.answer(undefined, 7)
-    // The ledger already lacks counts of this hour. So the counts of the second record are
-    // discarded at the next commit, without the usual wait of 15 s for a ledger record.
+    // Earlier counts of this hour were discarded, so the hour is incomplete anyway, and further
+    // counts are discarded without a wait.
     commit()
     expect(commit().offset).toBe(2)
   })

@@ -15,11 +15,11 @@ it('fewer records of a partition are in memory while each of them has many desti
   for (let index = 0; index < 60; index++) harness.write({ message: trackMessage(`m${index}`, { userId: 'ada' }) })
   await harness.advance(100)
   // The partition may have 30 * 32 deliveries in memory (`deliveriesPerRecord` is 32). Ten records
-  // with 100 deliveries reach this limit, and one more record is allowed.
+  // exceed this limit. The partition pauses when the eleventh record is admitted.
   expect(harness.gauge('recordsOpen{}')).toBeLessThanOrEqual(11)
   await harness.advance(800)
-  // While the records are slow, the partition may have 100 * 32 deliveries in memory. 32 records
-  // with 100 deliveries reach this limit.
+  // While the records are slow, the partition may have 100 * 32 deliveries in memory. 33 records
+  // exceed this limit. The partition pauses when the next record is admitted.
   expect(harness.gauge('recordsOpen{}')).toBeGreaterThan(30)
   expect(harness.gauge('recordsOpen{}')).toBeLessThanOrEqual(34)
   latencyMs = 0

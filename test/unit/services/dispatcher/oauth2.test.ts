@@ -169,8 +169,7 @@ describe('an authorization server that fails', () => {
     expect(harness.calls).toEqual([])
     expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()
     expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
-    // When the backoff has grown, only one token request per minute is sent for 50 waiting
-    // deliveries.
+    // After some failures, only one token request per minute is sent.
     expect(harness.tokenRequests.length).toBeLessThan(130)
     server.state.isDown = false
     await harness.advance(hour)

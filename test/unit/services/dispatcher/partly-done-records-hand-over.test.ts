@@ -15,8 +15,8 @@ function sent(harness: DispatcherHarness): Readonly<Record<string, readonly stri
 }
 
 /**
- * Starts a dispatcher that sends one request at a time to each webhook. `nextOwner` restarts it.
- * The endpoint of `slow` responds only after this restart, and the others immediately.
+ * `nextOwner` restarts the dispatcher. The endpoint of `slow` responds only after this restart, and
+ * the others immediately.
  */
 async function setUp(names: readonly string[], count: number) {
   let isSlow = true
@@ -111,14 +111,11 @@ describe('more destinations than the commit metadata has room for', () => {
     await harness.advance(10_000)
     await stopped
     expect(harness.count('deferrals{handover}')).toBeGreaterThan(0)
-    // The stop of the process caused this deferral, not the endpoint. So it is not counted, and
-    // later waits stay short.
+    // The endpoint did not cause this deferral, so it is not counted.
     const deferred = harness.log.records(harness.topics.retry(durationMs(10_000)))
     expect(new Set(deferred.map(({ headers }) => headers['deferrals']))).toEqual(new Set(['0']))
     await nextOwner()
     const { slow = [], ...others } = sent(harness)
-    // Only the first message is repeated to all destinations, because its request to `slow` did not
-    // end in time.
     const [first, ...rest] = ids
     for (const name of names) expect(others[name]?.filter(id => id !== first)).toEqual(rest)
     expect(slow.filter(id => id !== first).sort()).toEqual(rest)

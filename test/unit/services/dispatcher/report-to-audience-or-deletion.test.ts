@@ -46,7 +46,10 @@ const outcomes = ({ log, topics }: DispatcherHarness) =>
     return entry?.kind === 'outcome' && `${entry.outcome.destination} ${entry.outcome.reason ?? entry.outcome.result}`
   })
 const done = ({ log, topics }: DispatcherHarness) => log.committed('live', topics.events)
-/** The committed offset of the last retry topic in which an event of an unknown source waits. */
+/**
+ * The committed offset of the retry topic of one minute, the last one in which an event of an
+ * unknown source waits.
+ */
 const held = (harness: DispatcherHarness): number =>
   harness.log.committed('retries', harness.topics.retry(durationMs(60_000)))
 

@@ -41,8 +41,8 @@ describe('retries', () => {
     harness.write({ message: trackMessage('m1') })
     await harness.advance(hour)
     expect(harness.calls[1]!.at - harness.calls[0]!.at).toBe(100_000)
-    // The 100 s of Retry-After are one minute in a retry topic, a deferral of 30 s in another one,
-    // and 10 s in memory.
+    // The delivery waits one minute in a retry topic, is deferred once to wait 30 s in another
+    // retry topic, and then waits 10 s in memory.
     expect(harness.count('deferrals{not_before}')).toBe(1)
   })
 

@@ -67,7 +67,7 @@ describe('a partition that is being revoked', () => {
 it('a request that ends after its partition was revoked changes nothing; the next owner repeats it', async () => {
   const { harness } = await setUp()
   write(harness, 'a')
-  // `poll` starts the request. At the rebalance, the dispatcher has not read its response yet.
+  // The rebalance begins before the dispatcher has read the response to the request.
   harness.log.poll()
   harness.live.rebalance()
   await harness.advance(1)

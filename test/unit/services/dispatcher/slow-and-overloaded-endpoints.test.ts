@@ -168,7 +168,8 @@ it.each([undefined, '12', '60', '290'])(
       await harness.advance(1_000)
     }
     expect(harness.count('deliveries{erp,delivered}')).toBe(6_000)
-    // On average, a delivery has waited for ten minutes, with one deferral in five minutes.
+    // On average, a delivery has waited for ten minutes, with about one deferral every five
+    // minutes.
     expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(6_000 * 2.75)
   },
 )
@@ -197,8 +198,8 @@ it('an endpoint with a quota for each minute gets all of it, and its backlog doe
   }
   expect(harness.count('deliveries{crm,delivered}')).toBeGreaterThanOrEqual(600)
   expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
-  // Of 1,800 deliveries, about 600 have ended. There were ten pauses, but the average number of
-  // deferrals is below four for each delivery.
+  // Of 1,800 deliveries, about 600 have ended. In the ten pauses, a delivery was deferred fewer
+  // than four times on average.
   expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(1_800 * 4)
 })
 

@@ -26,8 +26,8 @@ function spilloverWith({
 }
 
 /**
- * Partitions that hold as many records as their limits permit. Each has the given number of
- * deliveries in the same slow queue. `turn` runs the next tick of the event loop.
+ * Partitions at their limit of records, each with the given number of deliveries in the same slow
+ * queue. `turn` runs the next tick.
  */
 function setUp(waiting: readonly number[], { hasOthers = true, hasOtherDestinations = false } = {}) {
   const processors = waiting.map(open => ({
@@ -77,8 +77,8 @@ function setUp(waiting: readonly number[], { hasOthers = true, hasOtherDestinati
 }
 
 /**
- * One partition that holds as many records as its limits permit. `oldestOpenMs` is the age of its
- * oldest record in progress.
+ * One partition at its limit of records. `oldestOpenMs` is the age of its oldest record in
+ * progress.
  */
 function setUpHeld(oldestOpenMs: number) {
   const given = { oldestOpenMs, rechecked: 0, looks: [] as number[] }

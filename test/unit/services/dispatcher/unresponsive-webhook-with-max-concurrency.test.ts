@@ -19,8 +19,8 @@ const idOf = ({ headers }: WebhookCall): string => String(headers['X-Message-Id'
 const webhooks = ['quick', 'slow'].map((name, index) => ({ ...webhookOf(index), url: `https://${name}.example.com/` }))
 
 /**
- * A destination with `maxConcurrency: 12` and two webhooks: by default, `quick` responds with 200
- * after 20 ms, and `slow` responds as the test says.
+ * Starts a dispatcher for a destination with `maxConcurrency: 12` and two webhooks: `quick`
+ * responds after 20 ms, and `slow` with the result of the parameter `slow`.
  */
 async function start(
   slow: (id: string) => Response,
@@ -34,7 +34,7 @@ async function start(
     answer: call => (isSlow(call) ? slow(idOf(call)).result : quick(idOf(call))),
     latencyMs: call => (isSlow(call) ? slow(idOf(call)).afterMs : 20),
   })
-  // A new owner of the partition sends nothing in the first seconds.
+  // A new owner of the partition first waits until the requests of the previous owner have ended.
   await harness.advance(10 * second)
   const send = (id: string): void => harness.write({ message: trackMessage(id, { userId: id }) })
   const sentTo = (name: string): readonly string[] =>
@@ -64,7 +64,7 @@ describe('with maxConcurrency, a webhook that never responds', () => {
       send(`rejected${time}`)
       send(`failed${time}`)
       await harness.advance(second)
-      // The waiting messages do not hold up the others.
+      // The messages that `quick` does not accept do not delay the others.
       expect(harness.count('deliveries{crm,delivered}')).toBe(100 + 20 * (time + 1))
     }
     expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()

@@ -9,7 +9,6 @@ import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
-/** The records of the job are only in memory. `job` returns the last one. */
 function createOwned(first: Job = running(resendJob('r'))) {
   let job = first
   const store: Pick<JobStore, 'get' | 'write'> = {

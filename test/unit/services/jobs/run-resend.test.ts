@@ -20,10 +20,9 @@ const routingOf = (...ids: readonly string[]): Routing =>
   createRouting({ sources: [sourceOf('web')], destinations: ids.map(id => destinationOf({ id })) })
 
 /**
- * Starts a resend of the records of a partition. Retention has removed the records before the
- * offset `beginning`, but those in `records` only after the job has read them. `sent` has the
- * offsets of the sent events. `refusalOf` returns the error with which Kafka refuses the copy of
- * the event at an offset.
+ * Starts a resend of `records`. All other records below `beginning` count as deleted. Returns
+ * `sent`, the offsets of sent events, and `refusalOf`, which a test can replace to make writes
+ * fail.
  */
 function startResend(
   job: Partial<ResendJob> = {},

@@ -16,10 +16,7 @@ const recordOf = (job: Job) => ({
   ...{ headers: {}, partition: 0 },
 })
 
-/**
- * Returns the ids of the open replays. The word `active` follows an id if the replay has a record
- * of the last minute. The records are `ageMs` old.
- */
+/** Returns the ids of open replays, each with `active` if it has a record of the last minute. */
 async function openOf(jobs: readonly Job[], ageMs: number) {
   const topics = new MemoryTopics(() => epochMs(clock.now() - ageMs))
   for (const job of jobs) topics.write(topic, recordOf(job))

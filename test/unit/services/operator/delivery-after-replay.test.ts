@@ -117,8 +117,7 @@ describe('a replayed dead letter', () => {
     for (const userId of ['ann', 'bob']) harness.write({ message: trackMessage(`of ${userId}`, { userId }) })
     await harness.advance(duration('1m'))
     harness.mark('ann', { source: undefined, deletedAt: harness.clock.now(), isSuppressed: false })
-    // The clock jumps, as if the machine had been suspended. The timers of these days do not run,
-    // so the test is fast.
+    // A jump of the clock runs no timers, so the test is fast.
     harness.clock.suspend(duration(`${days * 24}h`))
     await Promise.all([harness.marks.compact(100), harness.advance(duration('1s'))])
     calls()

@@ -8,7 +8,7 @@ import { createManageObjects } from '../../../../src/services/operator/manage-ob
 import { configTopic, oneOperator } from '../../../support/config-objects/config-topic-harness.ts'
 import { destinationDocument, secondKey } from '../../../support/config-objects/example-objects.ts'
 
-/** A process that excludes `crm`, because it does not have the encryption key of its secrets. */
+/** A process that excludes `crm`, because it lacks the encryption key. */
 async function excluded() {
   const { harness, process, change } = await oneOperator()
   await change(destinationDocument())

@@ -81,7 +81,7 @@ describe('a request', () => {
     await clock.advance(1_300)
     held.resolve([])
     for (const answer of answers) expect(await answer).toMatchObject({ partial: true })
-    // Only the first request has read the commits, of two groups in two calls.
+    // Only the first request has read the commits, with one call for each of two groups.
     expect(asked).toBe(2)
     expect(await read()).not.toHaveProperty('partial')
   })

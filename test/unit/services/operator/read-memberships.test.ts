@@ -85,8 +85,8 @@ describe('visitMemberships', () => {
     isDone = true
     await counting
     expect(visits).toBe(4_500)
-    // One iteration of the event loop can visit the last memberships of a partition, and the first
-    // 1,000 of the next partition.
+    // One iteration of the event loop can visit the last memberships of a partition and 1,000 of
+    // the next.
     expect(longest).toBeLessThan(2_000)
   })
 

@@ -15,8 +15,8 @@ import { silent } from '../../../support/telemetry/silent-logger.ts'
  */
 
 /**
- * Each log session begins to read only after `sessionMs`. Returns the answers with their times, and
- * the number of log sessions (`reads`).
+ * Sends 11 requests to a service whose log sessions begin to read after `sessionMs`. Returns the
+ * answers, and the number of sessions (`reads`).
  */
 async function answersAfter(sessionMs: number) {
   const clock = new ManualClock()

@@ -167,9 +167,8 @@ describe('the event of a dead letter', () => {
   const needed = (schemaId: number): Decoded => ({ kind: 'schema_needed', schemaId })
 
   /**
-   * A codec whose `decode` returns `decoded`. If a schema is needed, `learn` fetches it. Schema 1
-   * exists, so `decode` then returns an event. Schema 2 does not exist. For schema 3, the registry
-   * is unreachable.
+   * Schema 1 exists, so `decode` returns an event after `learn`. Schema 2 does not exist. For
+   * schema 3, the registry is unreachable.
    */
   function codecOf(decoded: Decoded) {
     const asked: number[] = []

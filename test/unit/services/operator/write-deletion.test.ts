@@ -22,8 +22,8 @@ beforeEach(() => {
 })
 
 /**
- * A producer that records the topics of all appends, in order. After `dieAfter` acknowledgements,
- * it reports no further ones, as if the process had died.
+ * A producer that records the topics of all appends. It passes on only `dieAfter` acknowledgements,
+ * as if the process had died.
  */
 function recorded(producer: LogProducer, dieAfter = Number.POSITIVE_INFINITY) {
   const handed: string[] = []
@@ -46,8 +46,8 @@ async function begin(given: DeletionRequest, at = harness.clock.now(), dieAfter?
   const access = harness.access()
   const producer = recorded(access.producer, dieAfter)
   const [suppressions, events, inputs] = await Promise.all([access.suppressions(), access.events(), access.inputs()])
-  // Only the suppression list writes through the producer of `access`, which does not record the
-  // topics.
+  // `producer` does not record the writes of the suppression list, which uses the producer of
+  // `access`.
   const encodings = { encodeEvent: events.encode, encodeInput: inputs.encode }
   const deps = { producer, topics, suppressions, brokersNow: access.brokerTime, ...encodings }
   const record = deletionOf(given, 'd-1', at, routing)
@@ -124,7 +124,7 @@ describe('a deletion', () => {
     await harness.during(writeDeletion(deps, many, deletionOf(many, 'd-1', at, routing)))
     expect(seen).toHaveLength(1_200)
     expect(Math.max(...seen)).toBe(500)
-    // The suppressions of each 500 users have the time at which they are written.
+    // The suppressions are written for 500 users at a time, each group with its own time.
     expect([...times]).toEqual([at, at + 1_000, at + 2_000])
   })
 
@@ -177,8 +177,8 @@ describe('the steps of a deletion', () => {
 })
 
 describe('a deletion that is repeated after a crash', () => {
-  // The deletion writes two audience inputs, one status record and four delete messages. The case
-  // of 4 acknowledgements is the same as that of 5: a crash between two delete messages.
+  // The writes: two audience inputs, a status record, four delete messages. 4 is missing, because
+  // crashes after 4 and 5 acknowledgements are the same case.
   it.each([0, 1, 2, 3, 5, 6])('writes the same under the same ids after %i acknowledgements', async writes => {
     const { work } = await begin(request, undefined, writes)
     void work

@@ -3,7 +3,10 @@ import { partition } from '../../../support/kafka/scripted-consumer.ts'
 import { turns } from '../../../support/manual-clock.ts'
 import { setUp } from './processor-fixture.ts'
 
-/** The request of the partition's record ends when the test says so. */
+/**
+ * Starts to revoke a partition with one record. The request of the record ends when the test calls
+ * `ended`.
+ */
 async function revoking() {
   const asked: number[] = []
   const ledger = {

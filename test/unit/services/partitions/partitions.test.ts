@@ -3,8 +3,7 @@ import { mebibyte, setUp, upTo } from './processor-fixture.ts'
 
 describe('a partition at its limits', () => {
   it('continues in the same tick when admitted records are done immediately', () => {
-    // Each record alone exceeds the limit of the partition. The depth of the call stack must not
-    // grow with the number of records.
+    // With recursion, this number of records would overflow the call stack.
     const { consumer, taken, committable } = setUp({
       offsets: upTo(20_000),
       value: Buffer.alloc(5 * mebibyte.length),
@@ -54,8 +53,8 @@ describe('a record of a broker whose clock was six hours ahead', () => {
     await clock.advance(59_999)
     expect(taken).toEqual([])
     await clock.advance(1)
-    // The first record was dropped from memory during its wait, so it is fetched again, with three
-    // others. All were in the log before the wait, so none waits again.
+    // All four records were in the log before the wait, so the wait of the first one counts for
+    // all.
     consumer.fetch({ count: 4 })
     expect(taken).toEqual(upTo(4))
     expect(logger.lines.map(({ level, fields }) => [level, fields['offset']])).toEqual([['warn', 0]])

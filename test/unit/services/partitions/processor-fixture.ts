@@ -13,10 +13,7 @@ export interface Given {
   readonly offsets: readonly number[]
   /** The end offset of the log. By default, it is the offset after the last record. */
   readonly end?: number
-  /**
-   * The value of each record. The partition pauses above four mebibytes of records in progress, and
-   * resumes at two.
-   */
+  /** The value of each record. */
   readonly value?: Buffer
   /**
    * Seconds from the start until a record is due, by its offset. By default, records are due

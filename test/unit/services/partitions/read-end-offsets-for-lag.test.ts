@@ -3,7 +3,7 @@ import { createEndOffsetCheck } from '../../../../src/services/partitions/read-e
 import { partition } from '../../../support/kafka/scripted-consumer.ts'
 import { setUp, upTo } from './processor-fixture.ts'
 
-/** A partition with the records 0 to 2, whose end offset `ends` returns. */
+/** A partition with the records 0 to 2. `ends` returns the end offsets of its topic. */
 function checked(ends: () => Promise<readonly number[]>) {
   const { partitions, processor, clock, consumer } = setUp({ offsets: upTo(3) })
   const asked: string[] = []

@@ -19,7 +19,7 @@ import { hasDestination } from './dead-letter-filters-and-inputs.ts'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { ReplayProgressPanel } from './replay-progress-panel.tsx'
 
-/** One dead letter with its headers and body, which only the role `operate` sees. */
+/** One dead letter. Only the role `operate` sees the headers and the body. */
 export function DeadLetterPage({ id }: { readonly id: string }) {
   const canOperate = useCanOperate()
   const loaded = useData<DeadLetterDetail>(`/v1/dead-letters/${encodeURIComponent(id)}`)
@@ -55,8 +55,8 @@ export function DeadLetterPage({ id }: { readonly id: string }) {
       </LoadedData>
       {isAsking && data !== undefined && (
         <ReplayDialog
-          // Without the filter by destination (`-` for a dead letter without one), the replay would
-          // include the dead letters of the message at every destination.
+          // Without the filter by destination, the replay would include the dead letters of the
+          // message at every destination.
           filters={withoutEmpty({ destination: data.destination, message: data.messageId })}
           onStarted={job => {
             setAsking(false)

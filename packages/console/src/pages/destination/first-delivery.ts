@@ -2,11 +2,11 @@ import type { DestinationStatus } from '../../api/response-types.ts'
 
 export interface FirstDelivery {
   /**
-   * The state in the last hour:
-   * - `delivered`: at least one delivery succeeded.
-   * - `failing`: failed attempts or dead letters, but no success.
-   * - `waiting`: no results yet.
-   * - `unknown`: the operator service does not report results.
+   * In the last hour:
+   * - `delivered`: at least one success.
+   * - `failing`: only failed attempts or dead letters.
+   * - `waiting`: neither attempts nor dead letters, or the status is not loaded yet.
+   * - `unknown`: the loaded status has no field `results`.
    */
   readonly kind: 'delivered' | 'failing' | 'waiting' | 'unknown'
   readonly delivered: number

@@ -64,10 +64,7 @@ export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): stri
   return kind === 'resend' ? `at most ${defaultResendRate} messages per second` : 'no limit'
 }
 
-/**
- * In words: the partitions in which retention has removed records before a resend could read all of
- * them.
- */
+/** Lists the partitions in which retention removed records before a resend read these records. */
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'
   return missing

@@ -8,8 +8,8 @@ import { hasDestination } from '../dead-letters/dead-letter-filters-and-inputs.t
 import { reasonText } from './state-reason-text.ts'
 
 /**
- * The attempts at one destination, then the tier in which the delivery waits, or a link to its dead
- * letter.
+ * Shows the attempts at one destination, then the retry topic in which the delivery waits, or a
+ * link to the dead letter.
  */
 export function DestinationTimeline({ destination }: { readonly destination: MessageDestination }) {
   const { id, state, attempts, waiting, deadLetterKey } = destination

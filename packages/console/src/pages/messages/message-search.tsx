@@ -8,7 +8,7 @@ import { type MessageSpan, messageAddress, spans } from './search-time-span.ts'
 
 export interface MessageSearchProps {
   readonly id: string
-  /** The time span in the address. The form offers it in addition to `spans`. */
+  /** The time span in the page's URL. The form offers it in addition to `spans`. */
   readonly span: MessageSpan
 }
 

@@ -2,7 +2,7 @@ import { pathWith } from '../../api/query-parameters.ts'
 
 /**
  * The time span in which the message was received. The search also reads records after `until`,
- * because attempts and dead letters may be later.
+ * because attempts and dead letters follow the message.
  */
 export interface MessageSpan {
   /** An ISO 8601 time, or a duration before now, for example `72h`. */
@@ -32,15 +32,12 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 
 const minuteMs = 60_000
 /**
- * The search for a message begins this number of milliseconds before its attempt or dead letter:
- * the longest retry window (4 h) plus one hour for the wait before the first attempt. An older
- * event, for example after a replay, is not found.
+ * The longest retry window (4 h) plus one hour for the wait before the first attempt. Older events
+ * are not found.
  */
 const beforeMs = 5 * 60 * minuteMs
 
-/**
- * The span in which a message was received that had an attempt or a dead letter at `at` (ISO 8601).
- */
+/** The time span to search for a message with an attempt or a dead letter at `at` (ISO 8601). */
 export const spanBefore = (at: string): MessageSpan => ({
   since: new Date(Date.parse(at) - beforeMs).toISOString(),
   until: new Date(Date.parse(at) + minuteMs).toISOString(),

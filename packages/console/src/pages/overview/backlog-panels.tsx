@@ -4,7 +4,7 @@ import { countText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
 import { ShareBar } from '../../components/share-bar.tsx'
 
-/** The backlog: the waiting records of each retry tier, and the lag of each consumer group. */
+/** The backlog: the waiting records of each retry topic, and the lag of each consumer group. */
 export function BacklogPanels({ status }: { readonly status: InstallationStatus }) {
   const total = Math.max(1, ...status.waiting.map(({ records }) => records))
   const lags = status.groups.flatMap(({ group, topics }) => topics.map(each => ({ group, ...each })))

@@ -5,7 +5,9 @@ import { hasDestination } from '../dead-letters/dead-letter-filters-and-inputs.t
 export interface FailingDestination {
   readonly id: string
   readonly hasOpenBreaker: boolean
-  /** Its dead letters of the last hour that are among the newest 100 of the installation. */
+  /**
+   * Number of the destination's dead letters of the last hour, among the newest 100 dead letters.
+   */
   readonly deadLetters: number
   /** The reason of its newest dead letter. */
   readonly reason?: string
@@ -13,7 +15,10 @@ export interface FailingDestination {
   readonly lastAt?: string
 }
 
-/** Destinations with an open circuit breaker come first, then those with the most dead letters. */
+/**
+ * Returns the failing destinations: first those with an open circuit breaker, then those with the
+ * most dead letters.
+ */
 export function failingDestinations(
   status: Pick<InstallationStatus, 'openBreakers'> | undefined,
   deadLetters: readonly DeadLetter[],

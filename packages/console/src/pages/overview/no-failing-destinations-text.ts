@@ -6,9 +6,8 @@ export interface NoFailingText {
 }
 
 /**
- * The text for an empty list of failing destinations. The text says that no destination is failing
- * only if all circuit breakers and dead letters of the last hour are known. `letters` is the first
- * page of these dead letters.
+ * Explains an empty list of failing destinations: no destination fails, or not all circuit breakers
+ * or dead letters are known. `letters` is the first page of the last hour.
  */
 export function noFailingText(
   status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,

@@ -11,8 +11,8 @@ const topics = ['a', 'b', 'c']
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}${partition}`
 
 /**
- * The number of partitions of each topic, the number of members, and the index of each partition's
- * previous owner: `members` or more for an owner that has left the group.
+ * `claims` has the index of each partition's previous owner: `members` or more if this owner has
+ * left the group.
  */
 const group = fc.record({
   sizes: fc.tuple(fc.nat(12), fc.nat(12), fc.nat(12)),

@@ -11,7 +11,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 80 }).filter(name => !(name in {})),
 )
 const content = fc.oneof(bytes, text)
-/** A message whose lengths include those at which a varint needs one more byte. */
+/** A message, often with lengths at which a varint needs one more byte. */
 export const message: fc.Arbitrary<MessageToEncode> = fc.record(
   {
     offsetDelta: fc.oneof(fc.nat(200), fc.nat(2 ** 31 - 1)),

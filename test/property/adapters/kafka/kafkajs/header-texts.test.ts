@@ -27,8 +27,8 @@ it('headers as text equal the headers that kafkajs has as bytes', () => {
       expect(read).toStrictEqual(theirs)
       const given = headers as Parameters<typeof toHeaderTexts>[0]
       expect(toHeaderTexts(given)).toEqual(toHeaderTexts(bytes as Record<string, Buffer | Buffer[]>))
-      // The decoder leaves headers of more than 64 KiB as bytes. Without them, `toHeaderTexts`
-      // returns the same object.
+      // The decoder leaves headers of more than 64 KiB as bytes. If all headers are texts,
+      // `toHeaderTexts` returns the same object.
       const isText = Object.values(headers).every(value => typeof value === 'string')
       expect(toHeaderTexts(given) === given).toBe(isText)
     }),

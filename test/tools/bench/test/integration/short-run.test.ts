@@ -18,13 +18,13 @@ import { openStage, type Stage } from '../../test-bed.ts'
 import { variantOf } from '../../variant-names.ts'
 
 /*
- * A short run of `make bench`. It checks only figures that do not depend on the machine's speed,
- * and ratios with a large tolerance.
+ * Checks only figures of `make bench` that do not depend on the machine's speed, and ratios with a
+ * large tolerance.
  */
 
 /**
- * Factor for the limits of ratios. In a short run, V8 has not optimised the code, and other tests
- * use the cores. On a busy machine, a share was six times lower than in `make bench`.
+ * Factor that relaxes the limits of ratios. In a short run, V8 has not optimised the code, and
+ * other tests use the cores.
  */
 const room = 1 / 10
 
@@ -129,16 +129,16 @@ onLinux('a short run of make bench', () => {
   })
 
   it('isolation: a destination with more requests than permits does not delay the others', async () => {
-    // Requests time out after five seconds. In this time, 125 events arrive for the dead endpoint,
-    // almost twice the limit of 64 concurrent requests.
+    // Until requests time out after five seconds, 125 events arrive for the dead endpoint, almost
+    // twice the limit of 64 concurrent requests.
     const plan = { destinations: 10, perSecond: 250, seconds: 5, inFlight: 64, perWebhook: 64 }
     const transport = bench.transports[0] ?? ''
     const { passages: without } = await healthyUnderLoad(bench, transport, plan, 0)
     const { passages: withDead } = await healthyUnderLoad(bench, transport, plan, 1)
     expect(withDead).toHaveLength(1_125)
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
-    // An event that waits for the timeout of a request to the dead endpoint takes more than two
-    // seconds. Otherwise it takes milliseconds.
+    // An event takes milliseconds, or more than two seconds if it waits for a timeout of the dead
+    // endpoint.
     expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
   })
 

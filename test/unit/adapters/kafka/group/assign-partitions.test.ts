@@ -9,8 +9,8 @@ const parse = (text: string) =>
 const name = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}${partition}`
 
 /**
- * Assigns partitions, written as topic and number: `a0`. `claims` has what each member owns. The
- * results have the form `member: partitions (excess ones)`. A member must revoke excess partitions.
+ * Assigns partitions; `a0` is partition 0 of topic `a`. Results are `member: partitions (excess
+ * ones)`. A member must revoke its excess partitions.
  */
 function assignmentsOf(claims: Record<string, string>, all: string, topics: Record<string, string[]> = {}): string[] {
   const members = Object.entries(claims).map(([memberId, owned]) => ({

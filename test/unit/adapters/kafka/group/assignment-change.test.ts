@@ -33,10 +33,7 @@ describe('isContinuous', () => {
   })
 })
 
-/**
- * A group that assigns the partitions 1 and 2. Partition 1 has the committed offset 40, and
- * partition 2 has `committed`. -1 means that a partition has no committed offset.
- */
+/** Partition 1 has the committed offset 40, and partition 2 has `committed`. -1 means none. */
 function group(generationId: number, committed = '-1') {
   return {
     groupId: 'group',

@@ -35,8 +35,8 @@ const names = (topics: Readonly<Record<string, readonly number[]>>): string[] =>
   Object.entries(topics).flatMap(([topic, partitions]) => partitions.map(partition => `${topic}${partition}`))
 
 /**
- * `members` has the metadata of each member by its id. The results have the form `member:
- * partitions (excess ones)`. A member must revoke excess partitions.
+ * `members`: metadata by member id. Results: `member: partitions (excess ones)`. A member must
+ * revoke its excess partitions.
  */
 async function assignmentsOf(members: Readonly<Record<string, Buffer>>): Promise<string[]> {
   const assignments = await assignerOf().assign({
@@ -78,8 +78,7 @@ describe('owned partitions in a subscription', () => {
     const joins = [1, 2].map(() => assigner.protocol({ topics: ['t', 'u'] }))
     expect(joins.map(({ name }) => name)).toEqual(['hookline-cooperative', 'hookline-cooperative'])
     const [first, second] = joins.map(join => join.metadata) as [Buffer, Buffer]
-    // A member keeps the partitions that its metadata lists. The metadata of `y` lists none, so the
-    // result shows the partitions in the metadata of `x`.
+    // `x` keeps the partitions in its metadata (`first` or `second`), and `y` has none.
     expect(await assignmentsOf({ x: first, y: metadata(null) })).toEqual(['x: u0 t2 t3', 'y: t0 t1'])
     expect(await assignmentsOf({ x: second, y: metadata(null) })).toEqual(['x: u0 t1 t3', 'y: t0 t2'])
   })

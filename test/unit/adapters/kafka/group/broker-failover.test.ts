@@ -10,8 +10,8 @@ const error = (name: string, more: object = {}): Error => Object.assign(new Erro
 const refused = error('KafkaJSConnectionError', { code: 'ECONNREFUSED' })
 
 /**
- * A group whose coordinator can fail. `answers` has the coordinators that reject heartbeats, each
- * with its error. A look-up of the coordinator finds `state.found`.
+ * Creates a group whose coordinators can fail. `answers` has the coordinators that reject
+ * heartbeats, each with its error. A look-up of the coordinator finds `state.found`.
  */
 function setUp() {
   const clock = new ManualClock()

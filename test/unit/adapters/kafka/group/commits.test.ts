@@ -40,8 +40,7 @@ describe('dueCommits', () => {
     const partition = owned(0, { isBeginningUnknown: true, next: 0 })
     partitions.add(partition)
     expect(dueCommits([at(0)], partitions)).toEqual([])
-    // A fetch has found the beginning of the log. The first of three records is in progress, and
-    // the metadata names the later ones, which are done. So offset 0 must be committed.
+    // The commit of offset 0 is needed for its metadata, which names the records that are done.
     partition.next = 3
     expect(dueCommits([at(0, 'done')], partitions)).toMatchObject([{ offset: 0, metadata: 'done' }])
   })

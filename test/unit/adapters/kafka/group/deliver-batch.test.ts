@@ -6,8 +6,8 @@ import type { RecordBatch } from '../../../../../src/core/ports.ts'
 import { owned } from './single-member-group.ts'
 
 /**
- * A batch that was fetched from offset `fetched`. `last` is its last offset, which can be that of a
- * transaction marker instead of a record.
+ * A batch that was fetched from offset `fetched`. Its last offset, `last`, can belong to a
+ * transaction marker.
  */
 function batch(
   fetched: number,

@@ -21,9 +21,8 @@ describe('an offset out of range', () => {
     expect(events).toEqual(expected)
     expect(losses).toEqual([{ topic: 'topic', partition: 0, from: 10, to }])
     expect(owned.get({ topic: 'topic', partition: 0 })?.next).toBe(to)
-    // After a deletion of records, an empty batch moves the position, and the earlier records stay
-    // valid. After a truncation, new records get the offsets of earlier ones, which are no longer
-    // valid. So the partition is assigned again.
+    // After a deletion (`to`: 30), an empty batch moves the position. After a truncation (`to`: 0),
+    // the partition is assigned again.
     expect(batches.map(({ records, nextOffset, isAfterLoss }) => [records.length, nextOffset, isAfterLoss])).toEqual(
       to > 10 ? [[0, to, true]] : [],
     )
@@ -181,7 +180,8 @@ describe('an offset out of range', () => {
     owned.get(at)!.lastTimestamp = epochMs(1_000_000)
     state.log = { beginning: 0, end: 9, since: 7 }
     await member.outOfRange(it, at)
-    // The new position is committed, and the log is truncated before a record is read.
+    // The member has committed the new position, but has not read a record when the log is
+    // truncated again.
     owned.get(at)!.committed = { offset: 7, metadata: '' }
     state.log = { beginning: 0, end: 6, since: 5 }
     await member.outOfRange(it, at)

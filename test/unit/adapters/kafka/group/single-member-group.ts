@@ -15,8 +15,8 @@ export const owned = (partition: number, more: Partial<OwnedPartition> = {}): Ow
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 /**
- * A group with one member. Its rebalances assign the partitions `state.assigned`. `events` lists
- * the calls of the group's methods and of the handlers.
+ * Rebalances assign the partitions `state.assigned`. `events` lists the calls of the group's
+ * methods and of the handlers.
  */
 export function setUp() {
   const events: string[] = []

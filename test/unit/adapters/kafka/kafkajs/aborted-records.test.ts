@@ -3,9 +3,8 @@ import { withoutAborted } from '../../../../../src/adapters/kafka/kafkajs/patch-
 import type { FetchedMessage } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
 /**
- * Parses the text of a record. `A12` is a record of producer A at offset 12, in a transaction.
- * `a12` is a record outside a transaction. `A12!` is an abort marker, and `A12.` is a commit
- * marker.
+ * `A12`: offset 12, in a transaction of producer A. `a12`: outside a transaction. `A12!`: abort
+ * marker. `A12.`: commit marker.
  */
 function message(text: string): FetchedMessage {
   const [, producer = '', offset = '', ending = ''] = /^(\w)(\d+)([!.]?)$/.exec(text) ?? []

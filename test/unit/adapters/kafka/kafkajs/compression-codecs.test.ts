@@ -84,8 +84,8 @@ describe('lz4 as other clients write it', () => {
   const stored = Buffer.concat([word(0x8000_0000 + text.length), text])
   const size = (bytes: number): Buffer => Buffer.concat([word(bytes % 2 ** 32), word(Math.floor(bytes / 2 ** 32))])
   /**
-   * An LZ4 frame: flags, block size, optional header fields, and a header checksum, which the
-   * decoder does not check.
+   * An LZ4 frame with these blocks. `more`: optional header fields. The header checksum is 0,
+   * because the decoder does not check it.
    */
   const frame = (flags: number, blockSize: number, more: Buffer, ...blocks: Buffer[]): Buffer =>
     Buffer.concat([Buffer.from([0x04, 0x22, 0x4d, 0x18, flags, blockSize]), more, Buffer.of(0), ...blocks, word(0)])

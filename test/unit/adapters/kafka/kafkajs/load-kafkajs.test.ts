@@ -4,8 +4,8 @@ import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.
 import { decodeRecordSet } from './record-batches.ts'
 
 /*
- * Shows that `loadKafkajs` replaces files of kafkajs before other files load the originals. The
- * original file and the patch behave differently for the input of each test.
+ * These tests check that `loadKafkajs` replaces files of kafkajs before other files load them. For
+ * the input of each test, the original file and its replacement behave differently.
  */
 
 type Headers = Readonly<Record<string, string | undefined>>

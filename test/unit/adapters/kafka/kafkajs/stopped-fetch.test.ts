@@ -32,8 +32,8 @@ it('a consumer that is stopped while kafkajs rebuilds its fetchers ends', async 
     heartbeat: async () => undefined,
     getNodeIds() {
       if (++asked >= endless) throw new Error('it goes on for ever')
-      // The first fetcher has read the new list of nodes, and waits until the second one ends. The
-      // test stops the consumer during this wait.
+      // The first fetcher reads the three nodes, and then waits for the end of the second fetcher.
+      // The test stops the consumer during this wait.
       if (nodes.length === 3) changing()
       return nodes
     },

@@ -3,10 +3,7 @@ import { FollowedPartition } from '../../../../../src/adapters/kafka/log/topic-f
 
 describe('the time up to which a partition is read', () => {
   const never = Number.NEGATIVE_INFINITY
-  /**
-   * `3/5@10` is a fetch that is sent at 10 ms. After the fetch, the position is 3 and the end of
-   * the log is 5.
-   */
+  /** `3/5@10` is a fetch sent at 10 ms, after which the position is 3 and the log ends at 5. */
   it.each<[reason: string, fetches: string, asOf: number]>([
     ['is unknown before the first fetch', '', never],
     ['is that of the fetch for an empty log', '0/0@10', 10],

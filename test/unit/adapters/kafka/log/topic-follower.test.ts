@@ -16,7 +16,7 @@ interface Fetch {
   readonly topics: readonly [{ readonly partitions: readonly { partition: number; fetchOffset: string }[] }]
 }
 
-/** A client of one broker, which leads all partitions. `logs` returns the values by partition. */
+/** A client of one broker. `logs` returns the values by partition. */
 function clientOf(logs: () => readonly (readonly string[])[]): KafkaClient {
   const broker = {
     fetch: async ({ maxWaitTime, topics: [{ partitions }] }: Fetch) => {
@@ -69,7 +69,7 @@ it('reads all records of a topic that was created again with fewer partitions', 
   await started
   expect(followed.values.toSorted()).toEqual(['a', 'b', 'c'])
   expect(followed.truncated).toEqual([])
-  // The partition has more records than the follower has read of the deleted topic's partition 0.
+  // The new partition 0 has more records than the follower has read from the deleted partition 0.
   logs = [['d', 'e', 'f']]
   await clock.advance(60_000, settle)
   expect(followed.values.slice(-3)).toEqual(['d', 'e', 'f'])

@@ -11,7 +11,7 @@ const refused = Object.assign(new Error('refused'), { type: 'TOPIC_AUTHORIZATION
 
 /**
  * A client of logs whose records all expired. `fails` returns the error of the nth offset request
- * for a partition, or undefined if that request succeeds.
+ * for a partition.
  */
 function asking(fails: (partition: number, question: number) => Error | undefined, partitions = 1) {
   const asked = Array.from({ length: partitions }, () => 0)

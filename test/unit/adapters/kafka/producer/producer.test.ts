@@ -100,8 +100,8 @@ it('records of a topic with large batches linger longer and delay no other topic
 
 describe('records of a topic with large batches', () => {
   /**
-   * Appends a record to `patient`, a topic with large batches. In this topic, the producer does not
-   * choose the partition by the key.
+   * Appends to `patient`, a topic with large batches, for which the producer does not choose the
+   * partition by key.
    */
   const park = (to: LogProducer, user: string): void =>
     to.append('patient', { key: Buffer.from(user), value: Buffer.from(user), headers: {} }, () => {})
@@ -192,8 +192,7 @@ it('a record whose maySend returns false is not sent, and its callback gets an e
   }
   add('a', () => isOurs)
   await linger()
-  // `b`, `c` and `d` wait for the response to the request with `a`. So `isOurs` can change before
-  // they are sent.
+  // `b`, `c` and `d` wait for the response to `a`, so `isOurs` can change before they are sent.
   add('b', () => isOurs)
   add('c')
   add('d', () => isOurs)
