@@ -10,8 +10,8 @@ const closing = closingAfterEach()
 const count = 400
 const rate = 40
 /**
- * Most records that can be processed but not recorded: those of one second, doubled for a slow
- * machine.
+ * Maximum number of records that a job has processed since it last saved its progress: the records
+ * of one second, doubled for a slow machine.
  */
 const inProgress = 2 * rate
 /**

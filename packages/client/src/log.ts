@@ -8,8 +8,8 @@ export interface ClientLog {
   /** Calls `line` and writes its text only if DEBUG contains `analytics`. */
   debug(line: () => string): void
   /**
-   * Warns of undelivered messages. Each of the first 100 combinations of reason and code is logged
-   * at most once per minute. Further combinations are logged at each failure.
+   * Warns of undelivered messages: at most once per minute for each of the first 100 combinations
+   * of reason and code. Further combinations are not remembered, so each failure is logged.
    */
   failure(failure: Failure): void
   warn(line: string): void

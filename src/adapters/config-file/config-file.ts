@@ -66,7 +66,7 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 
 /**
  * Loads a configuration file and the files that it names. Problems do not reject the promise. Files
- * that are new or have changed since `lastDigests` count as unreadable.
+ * that differ from `lastDigests` may be incomplete, so they count as unreadable.
  */
 export async function loadConfigFile(
   path: string,

@@ -105,8 +105,8 @@ function entriesOf({ file, document }: Part): readonly Entry[] {
 }
 
 /**
- * The environment variables of each text, by the path of the text. A path begins with the list and
- * the index of the object, for example `destinations[2]`.
+ * The environment variables that were substituted into each string, by the string's path. A path
+ * begins with the list and the index of the object, for example `destinations[2]`.
  */
 function substitutedIn(parts: readonly Part[], list: string): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>()

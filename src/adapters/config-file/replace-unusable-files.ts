@@ -68,8 +68,8 @@ export function withoutFiles(
 }
 
 /**
- * Reports each usable file whose id belongs to an unusable or unlisted file in another directory.
- * The last valid destination of this other file keeps the id.
+ * Reports each usable file whose id is taken. A file that becomes unusable, or whose directory
+ * cannot be listed, keeps its id: files in other directories cannot use the id.
  */
 export function takenIds(
   configFiles: ConfigFiles,

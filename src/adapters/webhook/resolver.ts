@@ -46,7 +46,7 @@ const queryTimeoutMs = 1_000
  * thread.
  */
 const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
-/** The cache key of the last reload. No host name contains a slash. */
+/** The cache key of the last reload of this file. No host name contains a slash. */
 const reloading = '/etc/resolv.conf'
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -87,8 +87,9 @@ export function systemSources(read = (path: string) => readFile(path, 'utf8')): 
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   /**
-   * The cache: results by host name, the hosts file with the key '', and the last reload with the
-   * key `reloading`. All names come from the configuration, so they are few.
+   * The cache: addresses by host name, the hosts file under '', and the last reload of
+   * /etc/resolv.conf under `reloading`. Host names come only from the configuration, so they are
+   * few.
    */
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 

@@ -84,7 +84,10 @@ function begin({ url, headers, body }: WebhookCall, agents: AgentPair, tunnel: T
   return (isTls ? https : http).request(options)
 }
 
-/** Calls `end` or `fail` with the result. The caller must ignore all calls after the first one. */
+/**
+ * Calls `end` or `fail` with the result, possibly several times. The caller must ignore all calls
+ * of `end` and `fail` after the first one.
+ */
 function receive(request: ClientRequest, end: (answer: TokenAnswer) => void, fail: (error: Error) => void): void {
   let interim = 0
   request.on('information', () => {

@@ -99,7 +99,10 @@ export interface Expiring {
 export class RequestInProgress implements LinkedListItem<RequestInProgress> {
   before: RequestInProgress | undefined = undefined
   after: RequestInProgress | undefined = undefined
-  /** The exchange, which is created later, with this object as its `CallEnd`. */
+  /**
+   * The exchange that sends the request. It is set after the construction, because the exchange
+   * needs this object as its `CallEnd`.
+   */
   expiring: Expiring | undefined = undefined
   /** The deadline, in monotonic milliseconds. */
   readonly dueAt: number

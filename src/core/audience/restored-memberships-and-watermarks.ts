@@ -98,8 +98,8 @@ export class PartitionRecords {
   }
 
   /**
-   * Returns the effect that writes a key's known state again after a stale record; `undefined` if
-   * Hookline did not write the key.
+   * Returns the effect that writes the valid state of a key again, because the last record of the
+   * key is `stale`. Returns `undefined` if Hookline did not write the key.
    */
   replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {
     const about = parseMembershipKey(key)

@@ -26,8 +26,8 @@ export class BodiesBySize<B extends HeldBody> {
   }
 
   /**
-   * Returns an old body with more than `minBytes`, not always the oldest: it considers only the
-   * first body of each size class, and may ignore bodies with up to 19 % more than `minBytes`.
+   * Returns an old body with more than `minBytes`, not always the oldest: in each larger size
+   * class, only the body that has been in the class longest is considered.
    */
   oldest({ minBytes, before, except }: { minBytes: number; before: number; except: B }): B | undefined {
     let found: B | undefined

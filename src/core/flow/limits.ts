@@ -315,9 +315,9 @@ export const flowLimits = {
      */
     maxTimerMs: 5_000,
     /**
-     * Maximum time until the turn of a delivery that waits in a retry topic. Its *turn* is when the
-     * limits are expected to permit the attempt. If doubled: deferred deliveries use a raised limit
-     * up to 5 minutes later.
+     * Maximum time until the *turn* of a delivery in a retry topic: the time when the limits should
+     * permit its attempt. If doubled: after a limit was raised, a deferred delivery can wait 5
+     * minutes longer.
      */
     maxTurnMs: 300_000,
     /**

@@ -5,8 +5,8 @@ const hint =
   'set operator.encryptionKeyFile, and create the config topic with `hookline topics apply`; in this topic, Hookline stores which destinations it has disabled'
 
 /**
- * `lifecycle` needs the config topic (`operator.encryptionKeyFile`), which stores the disabled
- * destinations. Otherwise, a restart would enable these destinations.
+ * `lifecycle` needs the config topic, which exists only with `operator.encryptionKeyFile`. The
+ * topic stores which destinations are disabled; without it, a restart would enable them again.
  */
 export const lifecycleHasTopic: Rule = ({ destinations, operator }) => {
   if (operator?.encryptionKeyFile !== undefined) return []

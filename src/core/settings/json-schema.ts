@@ -74,8 +74,8 @@ export function configurationJsonSchema(): object {
 }
 
 /**
- * Whether the schema would reject `${VARIABLE}` here. Also true for a list of scalars, which one
- * variable can contain as a whole.
+ * Whether the schema would reject the text `${VARIABLE}` here, although it is permitted: for a
+ * scalar, or for a whole list of scalars.
  */
 function narrowsScalar({ type, pattern, enum: choice, items }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'string') return pattern !== undefined || choice !== undefined

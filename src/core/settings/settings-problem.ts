@@ -8,8 +8,8 @@ interface Wrong {
   /** Set when the key is wrong, not its value. */
   readonly at?: 'key'
   /**
-   * Whether the file with this problem is used anyway, because the owner of a `destinationsFrom`
-   * directory can cause the problem.
+   * True if the problem does not make the whole file unusable, because the owner of a
+   * `destinationsFrom` directory can cause the problem.
    */
   readonly isExcluded?: boolean
 }

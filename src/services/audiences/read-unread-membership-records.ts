@@ -32,7 +32,10 @@ export class LogTail {
     this.#next = Math.max(this.#next, offset + 1)
   }
 
-  /** Notes that the end offset is at least `end`. Unknown offsets before it are then unread. */
+  /**
+   * Notes that the end offset is at least `end`. If `next` is lower, the records from `next` on are
+   * unread.
+   */
   reaches(end: number): void {
     if (end > this.#next) this.notRead(this.#next)
   }

@@ -37,8 +37,8 @@ interface Deps {
 const placeBytes = 24
 
 /**
- * Maximum number of messages in a short body whose records are made in the same tick. There is a
- * maximum, because even a short message has a fixed cost.
+ * A short body with more messages than this waits for a later turn, because even a short message
+ * has a fixed cost.
  */
 const manyMessages = 250
 

@@ -33,9 +33,8 @@ interface Deps {
 }
 
 /**
- * A job that this process runs. Each record of the job that takes effect gives the process the
- * *lease* for 5 s. Without the lease, the process sends nothing, because another process may own
- * the job.
+ * A job that this process runs. The process has the *lease* for 5 s after sending an applied
+ * record. Without the lease, nothing is sent: another process may own the job.
  */
 export class OwnedJob {
   readonly key: string
@@ -46,7 +45,7 @@ export class OwnedJob {
   #changed: JobWork = {}
   /** Set when the record of the job was too large with its counts. Later records have no counts. */
   #countsError: string | undefined
-  /** When the last effective record was sent, in ms of `Clock.boottime`. */
+  /** When the last applied record was sent, in ms of `Clock.boottime`. */
   #confirmedAt: number
   #writing: Promise<void> | undefined
   #cancelTimer: Cancel = () => undefined

@@ -45,7 +45,8 @@ export type ApplyOutcome =
   /** At least one step is not possible. Nothing was changed. */
   | { readonly kind: 'refused'; readonly refused: readonly RefusedStep[] }
   /**
-   * A change failed after the checks. The changes in `done` are in force, those in `left` are not.
+   * A change failed after the checks. The changes in `done` are in force, those in `left` were not
+   * begun or failed too.
    */
   | {
       readonly kind: 'interrupted'
@@ -71,8 +72,8 @@ interface Given {
 const maxRequests = 8
 
 /**
- * Changes the API's objects to the wanted ones, unless a dry run refuses one of the changes.
- * @throws the client's error before the first change
+ * Changes the API's objects to the wanted ones, unless a dry run refuses a change.
+ * @throws the client's error, if it occurs before the first change; a later error is in the result
  */
 export async function applyObjects(
   client: ObjectClient,

@@ -202,7 +202,8 @@ async function findKey(
 const clockMargin = durationMs(600_000)
 
 /**
- * The earliest append time of the dead letter of a key; `undefined` without a timestamp in the key.
+ * A lower bound of the append time of the dead letter with this key; `undefined` if the key has no
+ * timestamp.
  */
 function appendedAfter(key: string): EpochMs | undefined {
   const timestamp = Number(/\/(\d{1,15})\/\d+$/.exec(key)?.[1])

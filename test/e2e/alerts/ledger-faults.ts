@@ -55,7 +55,10 @@ class Ledger {
     await this.#start()
   }
 
-  /** Deletes the commits, so that the counts of the ledger begin again. */
+  /**
+   * Deletes the consumer groups with their committed offsets. The metadata of these offsets
+   * contains the counts of the ledger, so the counts begin again.
+   */
   async beginAgain(): Promise<void> {
     const { topics } = this.#installation
     this.#endpoint.status = 200

@@ -77,8 +77,8 @@ export class PartitionHarness {
   }
 
   /**
-   * Processes an input, and returns its changes as text. `mark 20 7`: a watermark with `closed` and
-   * `floor`, relative to `sync(0)`.
+   * Processes an input, and returns its changes as text. For example, `mark 20 7` is a watermark
+   * with `closed` at minute 20 and `floor` at `sync(0)` + 7.
    */
   take(input: AudienceInput | LostInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)

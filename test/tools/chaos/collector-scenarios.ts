@@ -29,8 +29,8 @@ export const collectorScenarios: readonly Scenario[] = [
     brokers: 3,
     load: { perSecond: 500, seconds: 20, fillerBytes: 12_000 },
     faults: [killBrokers(60)],
-    // The messages of the outage would need 350 MB besides the usual 160 MB, so the collector must
-    // not keep them.
+    // `peakMb` detects a collector that keeps the messages of the outage: they would need 350 MB
+    // besides the usual 160 MB.
     intake: { collectors: 1, limits: { ...kafkaOutageLimits, peakMb: 400 } },
     // Up to 1,000 records (two seconds) are delivered to both destinations, but not committed
     // before the outage. They are repeated: up to 2,000 duplicates.

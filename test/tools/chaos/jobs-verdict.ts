@@ -120,8 +120,8 @@ function repetitions({ destinations, calls, injected, records, moved, patience, 
     const copies = new Map(deliveries.map(({ id }) => [id, written(targetOf({ id, destination }))]))
     return attributed({ deliveries, injected, copies, retried: moved, patience }).ours
   })
-  // All other repeated requests were in progress. The `inProgress` of `attributed` is not used,
-  // because it may also count requests for copies that jobs wrote.
+  // All repeated requests except `ours` were in progress at a kill. The `inProgress` of
+  // `attributed` is not used: it may also count requests for copies that jobs wrote.
   const inProgress = beyond - ours.length
   const short = [...records].filter(([target, { events, due }]) => (requests.get(target) ?? 0) < events + due)
   const excess = sum(records, ({ copies, due }) => Math.max(0, copies - due))

@@ -92,8 +92,8 @@ export function judgeOrder(evidence: OrderEvidence): OrderFindings {
 }
 
 /**
- * `firsts`: the request of each first attempt, or its repetition if the process was killed or
- * frozen during the request. `counts`: number of requests.
+ * `firsts`: the first request of each target. If its process was killed or frozen during the
+ * request, a later request by another process replaces it. `counts`: number of requests.
  */
 function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>

@@ -29,8 +29,8 @@ const patches = [
 ]
 
 /**
- * The exports of kafkajs that Hookline uses. They are loaded from internal files, because a tracing
- * agent can hook the main file, which then returns the application's instance.
+ * The exports of kafkajs that Hookline uses. They are loaded from internal files: the hook of a
+ * tracing agent on the main file can return an unpatched instance of kafkajs.
  */
 type Library = Pick<
   typeof Kafkajs,

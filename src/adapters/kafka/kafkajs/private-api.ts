@@ -182,8 +182,8 @@ const folder = `${dirname(require.resolve('kafkajs/package.json'))}${sep}`
 const privateModules = new Map<string, NodeModule>()
 
 /**
- * Loads a module of the private instance. Not for kafkajs's main file: a tracing agent that hooks
- * this file would return the application's instance.
+ * Loads a module of the private instance. Not for kafkajs's main file: the hook of a tracing agent
+ * on the main file can return an unpatched instance.
  */
 export function privateModule(id: string): NodeModule {
   const file = require.resolve(id)

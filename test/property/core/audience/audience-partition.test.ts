@@ -31,8 +31,8 @@ it('after any failures each destination has the expected value, and no message w
       model.syncAll()
       expect(model.changes - changes).toBe(0)
 
-      // Late inputs and unconfirmed changes end after 7 days, so a sync now deletes all memberships
-      // that are not needed.
+      // After 7 days, Hookline expects neither late inputs nor late deliveries of unconfirmed
+      // changes, so a sync now deletes all memberships that are not needed.
       model.pass(8 * 24 * 3_600_000)
       model.syncAll()
       model.syncAll()

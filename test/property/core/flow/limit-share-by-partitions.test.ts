@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { DestinationRateLimit } from '../../../../src/core/flow/destination-rate-limit.ts'
 import { type Member, ModelGroup } from '../../../support/dispatcher/model-consumer-group.ts'
 
-/** Interval between two checks of the processes, in ms, and so the maximum delay of a timer. */
+/** Step of the simulated clock, in ms. A timer of a process may fire up to one step late. */
 const stepMs = 5
-/** The value of `stepMs` in the tests of concurrency limits. */
+/** A longer step, for the tests that need no exact times. */
 const coarseStepMs = 40
 const timeoutMs = 5_000
 const handoverMs = 250
