@@ -41,8 +41,8 @@ export interface DeadLetter {
 }
 
 /**
- * Parses a dead letter. Malformed headers are no error, because another program may have written
- * the record.
+ * Parses a dead letter. Ignores malformed headers, because another program may have written the
+ * record.
  */
 export function parseDeadLetter(record: LogRecord): DeadLetter {
   const { headers } = record
