@@ -102,7 +102,7 @@ export async function loadConfigFile(
       byFile: byFileOf(configFiles, result.settings),
     }
 
-  const unusable = new Set(problems.filter(({ isExcluded }) => isExcluded !== true).map(({ file }) => file))
+  const unusable = new Set(problems.filter(({ leavesFileUsable }) => leavesFileUsable !== true).map(({ file }) => file))
   if (unusable.has(path)) return refused(problems, configFiles.files, snapshot)
   const lastGood: Loaded['byFile'] = lastAccepted?.byFile ?? new Map()
   const foreign = takenIds(configFiles, unusable, lastGood).map(configFiles.locate)

@@ -77,7 +77,7 @@ export interface LocatedProblem extends Place {
   readonly path: Path
   readonly message: string
   readonly hint: string
-  readonly isExcluded?: boolean | undefined
+  readonly leavesFileUsable?: boolean | undefined
 }
 
 /** A relative name is relative to the directory of the configuration file. */
@@ -109,9 +109,9 @@ export async function readConfigFiles(
     const directory = resolveFileName(path, given)
     const listed = await snapshot.names(directory)
     if (listed.kind === 'unreadable') {
-      const isExcluded = known.has(directory)
-      problems.push({ path: at, message: `names a path that ${listed.message}`, hint: listed.hint, isExcluded })
-      if (isExcluded) unlisted.push({ directory, allowedSources: sources })
+      const leavesFileUsable = known.has(directory)
+      problems.push({ path: at, message: `names a path that ${listed.message}`, hint: listed.hint, leavesFileUsable })
+      if (leavesFileUsable) unlisted.push({ directory, allowedSources: sources })
       continue
     }
     const limitFile = limitTokens()
@@ -174,11 +174,11 @@ function configFilesFrom(
   const byPlace = new Map(others.map(part => [part.prefix[1], part]))
   const partOf = ([list, place]: Path): Part => (list === 'destinations' && byPlace.get(place)) || main
 
-  function locate({ path, message, hint, first, at, isExcluded }: SettingsProblem): LocatedProblem {
+  function locate({ path, message, hint, first, at, leavesFileUsable }: SettingsProblem): LocatedProblem {
     const { file, prefix, document } = partOf(path)
     const within = path.slice(prefix.length)
     const fullHint = [hint, first && `see ${position(first, at)}`].filter(Boolean).join('; ')
-    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: fullHint, isExcluded }
+    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: fullHint, leavesFileUsable }
   }
 
   function position(path: Path, at: SettingsProblem['at']): string {

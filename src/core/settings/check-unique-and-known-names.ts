@@ -135,7 +135,7 @@ function referencesAdvisedOn(left: number) {
           ? ', or restore the file of this destination in a directory of "destinationsFrom"'
           : ''
         const hint = nearest(entry.name, ids, `${otherwise}${restored}`)
-        return { path: entry.path, message: `no ${noun} has this id`, hint, isExcluded: areOthers }
+        return { path: entry.path, message: `no ${noun} has this id`, hint, leavesFileUsable: areOthers }
       }),
     ]
   }

@@ -11,7 +11,7 @@ interface Wrong {
    * True if the problem does not make the whole file unusable, because the owner of a
    * `destinationsFrom` directory can cause the problem.
    */
-  readonly isExcluded?: boolean
+  readonly leavesFileUsable?: boolean
 }
 
 /** `hint`: an allowed value or an action. `first`: the path of the earlier value that conflicts. */

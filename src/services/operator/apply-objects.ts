@@ -37,6 +37,15 @@ export interface RefusedStep {
   readonly refusal: ChangeRefusal | undefined
 }
 
+export interface FailedChange {
+  readonly step: ChangeStep
+  /**
+   * The API's refusal or the client's error. After an error, the change may be in force
+   * nevertheless.
+   */
+  readonly why: ChangeRefusal | { readonly kind: 'thrown'; readonly error: unknown }
+}
+
 export type ApplyOutcome =
   /**
    * `planned`: all steps are possible, but it was a dry run. `applied`: all changes are in force.
@@ -45,20 +54,16 @@ export type ApplyOutcome =
   /** At least one step is not possible. Nothing was changed. */
   | { readonly kind: 'refused'; readonly refused: readonly RefusedStep[] }
   /**
-   * A change failed after the checks. The changes in `done` are in force, those in `left` were not
-   * begun or failed too.
+   * At least one change failed after the checks. The changes in `done` are in force, those in `left`
+   * were not begun.
    */
   | {
       readonly kind: 'interrupted'
       readonly steps: readonly Step[]
       readonly done: readonly ChangeStep[]
-      readonly failed: ChangeStep
+      /** At least one, because several changes are made concurrently. */
+      readonly failed: readonly FailedChange[]
       readonly left: readonly ChangeStep[]
-      /**
-       * The API's refusal or the client's error. After an error, the change may be in force
-       * nevertheless.
-       */
-      readonly why: ChangeRefusal | { readonly kind: 'thrown'; readonly error: unknown }
     }
 
 interface Given {
@@ -88,12 +93,11 @@ export async function applyObjects(
   const steps = checked.map(({ step }) => step)
   if (dryRun) return { kind: 'planned', steps }
   const changes = steps.filter(isChange)
-  const { done, failures } = await carryOutAll(client, kind, changes)
-  const [first] = failures
-  if (first === undefined) return { kind: 'applied', steps }
+  const { done, failed } = await carryOutAll(client, kind, changes)
+  if (failed.length === 0) return { kind: 'applied', steps }
   return {
-    ...{ kind: 'interrupted', steps, done: changes.filter(step => done.has(step)), failed: first.step, why: first.why },
-    left: changes.filter(step => step !== first.step && !done.has(step)),
+    ...{ kind: 'interrupted', steps, done: changes.filter(step => done.has(step)), failed },
+    left: changes.filter(step => !done.has(step) && !failed.some(each => each.step === step)),
   }
 }
 
@@ -121,14 +125,14 @@ async function checkAll(
 /** Makes all changes. After a failure, no further change begins. */
 async function carryOutAll(client: ObjectClient, kind: ObjectKind, changes: readonly ChangeStep[]) {
   const done = new Set<ChangeStep>()
-  const failures: { readonly step: ChangeStep; readonly why: NonNullable<Awaited<ReturnType<typeof carryOut>>> }[] = []
+  const failed: FailedChange[] = []
   await forEach(changes, async step => {
-    if (failures.length > 0) return
+    if (failed.length > 0) return
     const why = await carryOut(client, kind, step)
     if (why === undefined) done.add(step)
-    else failures.push({ step, why })
+    else failed.push({ step, why })
   })
-  return { done, failures }
+  return { done, failed }
 }
 
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
@@ -140,12 +144,16 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
 }
 
 /** Returns why the change failed; `undefined` when it succeeded. */
-async function carryOut(client: ObjectClient, kind: ObjectKind, step: ChangeStep) {
+async function carryOut(
+  client: ObjectClient,
+  kind: ObjectKind,
+  step: ChangeStep,
+): Promise<FailedChange['why'] | undefined> {
   try {
     const answer = await send(client, kind, step, false)
     return answer.kind === 'refused' ? answer : undefined
   } catch (error) {
-    return { kind: 'thrown', error } as const
+    return { kind: 'thrown', error }
   }
 }
 

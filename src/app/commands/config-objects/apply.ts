@@ -78,13 +78,15 @@ function problemsOf(refusal: RefusedStep['refusal']): NonNullable<RefusedStep['r
 
 type Interrupted = Extract<ApplyOutcome, { readonly kind: 'interrupted' }>
 
-function interruption({ kind }: ObjectTask, { done, failed, left, why }: Interrupted): CommandFailed {
-  const reason =
-    why.kind === 'refused' ? refusalText(why, kind, failed.id) : `${kind} ${failed.id}: ${textOf(why.error)}`
-  const counts = `${done.length} of ${done.length + 1 + left.length} changes were made`
-  const advice = 'correct this problem, then run the command again; changes already made are kept'
-  return new CommandFailed(`${reason}; ${counts}; ${advice}`, {
-    cause: why.kind === 'thrown' ? why.error : undefined,
+function interruption({ kind }: ObjectTask, { done, failed, left }: Interrupted): CommandFailed {
+  const reasons = failed.map(({ step: { id }, why }) =>
+    why.kind === 'refused' ? refusalText(why, kind, id) : `${kind} ${id}: ${textOf(why.error)}`,
+  )
+  const counts = `${done.length} of ${done.length + failed.length + left.length} changes were made`
+  const these = failed.length === 1 ? 'this problem' : 'these problems'
+  const advice = `correct ${these}, then run the command again; changes already made are kept`
+  return new CommandFailed([...reasons, counts, advice].join('; '), {
+    cause: failed.flatMap(({ why }) => (why.kind === 'thrown' ? [why.error] : []))[0],
   })
 }
 

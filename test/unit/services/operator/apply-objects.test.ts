@@ -92,11 +92,29 @@ describe('applyObjects', () => {
     const { store, calls } = scripted([], { 'put d1 absent': answer })
     const outcome = await applyObjects(store, { ...given, wanted: ids.map(id => wanted(id)) })
     if (outcome.kind !== 'interrupted') throw new Error(outcome.kind)
-    expect(outcome).toMatchObject({ why, failed: { id: 'd1' } })
+    expect(outcome).toMatchObject({ failed: [{ step: { id: 'd1' }, why }] })
     const begun = calls.filter(call => call.startsWith('put'))
     expect(begun.length).toBeLessThan(10)
     expect(outcome.done.map(({ id }) => `put ${id} absent`)).toEqual(begun.filter(call => call !== 'put d1 absent'))
-    expect([...outcome.done, outcome.failed, ...outcome.left].map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+    const failed = outcome.failed.map(({ step }) => step)
+    expect([...outcome.done, ...failed, ...outcome.left].map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+  })
+
+  it('reports the reason of each concurrent change that failed', async () => {
+    const { store } = scripted([], {
+      'put a absent': refusal('precondition_failed'),
+      'put c absent': new Error('no connection'),
+    })
+    const outcome = await applyObjects(store, { ...given, wanted: ['a', 'b', 'c'].map(id => wanted(id)) })
+    expect(outcome).toMatchObject({
+      kind: 'interrupted',
+      done: [{ id: 'b' }],
+      failed: [
+        { step: { id: 'a' }, why: { kind: 'refused', code: 'precondition_failed' } },
+        { step: { id: 'c' }, why: { kind: 'thrown', error: new Error('no connection') } },
+      ],
+      left: [],
+    })
   })
 
   it('throws when the API cannot be used before the first change', async () => {
