@@ -37,7 +37,7 @@ const channels = {
     description: 'Deliveries that wait for their next attempt, one topic for each delay.',
     messages: ['retry'],
     sends:
-      'The dispatcher writes the deliveries that it retries or defers. Replays write the dead letters that they deliver again to one destination.',
+      'The dispatcher writes the deliveries that it retries or defers. Replays write dead letters of a destination, and resends write events for a destination.',
     receives: 'The dispatcher reads a record when it is due.',
   },
   deadLetter: {
@@ -69,7 +69,8 @@ const channels = {
   memberships: {
     topic: names.memberships,
     title: 'Memberships',
-    description: 'The membership state of each user at each destination. Only Hookline writes this topic.',
+    description:
+      'For each audience, user and destination: whether the user is a member. Only Hookline writes this topic.',
     messages: ['membership'],
     sends: 'The audiences service writes each change.',
     receives: 'The audiences service reads a partition to its end before it processes inputs of it.',

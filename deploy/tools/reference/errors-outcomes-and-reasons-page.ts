@@ -132,7 +132,7 @@ const dropMeanings: Meanings<DropReason> = {
   ],
   filtered: [
     'The `filter` of the destination excludes the message.',
-    'Nothing, if this is intended: `hookline preview` names the rule that excludes a message.',
+    'If this is intended, nothing. Otherwise, run `hookline preview`: it names the rule that excludes a message.',
   ],
   no_destination: [
     'No destination has the source in its `sources`, or the destination that the event names does not list the source.',

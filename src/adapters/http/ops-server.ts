@@ -6,7 +6,7 @@ import type { ListenAddress } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Exposition } from '../metrics/metrics.ts'
 import { limitConnections } from './close-connections-above-maximum.ts'
-import { createNodeServer } from './node-server.ts'
+import { createNodeServer } from './node-server-with-limits.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 
 interface Deps {

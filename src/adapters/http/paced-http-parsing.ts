@@ -26,7 +26,7 @@ const linesPerPiece = 64
 const smallData = 16_384
 /**
  * Maximum number of waiting connections, without those that `smallData` exempts. Bounds the memory:
- * with the `highWaterMark` of node-server.ts, each connection holds up to 80 KiB of data.
+ * with the `highWaterMark` of node-server-with-limits.ts, each connection holds up to 80 KiB of data.
  */
 const maxWaiting = 1_000
 

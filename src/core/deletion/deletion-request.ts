@@ -121,7 +121,7 @@ export function unknownDestinationProblem({ destinations, isIncomplete }: Routin
     return 'Hookline cannot read the id of a destination in destinationsFrom (the log names the file), so this destination could miss a delete message: correct the file, then request the deletion again.'
   for (const destination of destinations.values())
     if (hasUnknownSources(destination))
-      return `The sources of the destination ${JSON.stringify(destination.id)} are not known, so Hookline cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.`
+      return `Hookline cannot read "sources" of the destination ${JSON.stringify(destination.id)}, so it cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.`
   return undefined
 }
 

@@ -2,7 +2,7 @@ import { keyOf } from '../message/event.ts'
 import { isObject, parseField } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
-import { pathFields, pathParts } from '../settings/destination-filter.ts'
+import { pathFields, pathParts } from '../settings/schema-of-event-filter.ts'
 
 type Part = (typeof pathParts)[number]
 

@@ -184,7 +184,7 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices, and the internal messages from which Hookline derives them (destination facts), by result of the write to the events topic. `dropped`: not written, because too many messages waited to be written.',
+    'Notices and destination facts (internal messages from which Hookline derives notices), by result of the write to the events topic. `dropped`: not written, because too many messages waited to be written.',
     { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(

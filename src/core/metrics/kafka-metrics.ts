@@ -89,7 +89,7 @@ export const kafkaMetrics = {
   ),
   unwritableTopics: gauge(
     'hookline_unwritable_topics',
-    'Topics with failed writes that Hookline still retries. Until these writes succeed, Hookline does not commit the offsets of the records that caused them.',
+    'Topics to which a write failed and is still retried. Until the write succeeds, Hookline does not commit the offset of the record that it processes.',
     { unit: 'topics', use: 'alert' },
   ),
 } as const

@@ -1,6 +1,6 @@
 import type { Objection } from '../invalid-value-objection.ts'
 import type { Rule } from './configuration-rule.ts'
-import { type conditionOps, filter } from './destination-filter.ts'
+import { type conditionOps, filter } from './schema-of-event-filter.ts'
 import type { DestinationFilter } from './settings.ts'
 import { type SettingsProblem, valueAt } from './settings-problem.ts'
 

@@ -1,9 +1,9 @@
 import type { TlsIdentity } from '../network/tls-identity.ts'
 import type { Secret } from '../secret.ts'
 import type { EpochMs } from '../time.ts'
-import type { FilterSettings } from './destination-filter.ts'
 import type { GivenEntries } from './entries-as-written.ts'
 import type { Configuration } from './schema.ts'
+import type { FilterSettings } from './schema-of-event-filter.ts'
 
 type Immutable<T> = T extends string | number | boolean | undefined | Secret
   ? T

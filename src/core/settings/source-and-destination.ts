@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { filter } from './destination-filter.ts'
 import { lifecycle } from './destination-lifecycle.ts'
 import { auth } from './destination-oauth2.ts'
 import { policy } from './destination-policy.ts'
 import { endpointTls } from './network-and-tls.ts'
+import { filter } from './schema-of-event-filter.ts'
 import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile, time } from './value-types.ts'
 
 export const source = z.strictObject({

@@ -25,8 +25,8 @@ import { type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { createFindDeletion, requestLimits } from './find-deletion.ts'
 import { isKafkaError } from './is-kafka-error.ts'
+import { type SyncReport, writeSync } from './write-audience-sync.ts'
 import { writeDeletion } from './write-deletion.ts'
-import { type SyncReport, writeSync } from './write-sync.ts'
 
 export interface OperatorDeps {
   readonly producer: LogProducer

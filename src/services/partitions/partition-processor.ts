@@ -1,4 +1,4 @@
-import { LastOffsetOfOthers } from '../../core/flow/last-offset-of-others.ts'
+import { LastOffsetOfOthers } from '../../core/flow/last-offset-of-other-destinations.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import { heldBytes, type PrefetchLimits } from '../../core/flow/prefetch-limits.ts'
 import type { LedgerResult } from '../../core/ledger/ledger-counts.ts'

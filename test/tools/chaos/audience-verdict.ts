@@ -1,10 +1,10 @@
 import type { Standings } from './audience-world.ts'
-import { some } from './check-result.ts'
 import { type Findings, type Injected, latestOf } from './delivery-verdict.ts'
 import { attributed, inProgressOfOne } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Call, type Delivery, targetOf } from './message-ledger.ts'
 import { failuresOfPairs, type Place, type RetryRecords } from './order-verdict.ts'
+import { some } from './result-of-a-check.ts'
 import type { AudienceScenario } from './scenario.ts'
 
 export interface ReceivedMessages {

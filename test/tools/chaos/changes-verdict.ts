@@ -1,7 +1,7 @@
 import type { ChangesSeen } from './change-load.ts'
 import { markIn, numberIn, type VersionRecord } from './changed-destinations.ts'
-import { type CheckResult, some } from './check-result.ts'
 import type { Call } from './message-ledger.ts'
+import { type CheckResult, some } from './result-of-a-check.ts'
 
 export interface ObjectSeen {
   readonly id: string

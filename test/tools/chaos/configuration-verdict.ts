@@ -1,5 +1,5 @@
-import { type CheckResult, some } from './check-result.ts'
 import type { Call } from './message-ledger.ts'
+import { type CheckResult, some } from './result-of-a-check.ts'
 
 /** Facts about a request that an endpoint recorded. */
 export interface Mark {

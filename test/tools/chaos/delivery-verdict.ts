@@ -1,9 +1,9 @@
-import { some } from './check-result.ts'
 import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './collector-verdict.ts'
 import { attributed, inProgressOfOne, relativeTo } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, type Sent, targetOf } from './message-ledger.ts'
 import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
+import { some } from './result-of-a-check.ts'
 
 /** Limits of a scenario. Times are for an otherwise idle machine. */
 export interface Limits {

@@ -1,6 +1,6 @@
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { type CheckResult, some } from './check-result.ts'
 import type { BadSent, OversizedSent } from './message-ledger.ts'
+import { type CheckResult, some } from './result-of-a-check.ts'
 
 interface DeadLetter {
   readonly id: string | undefined

@@ -1,10 +1,10 @@
-import { some } from './check-result.ts'
 import type { Findings, Injected, Limits } from './delivery-verdict.ts'
 import { attributed, inProgressOfOne } from './duplicate-causes.ts'
 import type { EndedJob, LedgerTotalsSeen } from './job-load.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, isSuccess, type Sent, targetOf } from './message-ledger.ts'
 import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
+import { some } from './result-of-a-check.ts'
 
 /**
  * Maximum number of copies (records that a job writes to a retry topic) in progress when a job is

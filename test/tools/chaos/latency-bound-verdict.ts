@@ -1,5 +1,5 @@
-import { type CheckResult, quantile, some } from './check-result.ts'
 import { type Delivery, type Sent, targetOf } from './message-ledger.ts'
+import { type CheckResult, quantile, some } from './result-of-a-check.ts'
 
 /** A period in which a fault of other destinations must not affect the listed destinations. */
 export interface Watched {

@@ -1,4 +1,4 @@
-import { type CheckResult, some } from './check-result.ts'
+import { type CheckResult, some } from './result-of-a-check.ts'
 
 /** A log line in which a process reports that Kafka deleted records before they were read. */
 export interface ReportedLoss {

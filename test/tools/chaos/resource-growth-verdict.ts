@@ -1,5 +1,5 @@
 import { slope } from '../bench/statistics.ts'
-import type { CheckResult } from './check-result.ts'
+import type { CheckResult } from './result-of-a-check.ts'
 
 export interface Sample {
   readonly process: string

@@ -1,5 +1,5 @@
-import { type CheckResult, quantile, some } from './check-result.ts'
 import { type Call, isSuccess, statusOf } from './message-ledger.ts'
+import { type CheckResult, quantile, some } from './result-of-a-check.ts'
 
 export interface AttemptLimits {
   readonly maxDelayMs: number

@@ -1,10 +1,10 @@
 import type { LinkState } from '../../support/network/tcp-proxy.ts'
-import type { CheckResult } from './check-result.ts'
 import type { IntakeLimits } from './collector-verdict.ts'
 import type { Injected, Limits } from './delivery-verdict.ts'
 import type { Load, LoadOptions } from './event-load.ts'
 import type { AwaitedDeliveries } from './message-ledger.ts'
 import type { Inspection, Script } from './receiver.ts'
+import type { CheckResult } from './result-of-a-check.ts'
 import type { World } from './world.ts'
 
 /** A set-up, a load, consecutive faults, and limits. It is one row of the results table. */

@@ -1,5 +1,4 @@
 import { partitionFor } from '../../../src/core/message/event.ts'
-import { combineResults } from './check-result.ts'
 import { packedRecords } from './compressed-records-fault.ts'
 import type { Injected } from './delivery-verdict.ts'
 import { userIdOf } from './event-load.ts'
@@ -8,6 +7,7 @@ import { judgePromptness, type PromptnessLimits, type Watched } from './latency-
 import { type BadKind, badKinds, idHeader, recordLoad } from './load-with-invalid-records.ts'
 import { noFault } from './no-fault.ts'
 import { killProcess, restartOldest } from './process-faults.ts'
+import { combineResults } from './result-of-a-check.ts'
 import type { Scenario } from './scenario.ts'
 import { crm, lessSlow, standardSetup, takeoverLimits } from './setups.ts'
 import { partitions, type World } from './world.ts'

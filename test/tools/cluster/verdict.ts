@@ -1,6 +1,6 @@
-import { quantile, some } from '../chaos/check-result.ts'
 import { attributed } from '../chaos/duplicate-causes.ts'
 import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/message-ledger.ts'
+import { quantile, some } from '../chaos/result-of-a-check.ts'
 
 /**
  * Maximum number of repeated deliveries per killed or disconnected pod: 60 per second, in the 250

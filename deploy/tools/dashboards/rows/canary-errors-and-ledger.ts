@@ -55,7 +55,7 @@ export const ledger: Row = {
     {
       title: 'Deliveries without a result',
       description:
-        'Deliveries that were admitted in the last 24 hours and have no result: Hookline did not deliver, dead-letter or drop them, and they do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
+        'Missing deliveries of events that the dispatchers read in the last 24 hours: Hookline did not deliver, dead-letter or drop them, and they do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
       unit: 'short',
       as: 'lines',
       width: 8,

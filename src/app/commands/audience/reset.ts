@@ -1,4 +1,4 @@
-import { toEveryPartition } from '../../../services/operator/write-sync.ts'
+import { toEveryPartition } from '../../../services/operator/write-audience-sync.ts'
 import { printData } from '../../command.ts'
 import { choice } from '../../options.ts'
 import { type AudienceOptions, type AudienceTask, audienceNamed, inputsOf } from './subcommand-context.ts'

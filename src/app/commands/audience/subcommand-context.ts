@@ -7,7 +7,7 @@ import {
 import type { JsonText } from '../../../core/message/json-text.ts'
 import { type TopicNames, topicNames } from '../../../core/topics.ts'
 import type { MembershipSource } from '../../../services/operator/read-memberships.ts'
-import type { SyncDeps } from '../../../services/operator/write-sync.ts'
+import type { SyncDeps } from '../../../services/operator/write-audience-sync.ts'
 import { type CommandIo, withRemedy } from '../../command.ts'
 import type { CommandClients, OpenCommandClients } from '../../kafka-clients-of-commands.ts'
 import { loadMergedSettings } from '../../merged-settings-of-command.ts'

@@ -8,7 +8,7 @@ import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { maxMessageBytes } from '../../../core/message/message-parts-and-size-limits.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/wait-for-sync.ts'
-import { type SyncReport, writeSync } from '../../../services/operator/write-sync.ts'
+import { type SyncReport, writeSync } from '../../../services/operator/write-audience-sync.ts'
 import { CommandFailed, type CommandIo, printData, UsageError, withRemedy } from '../../command.ts'
 import { createProgressBar } from '../../terminal-output.ts'
 import {

@@ -7,7 +7,7 @@ import { matches, parsePattern } from '../../../../src/core/delivery/name-patter
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import { callTypes, type Message } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
-import { conditionOps } from '../../../../src/core/settings/destination-filter.ts'
+import { conditionOps } from '../../../../src/core/settings/schema-of-event-filter.ts'
 import type { DestinationFilter } from '../../../../src/core/settings/settings.ts'
 import { destinationOf, start } from '../../../support/builders.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createNodeServer } from '../../../../src/adapters/http/node-server.ts'
+import { createNodeServer } from '../../../../src/adapters/http/node-server-with-limits.ts'
 import { createOpsServer } from '../../../../src/adapters/http/ops-server.ts'
 import { defaultLimits } from '../../../../src/adapters/http/server-limits.ts'
 import { startCollector } from '../../../support/collector/raw-request-harness.ts'

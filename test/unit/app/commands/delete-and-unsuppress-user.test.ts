@@ -118,7 +118,7 @@ describe('delete-user', () => {
     const ofExcluded = ['--config', `${folder}/excluded.yaml`]
     const refused = await deleteUser('--user', 'ada', ...ofExcluded)
     expect(refused).toMatchObject({ code: 2, out: '' })
-    expect(refused.err).toMatch(/\nhookline: The sources of the destination "lost" are not known, so .*\n$/)
+    expect(refused.err).toMatch(/\nhookline: Hookline cannot read "sources" of the destination "lost", so .*\n$/)
     expect(harness.log.records(topics.suppressions)).toEqual([])
     await deleteUser('--user', 'ada', '--id', 'd-1')
     expect((await deleteUser('--user', 'ada', '--id', 'd-1', ...ofExcluded)).code).toBe(0)

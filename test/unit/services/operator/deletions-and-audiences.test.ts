@@ -98,7 +98,7 @@ describe('a deletion', () => {
     expect(await deleteUsers({ userIds: ['ada'] })).toMatchObject({
       ...{ kind: 'refused', code: 'unavailable', retryAfter: 60 },
       message:
-        'The sources of the destination "lost" are not known, so Hookline cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.',
+        'Hookline cannot read "sources" of the destination "lost", so it cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.',
     })
     expect(harness.log.records(topics.suppressions)).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { combineResults, quantile, some } from '../check-result.ts'
+import { combineResults, quantile, some } from '../result-of-a-check.ts'
 
 it('joins several examinations into one', () => {
   const parts = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { LastOffsetOfOthers } from '../../../../src/core/flow/last-offset-of-others.ts'
+import { LastOffsetOfOthers } from '../../../../src/core/flow/last-offset-of-other-destinations.ts'
 
 const destinations = ['a', 'b', 'c', 'd'] as const
 const routed = fc.array(fc.record({ offset: fc.nat({ max: 12 }), destination: fc.constantFrom(...destinations) }))

@@ -6,7 +6,7 @@ import {
   type SyncReport,
   toEveryPartition,
   writeSync,
-} from '../../../../src/services/operator/write-sync.ts'
+} from '../../../../src/services/operator/write-audience-sync.ts'
 import { ScriptedProducer } from '../../../support/kafka/scripted-producer.ts'
 import { OperatorHarness, topics } from '../../../support/operator/deletion-and-audience-command-harness.ts'
 
