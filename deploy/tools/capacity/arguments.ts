@@ -5,7 +5,10 @@ export const loadOptions = {
   events: { usual: '1000', meaning: 'events per second' },
   destinations: { usual: '1', meaning: 'destinations per event' },
   answer: { usual: '200', meaning: 'response time of the endpoints in milliseconds' },
-  hosts: { usual: '1000', meaning: 'different hosts of the endpoints' },
+  hosts: {
+    usual: '1000',
+    meaning: 'different hosts of the endpoints (measured up to 10,000 with undici, 1,000 with got)',
+  },
   members: { usual: '0', meaning: 'memberships: members of all audiences, counted once for each destination' },
   'outage-share': {
     usual: '0.1',
@@ -35,7 +38,9 @@ export function commandHelp(): string {
     ([name, { usual, meaning }]) => `  --${name.padEnd(16)}${meaning} (default ${usual})`,
   )
   return [
-    'Estimates the processes, partitions and brokers of an installation. See docs/explanation/capacity.md.',
+    'Usage: npm run capacity -- [options]',
+    'Estimates the processes, partitions and brokers of an installation that delivers over HTTPS.',
+    'See docs/explanation/capacity.md.',
     '',
     ...lines,
   ].join('\n')
@@ -50,7 +55,7 @@ export function readLoad(given: Readonly<Partial<Record<LoadOption, string | boo
   const text = (name: LoadOption): string => String(given[name] ?? loadOptions[name].usual)
   const number = (name: LoadOption, { above = 0, most = Number.POSITIVE_INFINITY } = {}): number => {
     const value = Number(text(name))
-    if (text(name).trim() === '' || !(value >= above && value <= most))
+    if (text(name).trim() === '' || !(value >= above && value <= most && Number.isFinite(value)))
       throw new RangeError(
         `--${name} must be a number from ${above}${most < Number.POSITIVE_INFINITY ? ` to ${most}` : ' on'}, not '${text(name)}'`,
       )

@@ -3,15 +3,18 @@ import type { RowName } from '../../../test/tools/bench/options.ts'
 import { type Entry, figureOf } from '../../../test/tools/bench/publication/published-entries.ts'
 import { variantOf } from '../../../test/tools/bench/variant-names.ts'
 
-/** Costs that `make bench` measured and published. */
+/** Costs that `make bench` measured and published. Deliveries are over HTTPS. */
 export interface Coefficients {
-  /** CPU time of a delivery in microseconds, in ascending order of response times. */
-  readonly delivery: readonly { readonly answerMs: number; readonly micros: number }[]
   /**
-   * What HTTPS costs in addition to plain HTTP to one host: CPU time of a delivery in microseconds,
-   * and memory of a dispatcher in MB. In ascending order of the number of hosts.
+   * CPU time of a delivery to one host in microseconds, in ascending order of response times.
+   * `isDerived`: calculated from the figure over plain HTTP.
    */
-  readonly https: readonly { readonly hosts: number; readonly micros: number; readonly mb: number }[]
+  readonly delivery: readonly { readonly answerMs: number; readonly micros: number; readonly isDerived: boolean }[]
+  /**
+   * What several hosts cost in addition to one: CPU time of a delivery in microseconds, and memory
+   * of a dispatcher in MB. In ascending order of the number of hosts, beginning with 1.
+   */
+  readonly hosts: readonly { readonly hosts: number; readonly micros: number; readonly mb: number }[]
   /** Memory of a dispatcher in MB: without requests, and for each permitted concurrent request. */
   readonly memory: { readonly base: number; readonly eachCall: number }
   /** CPU time in microseconds to write a retry record and read it again. */
@@ -49,29 +52,33 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
     from({ row, variant, what }, value => value.measured)
   const beside = (row: RowName, variant: string, what: FigureName): number =>
     from({ row, variant, what }, value => value.reference?.measured)
-  const delivered = (answerMs: number, what: FigureName): number =>
-    measured('delivery', variantOf.delivery(`hookline ${transport}`, answerMs), what)
-
-  const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
-  const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
-  const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  const https = (measuredHosts[transport] ?? []).map(hosts => {
-    const variant = variantOf.https(`hookline ${transport}`, 20, hosts)
-    return {
-      hosts,
-      micros: 1e6 / measured('https', variant, 'deliveries') - 1e6 / delivered(20, 'deliveries'),
-      mb: measured('https', variant, 'peak memory') - few,
-    }
+  const program = `hookline ${transport}`
+  const plain = (answerMs: number): Cost => ({
+    micros: 1e6 / measured('delivery', variantOf.delivery(program, answerMs), 'deliveries'),
+    mb: measured('delivery', variantOf.delivery(program, answerMs), 'peak memory'),
   })
+  const secure = (answerMs: number, hosts: number): Cost => ({
+    micros: 1e6 / measured('https', variantOf.https(program, answerMs, hosts), 'deliveries'),
+    mb: measured('https', variantOf.https(program, answerMs, hosts), 'peak memory'),
+  })
+  const cases = httpsCases[transport] ?? httpsCases.undici
+  const usual = secure(20, 1)
+  const derived = (answerMs: number): Cost => plus(usual, minus(plain(answerMs), plain(20)))
+  const byAnswer = [0, 20, 200].map(answerMs =>
+    cases.answerMs.includes(answerMs)
+      ? { answerMs, ...secure(answerMs, 1), isDerived: false }
+      : { answerMs, ...derived(answerMs), isDerived: true },
+  )
+  const eachCall = ((byAnswer.at(-1)?.mb ?? Number.NaN) - usual.mb) / (callsAt200ms - callsAt20ms)
   // The bench subtracts the CPU time of attempts from that of retries. With undici, attempts cost
   // least, so the result is most exact.
   const [cheapest, retried] = [variantOf.delivery('hookline undici', 20), variantOf.retries('hookline undici')]
   const ofReference = measured('retries', retried, 'CPU of a retry, relative to a delivery of the reference loop')
   const [collected, restored] = [variantOf.collector('hookline', 20), variantOf.audiences(1_000_000)]
   const coefficients: Coefficients = {
-    delivery,
-    https,
-    memory: { base: few - eachCall * callsAt20ms, eachCall },
+    delivery: byAnswer.map(({ answerMs, micros, isDerived }) => ({ answerMs, micros, isDerived })),
+    hosts: cases.hosts.map(hosts => ({ hosts, ...minus(secure(20, hosts), usual) })),
+    memory: { base: usual.mb - eachCall * callsAt20ms, eachCall },
     // `ofReference` is relative to the CPU time of the bench's reference loop (a minimal program).
     // The row `delivery` has this CPU time as deliveries per second of CPU time.
     retryWriteMicros: (ofReference * 1e6) / beside('delivery', cheapest, 'deliveries'),
@@ -87,37 +94,51 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   return coefficients
 }
 
-/** Concurrent requests in the row `delivery` of `make bench`. */
+/** Concurrent requests with responses after 20 and 200 ms in the rows `delivery` and `https`. */
 const [callsAt20ms, callsAt200ms] = [512, 4_096]
 
-/** Numbers of hosts that the row `https` of `make bench` measures, by HTTP client. */
-const measuredHosts: Readonly<Record<string, readonly number[]>> = {
-  undici: [1, 100, 1_000, 10_000],
-  got: [1, 1_000],
+/**
+ * The cases of the row `https` that `make bench` measures for each HTTP client: response times with
+ * one host, and numbers of hosts with responses after 20 ms.
+ */
+const httpsCases = {
+  undici: { answerMs: [0, 20, 200], hosts: [1, 100, 1_000, 10_000] },
+  got: { answerMs: [20], hosts: [1, 1_000] },
+} as Readonly<Record<string, Cases>> & { readonly undici: Cases }
+
+interface Cases {
+  readonly answerMs: readonly number[]
+  readonly hosts: readonly number[]
 }
+
+/** CPU time of a delivery in microseconds, and peak memory of a dispatcher in MB. */
+interface Cost {
+  readonly micros: number
+  readonly mb: number
+}
+
+const plus = (a: Cost, b: Cost): Cost => ({ micros: a.micros + b.micros, mb: a.mb + b.mb })
+const minus = (a: Cost, b: Cost): Cost => ({ micros: a.micros - b.micros, mb: a.mb - b.mb })
 
 /** CPU time of a delivery over HTTPS in microseconds. */
-export function deliveryMicros(
-  { delivery, https }: Pick<Coefficients, 'delivery' | 'https'>,
-  { answerMs, hosts }: { readonly answerMs: number; readonly hosts: number },
-): number {
-  const plain = interpolated(
-    delivery.map(each => ({ x: each.answerMs, y: each.micros })),
-    answerMs,
-  )
-  // From 1 to 10,000 hosts, the CPU time grows about as much with every tenfold number of hosts.
-  const additional = interpolated(
-    https.map(each => ({ x: Math.log10(each.hosts), y: each.micros })),
-    Math.log10(hosts),
-  )
-  return plain + additional
-}
-
-/** Memory of a dispatcher in MB that HTTPS to this number of hosts needs in addition. */
-export const httpsMemory = ({ https }: Pick<Coefficients, 'https'>, hosts: number): number =>
+export const deliveryMicros = (
+  { delivery, hosts }: Pick<Coefficients, 'delivery' | 'hosts'>,
+  load: { readonly answerMs: number; readonly hosts: number },
+): number =>
   interpolated(
-    https.map(each => ({ x: each.hosts, y: each.mb })),
-    hosts,
+    delivery.map(each => ({ x: each.answerMs, y: each.micros })),
+    load.answerMs,
+  ) +
+  interpolated(
+    hosts.map(each => ({ x: Math.log10(each.hosts), y: each.micros })),
+    Math.log10(load.hosts),
+  )
+
+/** Memory in MB that a dispatcher needs for several hosts, in addition to that for one host. */
+export const memoryForHosts = ({ hosts }: Pick<Coefficients, 'hosts'>, count: number): number =>
+  interpolated(
+    hosts.map(each => ({ x: each.hosts, y: each.mb })),
+    count,
   )
 
 /** Interpolates linearly between two points. Beyond all points, the nearest value. */

@@ -1,4 +1,5 @@
-import { type Coefficients, deliveryMicros, httpsMemory } from './coefficients.ts'
+import { bytesPerConnection, maxOpen, partForConnections } from '../../../src/adapters/webhook/http-client-limits.ts'
+import { type Coefficients, deliveryMicros, memoryForHosts } from './coefficients.ts'
 import { type OutageEffect, simulateOutage } from './simulate-endpoint-outage.ts'
 
 /** The load of an installation. */
@@ -50,7 +51,11 @@ export interface Plan {
   readonly deliveriesPerSecond: number
   /** Average number of concurrent requests of all dispatchers together. */
   readonly calls: number
-  readonly dispatchers: Fleet & { readonly inFlight: number }
+  readonly dispatchers: Fleet & {
+    readonly inFlight: number
+    /** Minimum memory limit of a dispatcher's container in MB, to keep a connection to each host. */
+    readonly limitMb: number
+  }
   readonly collectors: Fleet
   readonly audiences: {
     readonly processes: number
@@ -146,9 +151,13 @@ function dispatchersFor(
   const chosen = inFlight.find(each => byCpu * each * 0.5 >= calls) ?? inFlight.at(-1) ?? Number.NaN
   const processes = Math.max(byCpu, Math.ceil(calls / (chosen * 0.5)))
   const { memory } = coefficients
-  const mb = memory.base + memory.eachCall * chosen + httpsMemory(coefficients, hosts)
-  return { processes, cores, mb, inFlight: chosen }
+  const mb = memory.base + memory.eachCall * chosen + memoryForHosts(coefficients, hosts)
+  return { processes, cores, mb, inFlight: chosen, limitMb: Math.max(mb, memoryLimitFor(hosts)) }
 }
+
+/** The memory limit in MB with which a process keeps an open connection to each host. */
+const memoryLimitFor = (hosts: number): number =>
+  (Math.min(hosts, maxOpen) * bytesPerConnection) / partForConnections / 1e6
 
 function audiencesFor(
   members: number,

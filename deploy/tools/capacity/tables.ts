@@ -18,22 +18,22 @@ export function coefficientsTable(byTransport: Readonly<Record<string, Coefficie
   ]
   const deliveries = (all[0]?.delivery ?? []).map(({ answerMs }, index) =>
     line(
-      `CPU per delivery with plain HTTP, responses after ${answerMs} ms, µs`,
+      `CPU per delivery to 1 host, responses after ${answerMs} ms, µs`,
       ({ delivery }) => delivery[index]?.micros ?? Number.NaN,
-    ),
+    ).map((cell, column) => (all[column - 1]?.delivery[index]?.isDerived ? `${cell}, calculated` : cell)),
   )
-  const hosts = [...new Set(all.flatMap(({ https }) => https.map(each => each.hosts)))]
-  const overHttps = (what: string, of: (cost: Coefficients['https'][number]) => number): readonly string[][] =>
-    hosts.map(count => {
-      const costs = all.map(({ https }) => https.find(each => each.hosts === count))
+  const counts = [...new Set(all.flatMap(({ hosts }) => hosts.map(each => each.hosts)))].filter(count => count > 1)
+  const forHosts = (what: string, of: (cost: Coefficients['hosts'][number]) => number): readonly string[][] =>
+    counts.map(count => {
+      const costs = all.map(({ hosts }) => hosts.find(each => each.hosts === count))
       return [what.replace('{hosts}', hostsText(count)), ...costs.map(cost => (cost ? three(of(cost)) : '–'))]
     })
   return table(
     ['', ...Object.keys(byTransport)],
     [
       ...deliveries,
-      ...overHttps('additional CPU per delivery with HTTPS to {hosts}, µs', ({ micros }) => micros),
-      ...overHttps('additional memory of a dispatcher with HTTPS to {hosts}, MB', ({ mb }) => mb),
+      ...forHosts('additional CPU per delivery to {hosts}, µs', ({ micros }) => micros),
+      ...forHosts('additional memory of a dispatcher for {hosts}, MB', ({ mb }) => mb),
       line('CPU to schedule a retry and read it again, µs', ({ retryWriteMicros }) => retryWriteMicros),
       line('memory of a dispatcher without requests, MB', ({ memory }) => memory.base),
       line('memory per request that `delivery.maxInFlight` permits, kB', ({ memory }) => memory.eachCall * 1_000),
@@ -81,6 +81,7 @@ export function plansTable(
       line('CPU cores in use by all dispatchers', ({ dispatchers }) => three(dispatchers.cores)),
       line('`delivery.maxInFlight` of each dispatcher', ({ dispatchers }) => shown(dispatchers.inFlight)),
       line('memory of each dispatcher, MB', ({ dispatchers }) => three(dispatchers.mb)),
+      line('memory limit of each dispatcher, minimum, MB', ({ dispatchers }) => three(dispatchers.limitMb)),
       line('**collectors**', ({ collectors }) => `**${shown(collectors.processes)}**`),
       line('CPU cores in use by all collectors', ({ collectors }) => three(collectors.cores)),
       line('**audiences processes**', ({ audiences }) => `**${shown(audiences.processes)}**`),

@@ -53,12 +53,12 @@ Each section below has the word *Live* or *Restart*, which says when a change of
 Errors have these effects:
 
 - If the configuration file has an error, a running process keeps the previous configuration, and no process can start.
-- If a file of \`destinationsFrom\` has an error, a process keeps the destination as in the last valid version of this file. If the file has not been valid since the process started, the deliveries of its destination wait. If the process cannot read \`id\` or \`sources\` in the file, the destination [gets no new messages](../how-to/add-a-destination.md#directories-of-other-teams).
-- If \`audiences.list\`, \`canary\` or \`notices\` names a destination that does not exist, this is an error, except in two cases:
+- If a file of \`destinationsFrom\` has an error, a process keeps the destination as in the last valid version of this file. If the file has not been valid since the process started, the deliveries of its destination wait. If the process in the second case cannot even read \`id\` or \`sources\` in the file, the destination [gets no new messages](../how-to/add-a-destination.md#directories-of-other-teams).
+- If \`audiences.list\`, \`canary\` or \`notices\` names a destination that does not exist, the configuration file is invalid, except in two cases:
 
   | the configuration has | until the destination exists |
   |---|---|
-  | \`destinationsFrom\`, but not \`operator.encryptionKeyFile\` | Hookline treats the destination as paused: its audience changes, canary messages, notices and retries wait |
+  | \`destinationsFrom\`, but not \`operator.encryptionKeyFile\` | Hookline treats the destination as paused: its audience changes, canary messages, notices and retries wait. \`check-config\` exits with code 2, and the alert [HooklineDestinationsExcluded](../runbooks/HooklineDestinationsExcluded.md) fires |
   | \`operator.encryptionKeyFile\` | Hookline sends no audience changes to the destination, makes no notices for it, and dead-letters its canary messages after about two minutes |
 
 Secrets:

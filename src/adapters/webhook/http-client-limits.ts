@@ -47,9 +47,9 @@ export const maxAgeMs = 300_000
  */
 export const maxOpen = 12_000
 /** Approximate memory of an idle connection over TLS, in bytes. */
-const bytesPerConnection = 64 * 1_024
+export const bytesPerConnection = 64 * 1_024
 /** Connections use at most this part of the memory that the process may use. */
-const partForConnections = 1 / 3
+export const partForConnections = 1 / 3
 
 /**
  * The maximum number of open connections for a process that may use `memoryBytes` of memory (0:

@@ -273,7 +273,7 @@ export const configuration = z
       )
       .optional()
       .describe(
-        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings, each with the key `directory`. The files cannot use environment variables, and can refer only to files below their directory. If files of two directories have the same id, Hookline uses only the file in the directory that is earlier in the list.',
+        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings, each with the key `directory`. The files cannot use environment variables, and can refer only to files below their directory. If files of two directories have the same id, a starting process uses only the file in the directory that is earlier in the list; a running process continues to use the file that it already uses.',
       ),
     audiences,
     canary,

@@ -61,7 +61,7 @@ export type ApplyOutcome =
       readonly kind: 'interrupted'
       readonly steps: readonly Step[]
       readonly done: readonly ChangeStep[]
-      /** At least one, because several changes are made concurrently. */
+      /** One or more: changes that were made concurrently can all fail. */
       readonly failed: readonly FailedChange[]
       readonly left: readonly ChangeStep[]
     }
@@ -96,7 +96,8 @@ export async function applyObjects(
   const { done, failed } = await carryOutAll(client, kind, changes)
   if (failed.length === 0) return { kind: 'applied', steps }
   return {
-    ...{ kind: 'interrupted', steps, done: changes.filter(step => done.has(step)), failed },
+    ...{ kind: 'interrupted', steps, done: changes.filter(step => done.has(step)) },
+    failed: changes.flatMap(step => failed.find(each => each.step === step) ?? []),
     left: changes.filter(step => !done.has(step) && !failed.some(each => each.step === step)),
   }
 }

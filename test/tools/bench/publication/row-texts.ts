@@ -9,7 +9,7 @@ export const rowTexts: Readonly<Record<RowName, string>> = {
   https:
     'The forwarder delivers a full topic over HTTPS to 1, 100, 1,000 or 10,000 hosts in turn. Each host is one destination of Hookline. All hosts have the same server, but different names. With *shared core*, another process uses the core of the forwarder as much as it can. With *connections of 5 s*, a response closes its connection if the connection is at least 5 s old. *New connections per delivery* are those of the measured part of a run; the worst repetition counts.',
   'https-latency':
-    'The loads of the rows [live](#live) and [isolation](#isolation) over HTTPS to one host. Each run of the load *live* has a run over plain HTTP directly before or after it; the ratio is the median of the pairs.',
+    'The loads of the rows [live](#live) and [isolation](#isolation) over HTTPS to one host. Each run of the load *live* has a run over plain HTTP directly before or after it; the ratio is the median of the pairs. A first run, which does not count, warms up the broker.',
   memory:
     'The forwarder delivers 300,000 events (HTTP client got) or 1,000,000 events (undici). The endpoint responds after 20 ms. Resident memory should not grow during the run, so the table compares its median in the last quarter of the run with its median in the second quarter.',
   live: 'The bench writes 1,000 events a second, evenly spread, for 30 s. The endpoint responds after 20 ms. The latencies include these 20 ms. [Benthos](#against-other-products) and the reference loop get the same load.',

@@ -8,11 +8,11 @@ import type { Entry, Value } from '../../../tools/bench/publication/published-en
 
 const coefficients: Coefficients = {
   delivery: [
-    { answerMs: 0, micros: 50 },
-    { answerMs: 20, micros: 60 },
-    { answerMs: 200, micros: 96 },
+    { answerMs: 0, micros: 50, isDerived: false },
+    { answerMs: 20, micros: 60, isDerived: false },
+    { answerMs: 200, micros: 96, isDerived: false },
   ],
-  https: [
+  hosts: [
     { hosts: 1, micros: 0, mb: 0 },
     { hosts: 100, micros: 20, mb: 9.9 },
     { hosts: 10_000, micros: 60, mb: 504.9 },
@@ -62,16 +62,22 @@ describe('the plan', () => {
   it.each<[string, unknown, unknown]>([
     ['deliveries', of({}).deliveriesPerSecond, 20_000],
     ['requests in progress, by Little’s law', of({}).calls, 400],
-    ['1.2 cores at 60 % are two processes', of({}).dispatchers, { processes: 2, cores: 1.2, mb: 175.6, inFlight: 512 }],
+    [
+      '1.2 cores at 60 % are two processes',
+      of({}).dispatchers,
+      { processes: 2, cores: 1.2, mb: 175.6, limitMb: 175.6, inFlight: 512 },
+    ],
     ['twice the load', of({ eventsPerSecond: 20_000 }).dispatchers.processes, 4],
     ['a small load has two processes', of({ eventsPerSecond: 1 }).dispatchers.processes, 2],
     [
       'slow endpoints need more requests in progress first',
       of({ answerMs: 200 }).dispatchers,
-      { processes: 4, cores: 1.92, mb: 354.8, inFlight: 4_096 },
+      { processes: 4, cores: 1.92, mb: 354.8, limitMb: 354.8, inFlight: 4_096 },
     ],
     ['and then more processes', of({ answerMs: 5_000 }).dispatchers.processes, Math.ceil(100_000 / 2_048)],
     ['memory for 5,050 hosts', of({ hosts: 5_050 }).dispatchers.mb, 175.6 + 9.9 + 247.5],
+    ['the memory limit permits a connection to each host', of({ hosts: 5_050 }).dispatchers.limitMb, 992.8704],
+    ['a process keeps at most 12,000 connections', of({ hosts: 1e6 }).dispatchers.limitMb, 2_359.296],
     ['CPU for 100 hosts', of({ hosts: 100 }).dispatchers.cores, 1.6],
     ['collectors', of({}).collectors, { processes: 2, cores: 0.5, mb: 200 }],
     ['an audience without members', of({}).audiences, { processes: 0, mb: 0, restoreSeconds: 0 }],
@@ -97,6 +103,7 @@ describe('the plan', () => {
 
 /** Compares numbers with a tolerance of 0.005, because sums of fractions are inexact. */
 const close = (value: unknown): unknown => {
+  if (typeof value === 'boolean') return value
   if (typeof value === 'number') return expect.closeTo(value)
   if (Array.isArray(value)) return value.map(close)
   return Object.fromEntries(Object.entries(value as object).map(([key, each]) => [key, close(each)]))
@@ -111,7 +118,7 @@ describe('coefficients from published results', () => {
     ...{ row, variant, values, date: '2026-01-02', commit: 'abc', machine: 'm', load: 0, runs: 3 },
   })
   const entries: readonly Entry[] = [
-    entry('delivery', 'hookline undici, responses after 0 ms', value('deliveries', 20_000)),
+    entry('delivery', 'hookline undici, responses after 0 ms', value('deliveries', 20_000), value('peak memory', 190)),
     entry(
       'delivery',
       'hookline undici, responses after 20 ms',
@@ -131,14 +138,16 @@ describe('coefficients from published results', () => {
       value('size of the record in the retry topic', 1_500, 987),
     ),
     ...[
-      ['1 host', 10_000, 240],
-      ['100 hosts', 8_000, 290],
-      ['1,000 hosts', 6_400, 370],
-      ['10,000 hosts', 5_000, 1_000],
-    ].map(([hosts, speed, memory]) =>
+      ['responses after 0 ms, 1 host', 12_500, 230],
+      ['responses after 20 ms, 1 host', 10_000, 240],
+      ['responses after 200 ms, 1 host', 8_000, 777.6],
+      ['responses after 20 ms, 100 hosts', 8_000, 290],
+      ['responses after 20 ms, 1,000 hosts', 6_400, 370],
+      ['responses after 20 ms, 10,000 hosts', 5_000, 1_000],
+    ].map(([name, speed, memory]) =>
       entry(
         'https',
-        `hookline undici, responses after 20 ms, ${hosts}`,
+        `hookline undici, ${name}`,
         value('deliveries', Number(speed)),
         value('peak memory', Number(memory)),
       ),
@@ -156,17 +165,17 @@ describe('coefficients from published results', () => {
     expect(coefficientsFrom(entries, 'undici')).toEqual(
       close({
         delivery: [
-          { answerMs: 0, micros: 50 },
-          { answerMs: 20, micros: 62.5 },
-          { answerMs: 200, micros: 100 },
+          { answerMs: 0, micros: 80, isDerived: false },
+          { answerMs: 20, micros: 100, isDerived: false },
+          { answerMs: 200, micros: 125, isDerived: false },
         ],
-        https: [
-          { hosts: 1, micros: 37.5, mb: 40 },
-          { hosts: 100, micros: 62.5, mb: 90 },
-          { hosts: 1_000, micros: 93.75, mb: 170 },
-          { hosts: 10_000, micros: 137.5, mb: 800 },
+        hosts: [
+          { hosts: 1, micros: 0, mb: 0 },
+          { hosts: 100, micros: 25, mb: 50 },
+          { hosts: 1_000, micros: 56.25, mb: 130 },
+          { hosts: 10_000, micros: 100, mb: 760 },
         ],
-        memory: { base: 174.4, eachCall: 0.05 },
+        memory: { base: 163.2, eachCall: 0.15 },
         ...{
           retryWriteMicros: 64,
           eventBytes: 987,
@@ -178,6 +187,17 @@ describe('coefficients from published results', () => {
         },
       }),
     ))
+
+  it('derive the figures of got that are measured only over plain HTTP', () => {
+    const got = entries.map(each => ({ ...each, variant: each.variant.replace('undici', 'got') }))
+    const { delivery, memory } = coefficientsFrom([...entries, ...got], 'got')
+    expect(delivery).toEqual([
+      { answerMs: 0, micros: expect.closeTo(100 + 50 - 62.5), isDerived: true },
+      { answerMs: 20, micros: expect.closeTo(100), isDerived: false },
+      { answerMs: 200, micros: expect.closeTo(100 + 100 - 62.5), isDerived: true },
+    ])
+    expect(memory.eachCall).toBeCloseTo((379.2 - 200) / 3_584)
+  })
 
   it.each<[string, readonly Entry[]]>([
     ['never published', entries.filter(({ row }) => row !== 'retries')],
