@@ -124,7 +124,7 @@ describe('whether all destinations are known', () => {
     ['when each file can be read', destinationOf(), 0, undefined],
     ['when a held destination has its sources', { ...held, sources: ['web'] }, 0, undefined],
     ['when a held destination without sources is disabled', { ...held, enabled: false }, 0, undefined],
-    ['not when a held destination has no sources', held, 0, 'The sources of the destination "lost" are not known'],
+    ['not when a held destination has no sources', held, 0, 'Hookline cannot read "sources" of the destination "lost"'],
     [
       'not when the id in a file cannot be read',
       destinationOf(),
