@@ -1,4 +1,4 @@
-import { bytesPerConnection, maxOpen, partForConnections } from '../../../src/adapters/webhook/http-client-limits.ts'
+import { memoryToKeepOpen } from '../../../src/adapters/webhook/http-client-limits.ts'
 import { type Coefficients, deliveryMicros, memoryForHosts } from './coefficients.ts'
 import { type OutageEffect, simulateOutage } from './simulate-endpoint-outage.ts'
 
@@ -152,12 +152,8 @@ function dispatchersFor(
   const processes = Math.max(byCpu, Math.ceil(calls / (chosen * 0.5)))
   const { memory } = coefficients
   const mb = memory.base + memory.eachCall * chosen + memoryForHosts(coefficients, hosts)
-  return { processes, cores, mb, inFlight: chosen, limitMb: Math.max(mb, memoryLimitFor(hosts)) }
+  return { processes, cores, mb, inFlight: chosen, limitMb: Math.max(mb, memoryToKeepOpen(hosts) / 1e6) }
 }
-
-/** The memory limit in MB with which a process keeps an open connection to each host. */
-const memoryLimitFor = (hosts: number): number =>
-  (Math.min(hosts, maxOpen) * bytesPerConnection) / partForConnections / 1e6
 
 function audiencesFor(
   members: number,

@@ -47,9 +47,9 @@ export const maxAgeMs = 300_000
  */
 export const maxOpen = 12_000
 /** Approximate memory of an idle connection over TLS, in bytes. */
-export const bytesPerConnection = 64 * 1_024
+const bytesPerConnection = 64 * 1_024
 /** Connections use at most this part of the memory that the process may use. */
-export const partForConnections = 1 / 3
+const partForConnections = 1 / 3
 
 /**
  * The maximum number of open connections for a process that may use `memoryBytes` of memory (0:
@@ -57,6 +57,13 @@ export const partForConnections = 1 / 3
  */
 export const maxOpenWith = (memoryBytes: number): number =>
   memoryBytes === 0 ? maxOpen : Math.min(maxOpen, Math.floor((memoryBytes * partForConnections) / bytesPerConnection))
+
+/**
+ * The memory in bytes that a process must be permitted to use, so that it can keep `connections`
+ * open; the inverse of `maxOpenWith`.
+ */
+export const memoryToKeepOpen = (connections: number): number =>
+  (Math.min(connections, maxOpen) * bytesPerConnection) / partForConnections
 
 /** Error codes of a request on a connection that the server had already closed. */
 export const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])

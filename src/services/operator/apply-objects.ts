@@ -93,14 +93,21 @@ export async function applyObjects(
   const steps = checked.map(({ step }) => step)
   if (dryRun) return { kind: 'planned', steps }
   const changes = steps.filter(isChange)
-  const { done, failed } = await carryOutAll(client, kind, changes)
+  const results = await carryOutAll(client, kind, changes)
+  const failed = changes.flatMap((step): readonly FailedChange[] => {
+    const why = results.get(step)
+    return why === undefined || why === 'done' ? [] : [{ step, why }]
+  })
   if (failed.length === 0) return { kind: 'applied', steps }
   return {
-    ...{ kind: 'interrupted', steps, done: changes.filter(step => done.has(step)) },
-    failed: changes.flatMap(step => failed.find(each => each.step === step) ?? []),
-    left: changes.filter(step => !done.has(step) && !failed.some(each => each.step === step)),
+    ...{ kind: 'interrupted', steps, failed },
+    done: changes.filter(step => results.get(step) === 'done'),
+    left: changes.filter(step => !results.has(step)),
   }
 }
+
+/** `done`, or why the change failed. */
+type ChangeResult = 'done' | FailedChange['why']
 
 const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
 
@@ -123,17 +130,17 @@ async function checkAll(
   return checked
 }
 
-/** Makes all changes. After a failure, no further change begins. */
+/** Makes all changes, or stops after a failure. Returns the result of each change that began. */
 async function carryOutAll(client: ObjectClient, kind: ObjectKind, changes: readonly ChangeStep[]) {
-  const done = new Set<ChangeStep>()
-  const failed: FailedChange[] = []
+  const results = new Map<ChangeStep, ChangeResult>()
+  let hasFailed = false
   await forEach(changes, async step => {
-    if (failed.length > 0) return
-    const why = await carryOut(client, kind, step)
-    if (why === undefined) done.add(step)
-    else failed.push({ step, why })
+    if (hasFailed) return
+    const result = await carryOut(client, kind, step)
+    results.set(step, result)
+    hasFailed ||= result !== 'done'
   })
-  return { done, failed }
+  return results
 }
 
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
@@ -144,15 +151,10 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   await Promise.all(Array.from({ length: maxRequests }, worker))
 }
 
-/** Returns why the change failed; `undefined` when it succeeded. */
-async function carryOut(
-  client: ObjectClient,
-  kind: ObjectKind,
-  step: ChangeStep,
-): Promise<FailedChange['why'] | undefined> {
+async function carryOut(client: ObjectClient, kind: ObjectKind, step: ChangeStep): Promise<ChangeResult> {
   try {
     const answer = await send(client, kind, step, false)
-    return answer.kind === 'refused' ? answer : undefined
+    return answer.kind === 'refused' ? answer : 'done'
   } catch (error) {
     return { kind: 'thrown', error }
   }

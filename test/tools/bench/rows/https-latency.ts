@@ -67,9 +67,7 @@ function findingsOf(subject: string, transport: string, rounds: readonly Round[]
     Math.max(...rounds.flatMap(({ plain, secure }) => [of(plain), of(secure)]))
   const medianOf = (of: (round: Round) => number): number => median(rounds.map(of))
   return [
-    {
-      ...{ subject, what: 'p50', unit: 'ms', measured: medianOf(({ secure }) => quantile(passagesIn(secure), 0.5)) },
-    },
+    { subject, what: 'p50', unit: 'ms', measured: medianOf(({ secure }) => quantile(passagesIn(secure), 0.5)) },
     {
       ...{ subject, what: 'p99', unit: 'ms', measured: medianOf(({ secure }) => p99(secure)) },
       ...(transport === 'got' && bounds.overHttps.gotP99),

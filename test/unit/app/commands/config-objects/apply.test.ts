@@ -231,24 +231,23 @@ describe('apply changes nothing', () => {
 })
 
 describe('apply and a concurrent change', () => {
-  it('never overwrites a change, and reports it', async () => {
-    await apply({ 'a.yaml': other('a'), 'b.yaml': other('b') })
+  /** Another writer pauses each destination after the command has checked all changes. */
+  function pauseBeforeChange(...ids: readonly string[]): void {
     const { change } = installation.objects
-    let isFirst = true
+    const left = new Set(ids)
     installation.objects.change = async request => {
-      // Another writer changes `b` after the command has checked all changes.
-      if (isFirst && request.id === 'b' && request.dryRun !== true) {
-        isFirst = false
+      if (request.dryRun !== true && left.delete(request.id))
         await change({
-          kind: 'destination',
-          id: 'b',
-          by: 'bob',
-          expected: { kind: 'any' },
-          next: b => ({ ...b, paused: true }),
+          ...{ kind: 'destination', id: request.id, by: 'bob', expected: { kind: 'any' } },
+          next: destination => ({ ...destination, paused: true }),
         })
-      }
       return change(request)
     }
+  }
+
+  it('never overwrites a change, and reports it', async () => {
+    await apply({ 'a.yaml': other('a'), 'b.yaml': other('b') })
+    pauseBeforeChange('b')
     const files = {
       'a.yaml': other('a').replace('[web]', '[server]'),
       'b.yaml': other('b').replace('[web]', '[server]'),
@@ -261,5 +260,19 @@ describe('apply and a concurrent change', () => {
     expect(installation.documents('destination')['b']).toMatchObject({ sources: ['web'], paused: true })
     expect(await apply(files)).toMatchObject({ code: 0, out: expect.stringContaining('1 changed, 1 unchanged') })
     expect(installation.documents('destination')['b']).toMatchObject({ sources: ['server'], paused: true })
+  })
+
+  it('reports each of several changes that failed', async () => {
+    const files = (source: string) => ({
+      'a.yaml': other('a').replace('[web]', source),
+      'b.yaml': other('b').replace('[web]', source),
+    })
+    await apply(files('[web]'))
+    pauseBeforeChange('a', 'b')
+    const changed = 'was changed by another client of the operator API or by Hookline itself while the command ran'
+    expect(await apply(files('[server]'))).toMatchObject({
+      code: 1,
+      err: `hookline: destination a ${changed}; destination b ${changed}; 0 of 2 changes were made; correct these problems, then run the command again; changes already made are kept\n`,
+    })
   })
 })
