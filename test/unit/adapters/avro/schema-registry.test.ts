@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { createRegistry, type Registry, RegistryUnavailable } from '../../../../src/adapters/avro/schema-registry.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
@@ -182,9 +182,11 @@ describe('a registry that cannot be used', () => {
   })
 
   it('it responds that it is overloaded until the time limit', async () => {
-    const registry = await registryAt((request, response) => {
-      setTimeout(() => answering(503, '{"message":"leader not known"}')(request, response), 150)
-    }, 400)
+    const timeLimit = new AbortController()
+    jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(timeLimit.signal)
+    const overloaded = answering(503, '{"message":"leader not known"}')
+    const responses: RequestListener[] = [overloaded, () => timeLimit.abort()]
+    const registry = await registryAt((request, response) => responses.shift()?.(request, response))
     await expect(registry.findById(1)).rejects.toThrow(/cannot be used: leader not known/)
   })
 
