@@ -54,7 +54,7 @@ describe('a local broker', () => {
   })
 
   it('responds as the only broker of its cluster', async () => {
-    expect(await clusterMetadata('127.0.0.1', port)).toEqual({
+    expect(await clusterMetadata('127.0.0.1', port, 60_000)).toEqual({
       clusterId: expect.stringMatching(/^[\w-]{22}$/),
       brokers: [broker.address],
     })

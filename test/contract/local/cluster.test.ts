@@ -8,6 +8,7 @@ import { startCluster } from '../../../deploy/tools/local/cluster.ts'
 import { clusterMetadata } from '../../../deploy/tools/local/request-cluster-metadata.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { createAdminClient, until } from '../../support/kafka/admin.ts'
+import { onceReady } from '../../support/kafka/retry-until-broker-ready.ts'
 
 const closing = closingAfterEach()
 
@@ -22,13 +23,14 @@ it('three brokers: a write needs two of them, a restarted one catches up, and pr
   closing({ close: () => admin.disconnect() })
   await creator.createTopics(['replicated'])
   const inSync = async (count: number): Promise<true | undefined> => {
-    const { topics } = await admin.fetchTopicMetadata({ topics: ['replicated'] })
+    // The broker that `admin` asks may know the topic later than the one that `creator` asks.
+    const { topics } = await onceReady(() => admin.fetchTopicMetadata({ topics: ['replicated'] }))
     return topics[0]?.partitions[0]?.isr.length === count || undefined
   }
   await until(() => inSync(3))
 
   // On its listener for proxies, the cluster advertises the addresses of the proxies.
-  const seen = await clusterMetadata('127.0.0.1', first!.proxied!.target)
+  const seen = await clusterMetadata('127.0.0.1', first!.proxied!.target, 60_000)
   expect(new Set(seen.brokers)).toEqual(new Set(cluster.proxiedBrokers))
 
   await second!.kill()

@@ -33,17 +33,23 @@ it('a server ends and its data is deleted when the process that started it is ki
 })
 
 /**
- * A program that starts a service. The service only writes its own process id to `log`, and waits.
+ * A program that starts a service, and prints a line when the guard of the service runs. The service
+ * only writes its own process id to `log`, and waits.
  */
 const starter = (log: string): string => `
   import { startService } from ${JSON.stringify(join(local, 'hookline-process.ts'))}
   const never = 'data:text/javascript,process._rawDebug(process.pid);await new Promise(() => setInterval(() => {}, 1e6))'
-  await startService('none.yaml', ${JSON.stringify(log)}, { ...process.env, NODE_OPTIONS: '--import "' + never + '"' })
+  const started = startService('none.yaml', ${JSON.stringify(log)}, { ...process.env, NODE_OPTIONS: '--import "' + never + '"' })
+  console.log('guarded')
+  await started
 `
 
 it('a service that is still starting ends when the process that started it is killed', async () => {
   const log = join(await mkdtemp(join(tmpdir(), 'hookline-orphan-test-')), 'service.log')
-  const runner = spawn(process.execPath, ['--input-type=module', '--eval', starter(log)], { stdio: 'inherit' })
+  const runner = spawn(process.execPath, ['--input-type=module', '--eval', starter(log)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(runner.stdout, 'data')
   const logged = (): Promise<string> => readFile(log, 'utf8').catch(() => '')
   while (!(await logged()).endsWith('\n')) await delay(20)
   const pid = Number(await logged())

@@ -12,6 +12,7 @@ import { parseSigningKey } from '../../../src/core/signing/signing-key.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { createAuthorize } from '../../../src/services/dispatcher/authorized-transport.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { type ConnectProxy, startConnectProxy } from '../../support/network/connect-proxy.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
@@ -70,13 +71,15 @@ beforeEach(async () => {
     ca: authority.cert,
     proxy: { url: proxy.url, credentials: undefined, noProxy: [], resolve: 'local' as const },
   }
-  const deps = { network: () => network, timeout, clock: processClock }
+  // On the manual clock, no time limit of a request expires.
+  const clock = new ManualClock()
+  const deps = { network: () => network, timeout, clock }
   const transport = await createChosenTransport('got', deps)
   closing(transport)
   const tokenClient = createTokenClient(deps)
   closing({ close: async () => tokenClient.close() })
   const authorize = createAuthorize({
-    ...{ transport, client: tokenClient, clock: processClock, logger: silent, timeout },
+    ...{ transport, client: tokenClient, clock, logger: silent, timeout },
     metrics: countingMetrics(new Map()),
     userAgent: () => 'Hookline',
   })

@@ -98,7 +98,8 @@ describe('wrong keys', () => {
     ['the address in the header of the proxy', 'X-Forwarded-For', 200],
     ['the address of the connection, without a configured header', undefined, 429],
   ])('are throttled by %s', async (_, clientAddressHeader, status) => {
-    const { ask } = await started({ ...(clientAddressHeader && { clientAddressHeader }) })
+    const clock = { ...processClock, monotonic: () => 0 }
+    const { ask } = await started({ clock, ...(clientAddressHeader && { clientAddressHeader }) })
     const from = async (address: string, key: string): Promise<number> => {
       const headers = { 'x-forwarded-for': `192.0.2.200, ${address}` }
       return (await ask('GET', '/v1/regulations/d-1', key, { headers })).status

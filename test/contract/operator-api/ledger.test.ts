@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { LedgerFilter } from '../../../src/core/ledger/ledger-balance-rows.ts'
 import type { LedgerView } from '../../../src/core/operator/ledger-query-and-view.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { readKey, ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
@@ -11,6 +13,7 @@ const view: LedgerView = {
   rows: [{ hour: '2026-01-01T00:00:00.000Z', destination: 'crm', ...sums, difference: 0 }],
 }
 const asked: LedgerFilter[] = []
+const now = Date.parse('2026-01-01T01:00:00.000Z')
 let server: Awaited<ReturnType<typeof startOperator>>
 
 beforeEach(async () => {
@@ -19,7 +22,8 @@ beforeEach(async () => {
     asked.push(filter)
     return view
   }
-  server = await startOperator(new ScriptedOperatorApi(), { readLedger })
+  const clock = { ...processClock, now: () => epochMs(now) }
+  server = await startOperator(new ScriptedOperatorApi(), { readLedger, clock })
 })
 afterEach(() => server.stop())
 
@@ -41,7 +45,7 @@ describe('GET /v1/ledger', () => {
   })
 
   it('begins 23 hours before now when until is in the future', async () => {
-    await get(`?until=${new Date(Date.now() + 48 * 3_600_000).toISOString()}`)
+    await get(`?until=${new Date(now + 48 * 3_600_000).toISOString()}`)
     expect((asked[0]?.until ?? 0) - (asked[0]?.since ?? 0)).toBe(24 + 48)
   })
 

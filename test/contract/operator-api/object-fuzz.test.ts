@@ -186,7 +186,7 @@ it('each refusal of 5,000 documents names path, problem and hint, and changes no
   )
   expect(accepted + refused).toBe(batch * batches)
   expect([accepted > 100, refused > 2_500]).toEqual([true, true])
-})
+}, 600_000)
 
 function expectRefusal({ status, body }: ObjectAnswer): void {
   expect([400, 422]).toContain(status)

@@ -8,6 +8,7 @@ import { signerOf } from '../../../src/core/delivery/build-and-sign-requests.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { objectsApi } from '../../support/operator/memory-objects-api.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-deletion-and-audience-api.ts'
@@ -37,8 +38,9 @@ beforeEach(async () => {
   endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
   memory = await memoryObjects(processClock)
   const { network } = memory.merged().settings
-  const timeout = durationMs(5_000)
-  const transport = await createChosenTransport('got', { network: () => network, timeout, clock: processClock })
+  // On the manual clock, no time limit of a request expires.
+  const deps = { network: () => network, timeout: durationMs(5_000), clock: new ManualClock() }
+  const transport = await createChosenTransport('got', deps)
   closing({ close: () => transport.close() })
   server = await startOperator(new ScriptedOperatorApi(), { objects: await objectsApi({ memory, transport }) })
   closing({ close: () => server.stop() })

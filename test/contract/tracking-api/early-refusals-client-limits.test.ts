@@ -5,6 +5,7 @@ import { durationMs } from '../../../src/core/time.ts'
 import { RecordingCollector } from '../../support/collector/collector-with-recording-producer.ts'
 import { problem, raw, rawCases, startCollector, taken } from '../../support/collector/raw-request-harness.ts'
 import { rateLimited, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { chunk, chunked, type Fields, post, request } from '../../support/network/http-request-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
@@ -65,7 +66,8 @@ describe('the collector refuses before the body is read', () => {
       flush: async () => {},
       stop: async () => {},
     }
-    const collector = new RecordingCollector({ web: 'KEY' }, { producer })
+    // During an outage, the collector admits one request per second. On this clock, no time passes.
+    const collector = new RecordingCollector({ web: 'KEY' }, { producer, clock: new ManualClock() })
     const failing = post('/v1/page', key, '{"userId":"u"}')
     expect(await refusalOf(collector, [failing, incomplete(key)])).toBe(503)
     expect(await refusalOf(collector, [incomplete({}, '/v1/batch?writeKey=KEY')])).toBe(503)

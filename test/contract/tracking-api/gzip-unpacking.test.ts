@@ -24,12 +24,15 @@ type Phase = 'arriving' | 'received' | 'unpacking'
 class ObservingApi extends ScriptedTrackingApi {
   readonly #phases = new Map<BodyMemory, Phase>()
   mostUnpacking = 0
+  /** By source or client address: number of accepted requests when its latest body began to arrive. */
+  readonly acceptedBefore = new Map<string, number>()
 
   count(phase: Phase): number {
     return [...this.#phases.values()].filter(each => each === phase).length
   }
 
   override openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory {
+    this.acceptedBefore.set(owner.sourceId ?? owner.address, this.requests.length)
     const memory = super.openBody(owner, onEvicted)
     const observed: BodyMemory = {
       ...memory,
@@ -54,7 +57,8 @@ class ObservingApi extends ScriptedTrackingApi {
 
 const many = 200
 const known: Fields = { 'X-Write-Key': 'KEY' }
-const fromAddress = (last: number): Fields => ({ 'X-Forwarded-For': `203.0.113.${last}` })
+const addressOf = (last: number): string => `203.0.113.${last}`
+const fromAddress = (last: number): Fields => ({ 'X-Forwarded-For': addressOf(last) })
 const short = gzipSync(`[${'{},'.repeat(9_990)}{}]`)
 
 /**
@@ -128,27 +132,29 @@ describe('many gzip bodies that are complete at the same time', () => {
     expect(api.mostUnpacking).toBeLessThanOrEqual(12)
   })
 
-  it.each<[string, Fields, Fields]>([
-    ['source', known, { 'X-Write-Key': 'OTHER' }],
-    ['client address without a known source', fromAddress(1), fromAddress(2)],
-    ['source, while bodies without a known source wait', fromAddress(1), known],
-  ])('do not delay the body of another %s', async (_, crowd, other) => {
+  it.each<[string, Fields, Fields, string]>([
+    ['source', known, { 'X-Write-Key': 'OTHER' }, 'OTHER'],
+    ['client address without a known source', fromAddress(1), fromAddress(2), addressOf(2)],
+    ['source, while bodies without a known source wait', fromAddress(1), known, 'KEY'],
+  ])('do not delay the body of another %s', async (_, crowd, other, owner) => {
     api.admission = key => ({ kind: 'admitted', sourceId: key })
     const honest = await connect(collector.url)
     const finish = await assemble(crowd, short)
     void finish()
     await honest.send(post('/v1/page', other, gzipSync('{"userId":"honest"}')))
     expectAnswer(await honest.answer(), taken)
-    expect(api.requests.length).toBeLessThan(many / 2)
+    // On a busy machine, many bodies may be accepted before the server reads the honest request.
+    expect(api.requests.slice(api.acceptedBefore.get(owner)).length).toBeLessThan(many / 2)
     honest.reset()
   })
 
   it('are not unpacked when their clients have closed the connections', async () => {
     const finish = await assemble(known, short)
     await finish()
+    const accepted = api.requests.length
     for (const wire of wires) wire.reset()
     await api.until(() => api.reserved === 0)
-    expect(api.requests.length).toBeLessThan(many / 2)
+    expect(api.requests.length - accepted).toBeLessThan(many / 2)
   })
 
   it('are unpacked by cost: small bodies do not wait for all expensive bodies of other sources', async () => {

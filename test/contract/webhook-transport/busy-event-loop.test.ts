@@ -79,17 +79,26 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
   })
 
   it('reaches a host that connected while the event loop was blocked, and whose other address is dead', async () => {
-    const target = await receiver(answering(answer(200)))
-    const { resolver } = scriptedResolver(() => {
-      // Blocks the process while the transport connects to the first address.
-      setImmediate(block, 900)
-      return [
-        { address: '127.0.0.1', family: 4 },
-        { address: '::1', family: 6 },
-      ]
-    })
-    const { post } = caller(create, { resolver })
-    expect(await post(target.url('/', 'crm.example.com'))).toEqual(answered(200))
-    expect(target.connections()).toBe(1)
+    // The transport waits 2 s before it tries the other address. If the machine itself stopped for so
+    // long, the result shows nothing, and the test begins again.
+    for (let tookMs = 2_000; tookMs >= 2_000; ) {
+      const target = await receiver(answering(answer(200)))
+      let connectsAt: number | undefined
+      const { resolver } = scriptedResolver(() => {
+        // Blocks the process while the transport connects to the first address.
+        if (connectsAt === undefined) setImmediate(block, 900)
+        connectsAt ??= performance.now()
+        return [
+          { address: '127.0.0.1', family: 4 },
+          { address: '::1', family: 6 },
+        ]
+      })
+      const { post } = caller(create, { resolver })
+      const result = await post(target.url('/', 'crm.example.com'))
+      tookMs = performance.now() - (connectsAt ?? 0)
+      if (tookMs >= 2_000) continue
+      expect(result).toEqual(answered(200))
+      expect(target.connections()).toBe(1)
+    }
   })
 })

@@ -79,7 +79,7 @@ describe.each(adapters)('%s: client certificates', (_, create) => {
       }),
       { ...requiresCertificate, maxVersion: 'TLSv1.2' },
     )
-    const { post } = caller(create, { network, timeoutMs: 2_000 })
+    const { post } = caller(create, { network })
     const result = await post(target.url(), {}, { tlsIdentity: crm })
     await soon(closed.promise)
     expect(renegotiations).toBeLessThanOrEqual(3)

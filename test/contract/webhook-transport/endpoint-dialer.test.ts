@@ -1,14 +1,16 @@
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { processClock as clock } from '../../../src/adapters/clock/process-clock.ts'
+import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createEndpointDialer, type EndpointDialer } from '../../../src/adapters/webhook/endpoint-dialer.ts'
 import type { Resolver } from '../../../src/adapters/webhook/resolver.ts'
 import type { Dialled } from '../../../src/core/doctor/endpoint-and-http-client.ts'
 import { tlsIdentityOf } from '../../../src/core/network/tls-identity.ts'
+import type { Clock } from '../../../src/core/ports.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type { NetworkSettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { createAuthority, type Leaf, selfSigned } from '../../support/network/certificates.ts'
 import { type ConnectProxy, refusing, startConnectProxy } from '../../support/network/connect-proxy.ts'
 import { answer, answering, type Script, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
@@ -38,16 +40,24 @@ const resolver: Resolver = {
   },
 }
 
-function dial(url: string, timeoutMs = 5_000, allow = ['127.0.0.0/8']): Promise<Dialled> {
-  return examiner({ allow, ports: undefined, ca: authority.cert }, timeoutMs).dial(new URL(url))
+interface Timing {
+  /** Default: 30 s. */
+  readonly timeoutMs?: number
+  readonly clock?: Clock
 }
 
-const examiner = (network: NetworkSettings, timeoutMs = 5_000): EndpointDialer =>
-  createEndpointDialer({ network, timeout: durationMs(timeoutMs), clock, resolver })
+function dial(url: string, timing?: Timing): Promise<Dialled> {
+  return examiner({ allow: ['127.0.0.0/8'], ports: undefined, ca: authority.cert }, timing).dial(new URL(url))
+}
 
-function dialThrough(proxy: Pick<ConnectProxy, 'url'>, url: string, timeoutMs?: number): Promise<Dialled> {
+const examiner = (
+  network: NetworkSettings,
+  { timeoutMs = 30_000, clock = processClock }: Timing = {},
+): EndpointDialer => createEndpointDialer({ network, timeout: durationMs(timeoutMs), clock, resolver })
+
+function dialThrough(proxy: Pick<ConnectProxy, 'url'>, url: string, timing?: Timing): Promise<Dialled> {
   const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: authority.cert }
-  return examiner(through(network, proxy), timeoutMs).dial(new URL(url))
+  return examiner(through(network, proxy), timing).dial(new URL(url))
 }
 
 async function serving(script: Script, leaf?: Leaf) {
@@ -123,11 +133,16 @@ describe('connects to an endpoint as a delivery does, and sends nothing', () => 
   })
 
   it('ends at the deadline, and reports the step that took too long', async () => {
-    const mute = await serving(() => {})
-    const [noName, noHandshake] = await Promise.all([
-      dial('https://hangs.test/', 1_000),
-      dial(`https://hooks.test:${mute.port}/`, 1_000),
+    const begun = Promise.withResolvers<void>()
+    const mute = await serving(peer => void peer.socket.once('data', () => begun.resolve()))
+    const timing = { timeoutMs: 1_000, clock: new ManualClock() }
+    const dialling = Promise.all([
+      dial('https://hangs.test/', timing),
+      dial(`https://hooks.test:${mute.port}/`, timing),
     ])
+    await begun.promise
+    await timing.clock.advance(1_000)
+    const [noName, noHandshake] = await dialling
     expect(noName).toMatchObject({ phase: 'deadline', detail: 'timed out after 1s while resolving the host name' })
     expect(noHandshake).toMatchObject({ phase: 'deadline', detail: 'timed out after 1s during the TLS handshake' })
   })
@@ -164,7 +179,11 @@ describe('connects to an endpoint through a proxy', () => {
 
   it('ends at the deadline', async () => {
     const mute = closing(await startConnectProxy({ intercept: () => () => {} }))
-    expect(await dialThrough(mute, 'https://hooks.test/', 300)).toMatchObject({
+    const timing = { timeoutMs: 300, clock: new ManualClock() }
+    const dialling = dialThrough(mute, 'https://hooks.test/', timing)
+    await mute.received(1)
+    await timing.clock.advance(300)
+    expect(await dialling).toMatchObject({
       phase: 'deadline',
       detail: 'timed out after 300ms while waiting for the proxy to connect to the endpoint',
     })

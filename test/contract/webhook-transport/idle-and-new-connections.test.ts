@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Secret } from '../../../src/core/secret.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import type { WebhookCall } from '../../../src/core/webhook-ports.ts'
 import { turns } from '../../support/manual-clock.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
@@ -87,18 +89,18 @@ describe.each(adapters)('%s: idle and new connections', (_, create) => {
       authority.issue(),
     )
     const silent = await receiver(() => {})
-    const { transport } = caller(create, { network, timeoutMs: 1_000 })
-    const call = (url: string, name: string) =>
+    const { transport } = caller(create, { network })
+    const call = (url: string, name: string, own: Pick<WebhookCall, 'timeoutMs'> = {}) =>
       new Promise<void>(resolve => {
         const onConnected = () => events.push(`${name} connected`)
-        transport.post({ url, headers: {}, body: Buffer.from('{}'), onConnected }, ({ kind }) => {
+        transport.post({ url, headers: {}, body: Buffer.from('{}'), onConnected, ...own }, ({ kind }) => {
           events.push(`${name} ${kind}`)
           resolve()
         })
       })
     await call(secure.url(), 'new')
     await turns(3)
-    await call(`https://127.0.0.1:${silent.port}/`, 'silent')
+    await call(`https://127.0.0.1:${silent.port}/`, 'silent', { timeoutMs: durationMs(1_000) })
     expect(events.filter(event => event !== 'requested')).toEqual(['new connected', 'new answered', 'silent failed'])
   })
 })

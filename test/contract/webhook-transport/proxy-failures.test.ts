@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { type Intercept, refusing } from '../../support/network/connect-proxy.ts'
 import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
@@ -122,8 +123,12 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
 
   it('that does not respond: the request ends at the deadline, and the connection closes', async () => {
     const proxy = await proxyServer({ intercept: () => () => {} })
-    const { post, ends } = caller(create, { network: through(trusting, proxy), timeoutMs: 300 })
-    const result = await post('https://127.0.0.1/')
+    const clock = new ManualClock()
+    const { post, ends } = caller(create, { network: through(trusting, proxy), timeoutMs: 300, clock })
+    const posted = post('https://127.0.0.1/')
+    await proxy.received(1)
+    await clock.advance(300)
+    const result = await posted
     expect(result).toMatchObject({
       phase: 'deadline',
       detail: 'timed out after 300ms while waiting for the proxy to connect to the endpoint',
@@ -134,11 +139,15 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
   })
 
   it('with which no TLS connection can be opened until the deadline', async () => {
-    const mute = await receiver(() => {})
+    const begun = Promise.withResolvers<void>()
+    const mute = await receiver(peer => void peer.socket.once('data', () => begun.resolve()))
     const proxy = { url: `https://127.0.0.1:${mute.port}` }
-    const result = await caller(create, { network: through(trusting, proxy), timeoutMs: 300 }).post(
-      'https://127.0.0.1/',
-    )
+    const clock = new ManualClock()
+    const { post } = caller(create, { network: through(trusting, proxy), timeoutMs: 300, clock })
+    const posted = post('https://127.0.0.1/')
+    await begun.promise
+    await clock.advance(300)
+    const result = await posted
     expect(result).toMatchObject({ phase: 'proxy', detail: 'timed out after 300ms while connecting to the proxy' })
     expect(classify(result)).toBe('proxy')
   })
@@ -153,8 +162,12 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n')
       },
     })
-    const { post, ends } = caller(create, { network: through(trusting, proxy), timeoutMs: 300 })
-    await post('http://127.0.0.1/')
+    const clock = new ManualClock()
+    const { post, ends } = caller(create, { network: through(trusting, proxy), timeoutMs: 300, clock })
+    const posted = post('http://127.0.0.1/')
+    await proxy.received(1)
+    await clock.advance(300)
+    await posted
     respond.resolve()
     await soon(closed.promise)
     expect(ends.map(ended => ended.length)).toEqual([1])
@@ -166,8 +179,12 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
       afterRequest(() => {}),
       leaf,
     )
-    const result = await caller(create, { network: through(trusting, proxy), timeoutMs: 500 }).post(target.url())
-    expect(result).toMatchObject({
+    const clock = new ManualClock()
+    const { post } = caller(create, { network: through(trusting, proxy), timeoutMs: 500, clock })
+    const posted = post(target.url())
+    await target.received(1)
+    await clock.advance(500)
+    expect(await posted).toMatchObject({
       phase: 'deadline',
       detail: 'timed out after 500ms while waiting for the response headers',
     })

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/time.ts'
 import type { ResponseBody } from '../../../src/core/webhook-ports.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering, flood } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, receiver } from './tested-transports-and-servers.ts'
 
@@ -64,7 +65,14 @@ describe.each(adapters)('%s: a body of which the caller asks for 4 KiB', (_, cre
 
   it('ends at the time limit, with what has arrived', async () => {
     const target = await receiver(afterRequest(peer => peer.send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\naaa')))
-    const call = caller(create).post(target.url(), {}, { keepBodyBytes, timeoutMs: durationMs(300) })
+    const other = await receiver(answering(answer(200)))
+    const clock = new ManualClock()
+    const { post } = caller(create, { clock })
+    const call = post(target.url(), {}, { keepBodyBytes, timeoutMs: durationMs(300) })
+    await target.received(1)
+    // The transport reads these responses after the one that arrived before.
+    for (let fence = 0; fence < 2; fence++) await post(other.url())
+    await clock.advance(300)
     expect(await call).toEqual({ ...answered(200), body: cut(3) })
   })
 

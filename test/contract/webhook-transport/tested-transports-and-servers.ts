@@ -59,8 +59,8 @@ export async function receiver(script: Script, security?: TlsOptions): Promise<S
 }
 
 /**
- * The real resolver, with addresses from `answer` instead of the hosts file and DNS. `asked`
- * records the names.
+ * The real resolver, with addresses from `answer` instead of the hosts file, DNS and the operating
+ * system. `asked` records the names.
  */
 export function scriptedResolver(
   answer: (name: string) => readonly LookupAddress[] | Promise<readonly LookupAddress[]>,
@@ -69,6 +69,7 @@ export function scriptedResolver(
   const sources = {
     ...systemSources(),
     hostsFile: async () => '',
+    system: async (name: string) => answer(name),
     query: async (name: string, family: 4 | 6) => {
       if (family === 4) asked.push(name)
       return (await answer(name)).filter(one => one.family === family).map(one => one.address)
@@ -79,7 +80,7 @@ export function scriptedResolver(
 
 interface Options {
   readonly network?: NetworkSettings | (() => NetworkSettings)
-  /** Default: 10 s. */
+  /** Default: 60 s. On a slow machine, 10 s were too short for some requests. */
   readonly timeoutMs?: number
   readonly resolver?: Resolver
   readonly clock?: Clock
@@ -87,7 +88,7 @@ interface Options {
 
 /** Creates a transport that is closed after the test, and records all results of each request. */
 export function caller(create: CreateTransport, options: Options = {}) {
-  const { network = loopbackOnly, timeoutMs = 10_000, resolver, clock = processClock } = options
+  const { network = loopbackOnly, timeoutMs = 60_000, resolver, clock = processClock } = options
   const transport = create({
     network: typeof network === 'function' ? network : () => network,
     timeout: durationMs(timeoutMs),

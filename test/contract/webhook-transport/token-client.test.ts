@@ -7,6 +7,7 @@ import { readTokenAnswer } from '../../../src/core/oauth2/token-response.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import type { TokenAnswer, TokenClient } from '../../../src/core/webhook-ports.ts'
 import { oauth2Of } from '../../support/builders.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { refusing } from '../../support/network/connect-proxy.ts'
 import { afterRequest, answer, answering, type Peer, type Script } from '../../support/webhook/scripted-tcp-server.ts'
@@ -27,7 +28,7 @@ afterEach(() => {
 type Options = Partial<Parameters<typeof createTokenClient>[0]>
 
 function clientOf(options: Options = {}): TokenClient {
-  const usual = { network: () => loopbackOnly, timeout: durationMs(5_000), clock: processClock }
+  const usual = { network: () => loopbackOnly, timeout: durationMs(30_000), clock: processClock }
   const client = createTokenClient({ ...usual, ...options })
   closing.push(client)
   return client
@@ -124,8 +125,14 @@ describe('a response that cannot be used', () => {
       'timed out after 200ms while reading the response body',
     ],
   ])('%s in time', async (_, script, detail) => {
-    const server = await receiver(script)
-    const result = await ask(server.url(), { timeout: durationMs(200) })
+    const [server, other] = [await receiver(script), await receiver(issuing)]
+    const clock = new ManualClock()
+    const asked = ask(server.url(), { timeout: durationMs(200), clock })
+    await server.received(1)
+    // The client reads these responses after the one that arrived before.
+    for (let fence = 0; fence < 2; fence++) await ask(other.url())
+    await clock.advance(200)
+    const result = await asked
     expect(result).toMatchObject({ kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail })
   })
 })

@@ -16,7 +16,9 @@ import { audienceInput, membershipRecord } from '../../../support/audience/examp
 import { schemaWith, trackEvent, written } from '../../../support/kafka/memory-schema-registry.ts'
 
 const url = process.env['SCHEMA_REGISTRY_URL'] as string
-const registry = createRegistry({ url, auth: undefined })
+/** A busy registry can need longer than the default time limit of a call. */
+const limitMs = 60_000
+const registry = createRegistry({ url, auth: undefined }, limitMs)
 const recordTime = epochMs(1_765_000_000_000)
 let eventsTopic = ''
 let subject = ''
