@@ -93,6 +93,8 @@ it('the Back button does not change the selection of an open replay dialog', asy
   const dialog = page.getByRole('dialog')
   const selection = await dialog.getByText('Selection:').textContent()
   expect(selection).toContain(failingId)
+  // Without this wait, the request below could be that of the dry run.
+  await dialog.getByText('3 dead letters can be replayed.').waitFor()
   await page.goBack()
   await page.waitForURL(url => !url.search.includes(failingId))
   expect(await dialog.getByText('Selection:').textContent()).toBe(selection)

@@ -7,7 +7,7 @@ import { type LivePrometheus, startPrometheus } from '../support/prometheus/serv
 import { type ObservedService, startObserved } from '../support/prometheus/service-with-every-metric.ts'
 
 /** Time limit in ms, after which the test lists the queries without data. */
-const patienceMs = 45_000
+const patienceMs = 120_000
 /** In ms: 10 s until a condition becomes true, plus the longest `for` of the accelerated rules. */
 const watchedMs = 1_000 * (10 + Math.max(...alerts.map(rule => Number.parseInt(accelerate(rule).for ?? '0', 10))))
 /**

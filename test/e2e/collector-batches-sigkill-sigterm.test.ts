@@ -184,6 +184,10 @@ describe('a collector that gets SIGTERM', () => {
     const body = JSON.stringify(pages(['begun']))
     await wire.send(request('POST /v1/batch', { Authorization: basic(webKey), 'Content-Length': String(body.length) }))
     await wire.send(body.slice(0, 10))
+    // The kernel has the bytes. The collector must read them before it gets the signal.
+    await until(async () =>
+      ((await service.metrics()).get('hookline_collector_held_bytes{what="bodies"}') ?? 0) > 0 ? true : undefined,
+    )
     const stopped = service.stop()
     await until(async () => ((await service.ask('/readyz')).status === 503 ? true : undefined))
     expect((await service.ask('/readyz?verbose')).text).toContain('- collector: draining\n')

@@ -15,7 +15,6 @@ import {
   secondKey,
 } from '../support/config-objects/example-objects.ts'
 import { until } from '../support/kafka/admin.ts'
-import { patience } from '../support/process/delivery-findings.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
@@ -27,7 +26,7 @@ function created(id: string, { url }: RecordingReceiver, key: EncryptionKey) {
   return encodeRecord(objectRecord({ id, value: sealedValue(named('destination', id), document, key) }))
 }
 
-it('a process applies changes of the config topic within a second, and an object that it cannot decrypt waits', async () => {
+it('a process applies changes of the config topic within seconds, and an object that it cannot decrypt waits', async () => {
   const [first, second] = [closing(await RecordingReceiver.started()), closing(await RecordingReceiver.started())]
   const folder = await configFolder({ 'first.key': keyFile('first'), 'second.key': keyFile('first') })
   const encryptionKeyFile = [join(folder, 'first.key'), join(folder, 'second.key')]
@@ -46,7 +45,8 @@ it('a process applies changes of the config topic within a second, and an object
   await installation.write(topics.config, [created('erp', second, secondKey)])
   const writtenAt = performance.now()
   await until(async () => ((await objects('excluded')) === 1 ? true : undefined))
-  expect(performance.now() - writtenAt).toBeLessThan(1_000 * patience)
+  // An idle machine needs less than a second. A busy one can stop for some seconds.
+  expect(performance.now() - writtenAt).toBeLessThan(10_000)
   await installation.send(trackEvents(5, 'waiting'))
   await first.untilDelivered(10)
   expect(second.requests).toEqual([])

@@ -7,7 +7,7 @@ import { closingAfterEach } from '../support/cleanup.ts'
 import { assembleCrowd, type HostileCrowd, hostileCrowds } from '../support/collector/hostile-crowds.ts'
 import { hostileRequests, sendHostile } from '../support/collector/hostile-requests.ts'
 import { basic } from '../support/network/http-request-bytes.ts'
-import { blockedSince, longestBlock } from '../support/process/event-loop-probe-results.ts'
+import { blockedSince, longestBlock, probe, startIdleProcess } from '../support/process/event-loop-probe-results.ts'
 import { startInstallation, webKey } from '../support/process/test-installation.ts'
 import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
 import { peakMb } from '../tools/bench/process-usage.ts'
@@ -67,8 +67,8 @@ it(
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'hookline-hostile-'))
     closing({ close: () => rm(directory, { recursive: true }) })
-    const probeFile = join(directory, 'blocked')
-    const probe = new URL('../support/process/event-loop-probe.ts', import.meta.url).href
+    const [probeFile, idleFile] = [join(directory, 'blocked'), join(directory, 'blocked-idle')]
+    closing(startIdleProcess(idleFile))
     const installation = closing(
       await startInstallation({
         sources,
@@ -102,7 +102,7 @@ it(
     expect([...statuses].filter(([, status]) => !expected.includes(status))).toEqual([])
     expect([...statuses].filter(([, status]) => status > 0).length).toBeGreaterThan(0.8 * statuses.size)
     expect(await postPage(service, 'after')).toBe(200)
-    const blocked = await blockedSince(probeFile, startedAt)
+    const blocked = await blockedSince(probeFile, startedAt, idleFile)
     expect(blocked.cpuMs).toBeLessThan(longestBlock.cpuMs)
     expect(blocked.wallMs).toBeLessThan(longestBlock.wallMs)
     expect(peakMb(service.pid)).toBeLessThan(mostMb)

@@ -6,7 +6,7 @@ import { operateKey, startConsoleInstallation } from '../support/browser/console
 import { closingAfterEach } from '../support/cleanup.ts'
 import { sendHostile } from '../support/collector/hostile-requests.ts'
 import { hostileOperatorRequests } from '../support/operator/hostile-operator-requests.ts'
-import { blockedSince, longestBlock } from '../support/process/event-loop-probe-results.ts'
+import { blockedSince, longestBlock, probe, startIdleProcess } from '../support/process/event-loop-probe-results.ts'
 
 const closing = closingAfterEach()
 
@@ -19,8 +19,8 @@ const heapMiB = 307
 it(`an operator listener with the heap of the chart survives ${count} hostile requests, and none blocks its event loop`, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-hostile-'))
   closing({ close: () => rm(directory, { recursive: true }) })
-  const probeFile = join(directory, 'blocked')
-  const probe = new URL('../support/process/event-loop-probe.ts', import.meta.url).href
+  const [probeFile, idleFile] = [join(directory, 'blocked'), join(directory, 'blocked-idle')]
+  closing(startIdleProcess(idleFile))
   const own = { NODE_OPTIONS: `--max-old-space-size=${heapMiB} --import ${probe}`, LOOP_PROBE_FILE: probeFile }
   const audiences = { list: [{ name: 'Shoppers', kind: 'audience', destinations: ['crm'] }] }
   const { service, url } = closing(
@@ -43,7 +43,7 @@ it(`an operator listener with the heap of the chart survives ${count} hostile re
   expect(answers.filter(status => status > 0).length).toBeGreaterThan(0.8 * statuses.size)
   expect(answers.filter(status => status === 429).length).toBeLessThan(0.2 * statuses.size)
   expect(await destinations()).toBe(200)
-  const blocked = await blockedSince(probeFile, startedAt)
+  const blocked = await blockedSince(probeFile, startedAt, idleFile)
   expect(blocked.cpuMs).toBeLessThan(longestBlock.cpuMs)
   expect(blocked.wallMs).toBeLessThan(longestBlock.wallMs)
   const metrics = await service.metrics()

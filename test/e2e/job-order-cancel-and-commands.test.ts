@@ -91,12 +91,16 @@ it('hookline replay with --operator-url replays as a job, and continues after Ct
   const dry = await command('replay', '--destination', 'crm', '--dry-run')
   expect(dry).toMatchObject({ code: 0, out: expect.stringMatching(/^40 +crm +http_4xx +\S+\.retry\.1s +-$/m) })
   const options = ['--operator-url', operator.operator!, '--operator-key-file', keyFile]
-  const child = spawn(process.execPath, [program, 'replay', '--destination', 'crm', '--rate', '20', ...options])
+  const child = spawn(process.execPath, [program, 'replay', '--destination', 'crm', '--rate', '10', ...options])
   const [line] = (await once(child.stderr, 'data')) as [Buffer]
+  // Suspends the operator service, so that the job cannot end before the command.
+  process.kill(operator.pid, 'SIGSTOP')
   const [, id = ''] = /replay (\S+) created/.exec(String(line)) ?? []
   const said = text(child.stderr)
+  const exited = once(child, 'exit')
   child.kill('SIGINT')
-  expect((await once(child, 'exit'))[0]).toBe(1)
+  expect((await exited)[0]).toBe(1)
+  process.kill(operator.pid, 'SIGCONT')
   expect(await said).toContain(`to follow it, run: hookline replay --follow ${id}; to cancel it, run`)
   expect(await command('replay', '--follow', id)).toMatchObject({
     code: 0,

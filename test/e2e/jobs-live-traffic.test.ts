@@ -44,6 +44,7 @@ it('a resend of 5,000 events and the live traffic beside it: each delivers every
   const resend = await createJob(operator, '/v1/resends', body)
   const { state, progress, missing } = await untilJob(operator, resend, hasEnded)
   await late.untilDelivered(count)
+  await until(async () => sent.size > 10 || undefined)
   stop.abort()
   await traffic
   await live.untilDelivered(sent.size)
@@ -51,7 +52,6 @@ it('a resend of 5,000 events and the live traffic beside it: each delivers every
   expect({ state, missing }).toEqual({ state: 'done', missing: undefined })
   expect(progress).toMatchObject({ sent: count, read: progress.total })
   expect([late.successes.size, late.duplicates]).toEqual([count, 0])
-  expect(sent.size).toBeGreaterThan(10)
   expect([live.successes.size, live.duplicates]).toEqual([sent.size, 0])
 
   async function sendLive(): Promise<void> {

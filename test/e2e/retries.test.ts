@@ -70,7 +70,9 @@ describe('retries on a real broker', () => {
     const service = await installation.run()
     const [first, waiting] = [trackEvents(1, 'first'), trackEvents(5, 'waiting')]
     await installation.send(first)
-    await until(async () => (arrivals.length === 1 ? true : undefined))
+    // The pause begins when the process has read the response.
+    const pauses = 'hookline_destination_paused_seconds{destination="paused"}'
+    await until(async () => ((await service.metrics()).has(pauses) ? true : undefined))
     await installation.send(waiting)
     const isDeadLettered = async () =>
       [...(await service.metrics()).keys()].some(name => name.startsWith('hookline_dead_letters_total'))

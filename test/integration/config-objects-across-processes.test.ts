@@ -143,10 +143,13 @@ it('the status counts deliveries that wait for a paused destination', async () =
     const { body } = await ask(one, 'GET /v1/destinations/crm/status')
     return body.waiting.length > 0 ? true : undefined
   })
-  const { body } = await ask(one, 'GET /v1/status')
+  const body = await until(async () => {
+    const { body } = await ask(one, 'GET /v1/status')
+    // The response is partial when Kafka takes more than about a second.
+    return body.partial === undefined ? body : undefined
+  })
   expect(body).toMatchObject({ destinations: { paused: 1 }, sources: { enabled: 1 }, problems: [] })
   expect(body.groups.map(({ group }: { group: string }) => group)).toContain(installation.topics.dispatcherGroup)
-  expect(body).not.toHaveProperty('partial')
   expect((await ask(one, 'DELETE /v1/destinations/crm', undefined, { ifMatch: 2 })).status).toBe(204)
 })
 

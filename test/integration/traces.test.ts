@@ -136,12 +136,17 @@ it('a trace follows a sync and a deletion to each webhook request', async () => 
   const observations = () => named(input).filter(({ attributes }) => attributes['hookline.input'] === 'observed')
 
   await ask('/v1/audiences/Shoppers/syncs', 'a', 'somebody\nelse-body')
+  const requests = () => named('POST /v1/audiences/:name/syncs')
   // The span of an attempt or of an input ends after its child spans, so the child spans have then
-  // arrived too.
+  // arrived too. The span of the request can end last.
   await receiver.until(
-    () => named('deliver crm').length === 2 && named('POST').length === 2 && observations().length === 2,
+    () =>
+      named('deliver crm').length === 2 &&
+      named('POST').length === 2 &&
+      observations().length === 2 &&
+      requests().length === 1,
   )
-  const [request] = named('POST /v1/audiences/:name/syncs')
+  const [request] = requests()
   expect(request).toMatchObject({ kind: kinds.server, traceId: 'a'.repeat(32), parentSpanId: 'a'.repeat(16) })
   for (const observation of observations()) {
     expect(observation.parentSpanId).toBeUndefined()

@@ -54,6 +54,8 @@ it('the failing destination is found from the overview, and a message from its l
   const results = page.getByRole('region', { name: 'Results' })
   await results.getByText('Dead-lettered').first().waitFor()
   const failures = page.getByRole('region', { name: 'Last failed attempts' })
+  // The page shows the failures that it has read up to now, and reads them again every 5 s.
+  await failures.getByRole('row').nth(failed).waitFor()
   expect(await failures.getByRole('row').count()).toBe(failed + 1)
   await failures.getByRole('link', { name: odd }).click()
   await page.getByRole('heading', { level: 1, name: `Message ${odd}` }).waitFor()

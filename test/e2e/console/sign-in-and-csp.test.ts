@@ -9,6 +9,7 @@ import {
   startConsoleInstallation,
 } from '../../support/browser/console-installation.ts'
 import { takePicture } from '../../support/browser/screenshot.ts'
+import { until } from '../../support/kafka/admin.ts'
 
 let hookline: ConsoleInstallation
 let browser: TestBrowser
@@ -104,6 +105,8 @@ describe('the Content-Security-Policy', () => {
     })()`)
     await page.evaluate(`fetch('http://127.0.0.1:9/').catch(() => {})`)
     expect(await page.evaluate('window.injected')).toBeUndefined()
+    // The browser reports violations independently of the results of `evaluate`.
+    await until(async () => violations.length >= 3 || undefined)
     expect(violations.map(text => text.replace(/ blocked .*/, '')).sort()).toEqual([
       ...['connect-src', 'script-src-elem', 'style-src-elem'],
     ])
@@ -118,6 +121,7 @@ describe('the Content-Security-Policy', () => {
       document.body.append(frame)
       return new Promise(done => frame.addEventListener('load', done))
     })()`)
+    await page.frames()[1]?.waitForURL('chrome-error://chromewebdata/', { waitUntil: 'commit' })
     expect(page.frames().map(frame => frame.url())).toEqual([
       `${hookline.url}/openapi.json`,
       'chrome-error://chromewebdata/',

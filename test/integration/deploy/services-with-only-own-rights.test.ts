@@ -171,12 +171,18 @@ it('each service works with only its own rights and secret files', async () => {
     await post(`${collector?.collector}/v1/track`, '{"userId":"u","event":"E"}', basic)
     return endpoints.taken.includes('/added track u') ? true : undefined
   })
-  expect(await (await ask('/v1/ledger')).json()).toMatchObject({ totals: { difference: 0 } })
+  // A response is partial when Kafka takes more than about a second. Without a right, all are.
+  const askWhole = (path: string) =>
+    until(async () => {
+      const body = (await (await ask(path)).json()) as object
+      return 'partial' in body ? undefined : body
+    })
+  expect(await askWhole('/v1/ledger')).toMatchObject({ totals: { difference: 0 } })
   expect(await (await ask('/v1/audiences')).json()).toMatchObject({
     audiences: [{ name: 'Shoppers', configured: true }],
   })
-  expect(await (await ask('/v1/status')).json()).not.toHaveProperty('partial')
-  expect(await (await ask('/v1/destinations/late/status')).json()).not.toHaveProperty('partial')
+  expect(await askWhole('/v1/status')).toHaveProperty('groups')
+  expect(await askWhole('/v1/destinations/late/status')).toHaveProperty('waiting')
   for (const topic of ['rejected', 'deletions', 'attempts', 'memberships'] as const)
     expect((await installation.read(installation.topics[topic])).length).toBeGreaterThan(0)
 
@@ -187,4 +193,4 @@ it('each service works with only its own rights and secret files', async () => {
   // rights.
   const unrelated = /login to the brokers is not encrypted|coordinator is loading|^kafkajs: Restarting the consumer/
   expect(complaints.map(({ msg }) => String(msg)).filter(text => !unrelated.test(text))).toEqual([])
-})
+}, 360_000)

@@ -24,11 +24,15 @@ export interface ConsoleBrowser {
 export function withConsoleBrowser(): ConsoleBrowser {
   let browser: TestBrowser | undefined
   const operators: FakeOperator[] = []
+  const pages: Page[] = []
   beforeAll(async () => {
     const [started] = await Promise.all([startBrowser(), buildConsole()])
     browser = started
   })
   afterAll(async () => {
+    // The open pages still send requests, and the handler of a `route` would fail when the browser
+    // closes.
+    await Promise.all(pages.map(page => page.unrouteAll({ behavior: 'ignoreErrors' })))
     await browser?.close()
     await Promise.all(operators.map(operator => operator.close()))
   })
@@ -37,6 +41,7 @@ export function withConsoleBrowser(): ConsoleBrowser {
       const operator = await startFakeOperator(destinations)
       operators.push(operator)
       const { page, violations } = await browser!.open(options)
+      pages.push(page)
       await signIn(page, `${operator.url}/console/`, keys[role])
       const show = async (path: string): Promise<void> => {
         await page.goto(`${operator.url}/console${path}`)

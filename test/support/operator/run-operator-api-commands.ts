@@ -3,6 +3,7 @@ import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
 import type { ReadLedger } from '../../../src/core/operator/ledger-query-and-view.ts'
 import type { MessageAndDeadLetterApi } from '../../../src/core/operator/message-and-dead-letter-api.ts'
+import type { Clock } from '../../../src/core/ports.ts'
 import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import type { StatusView } from '../../../src/services/live-status/status-view.ts'
 import { configFolder } from '../config/config-folder.ts'
@@ -11,6 +12,9 @@ import { memoryObjects } from './memory-objects.ts'
 import { objectsApi } from './memory-objects-api.ts'
 import { operatorKey, ScriptedOperatorApi } from './scripted-deletion-and-audience-api.ts'
 import { startOperator } from './server.ts'
+
+/** The real time, without time limits. On a slow machine, these would make a status partial. */
+const unlimited: Clock = { ...processClock, monotonic: () => 0, after: () => () => undefined }
 
 interface Options {
   readonly transport?: WebhookTransport
@@ -25,7 +29,7 @@ interface Options {
  */
 export async function objectsCommand({ transport, live, ...options }: Options = {}) {
   const memory = await memoryObjects(processClock)
-  const objects = await objectsApi({ memory, ...(transport && { transport }), ...(live && { live }) })
+  const objects = await objectsApi({ memory, clock: unlimited, ...(transport && { transport }), ...(live && { live }) })
   const server = await startOperator(new ScriptedOperatorApi(), { objects, ...options })
   const folder = await configFolder({ 'operator.key': `${operatorKey}\n` })
   const env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }

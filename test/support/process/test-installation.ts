@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hookline, type RunningService, startService } from '../../../deploy/tools/local/hookline-process.ts'
@@ -75,11 +75,13 @@ export async function startInstallation(
     network: { allow: ['127.0.0.0/8'] },
     sources: [{ id: 'web', writeKey: webKey }],
   }
-  const write = (overrides: ConfigurationOverrides): Promise<void> =>
-    writeFile(
-      configFile,
-      JSON.stringify({ ...base, ...overrides, topics: { ...base.topics, ...overrides.topics } }, null, 2),
-    )
+  const write = async (overrides: ConfigurationOverrides): Promise<void> => {
+    const content = { ...base, ...overrides, topics: { ...base.topics, ...overrides.topics } }
+    // A process must not read a part of the file.
+    const next = `${configFile}.next`
+    await writeFile(next, JSON.stringify(content, null, 2))
+    await rename(next, configFile)
+  }
   await write(config)
   // Tests can choose another broker than that of the environment.
   const env = { ...process.env, KAFKA_BROKERS: brokers }
