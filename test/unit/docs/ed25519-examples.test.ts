@@ -72,10 +72,6 @@ function cases(): readonly Case[] {
 it('the section has the examples that are run here, and no others', () => expect(others).toEqual([]))
 
 describe.each(languages)('$name', ({ command }) => {
-  it(
-    'accepts genuine requests, and refuses changed ones and other keys',
-    () =>
-      check(command, cases(), ({ id, timestamp, signature, now: at, keys }) => [id, timestamp, signature, at, ...keys]),
-    60_000,
-  )
+  it('accepts genuine requests, and refuses changed ones and other keys', () =>
+    check(command, cases(), ({ id, timestamp, signature, now: at, keys }) => [id, timestamp, signature, at, ...keys]))
 })

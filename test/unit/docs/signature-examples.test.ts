@@ -53,7 +53,7 @@ async function post(url: string, body: string, secrets: readonly Secret[], messa
   const at = processClock.now()
   const [call] = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
   const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
-  const transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: processClock })
+  const transport = createGotTransport({ network: () => network, timeout: durationMs(60_000), clock: processClock })
   try {
     return await new Promise(resolve => transport.post(call!, resolve))
   } finally {

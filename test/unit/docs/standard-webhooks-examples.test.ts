@@ -75,18 +75,14 @@ function cases(): readonly Case[] {
 it('the page has the examples that are run here, and no others', () => expect(others).toEqual([]))
 
 describe.each(languages)('$name', ({ command }) => {
-  it(
-    'accepts genuine requests, and refuses changed ids, other times and later repetitions',
-    () =>
-      check(command, cases(), ({ id, timestamp, signature, now: at, secrets }) => [
-        id,
-        timestamp,
-        signature,
-        at,
-        ...secrets,
-      ]),
-    60_000,
-  )
+  it('accepts genuine requests, and refuses changed ids, other times and later repetitions', () =>
+    check(command, cases(), ({ id, timestamp, signature, now: at, secrets }) => [
+      id,
+      timestamp,
+      signature,
+      at,
+      ...secrets,
+    ]))
 })
 
 it('the whole receiver acts once on a repeated request, and refuses it with a changed id', async () => {

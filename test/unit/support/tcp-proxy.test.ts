@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
@@ -45,6 +45,16 @@ async function echo(socket: Socket, text: string): Promise<{ readonly text: stri
   return { text: received, ms: performance.now() - start }
 }
 
+/**
+ * Resolves after 200 ms. If the process stops during this time, its timers run before it reads
+ * sockets. So this also waits for the next iteration, until the proxy has read what was sent.
+ */
+async function silence(): Promise<string> {
+  await delay(200)
+  await nextTurn()
+  return 'silence'
+}
+
 const ending = (socket: Socket): Promise<string> =>
   new Promise(resolve => {
     socket.once('error', error => resolve((error as NodeJS.ErrnoException).code ?? ''))
@@ -83,7 +93,10 @@ describe('a TCP proxy', () => {
 
   it('reset: resets open connections, and new ones at their first bytes', async () => {
     const proxy = await echoBehindProxy()
-    const before = ending(await client(proxy))
+    const open = await client(proxy)
+    // After the echo, the proxy has accepted the connection.
+    await echo(open, 'hello')
+    const before = ending(open)
     proxy.set({ kind: 'reset' })
     expect(await before).toBe('ECONNRESET')
     const socket = await client(proxy)
@@ -109,7 +122,7 @@ describe('a TCP proxy', () => {
     proxy.set({ kind: 'half-open' })
     const usedEnds = ending(used)
     used.write('into the void')
-    expect(await Promise.race([usedEnds, once(used, 'data'), delay(200, 'silence')])).toBe('silence')
+    expect(await Promise.race([usedEnds, once(used, 'data'), silence()])).toBe('silence')
     expect(proxy.connections()).toBe(2)
     proxy.set({ kind: 'open' })
     expect(await usedEnds).toBe('ECONNRESET')
@@ -122,7 +135,7 @@ describe('a TCP proxy', () => {
     const socket = await client(proxy)
     proxy.set({ kind: 'held' })
     socket.write('late')
-    expect(await Promise.race([heard.promise, delay(200, 'silence')])).toBe('silence')
+    expect(await Promise.race([heard.promise, silence()])).toBe('silence')
     socket.destroy()
     await once(socket, 'close')
     proxy.set({ kind: 'open' })
@@ -137,7 +150,7 @@ describe('a TCP proxy', () => {
     proxy.set({ kind: 'answers-lost' })
     socket.write('hello')
     expect(await requests.promise).toBe('hello')
-    expect(await Promise.race([ends, once(socket, 'data'), delay(200, 'silence')])).toBe('silence')
+    expect(await Promise.race([ends, once(socket, 'data'), silence()])).toBe('silence')
     proxy.set({ kind: 'open' })
     expect(await ends).toBe('ECONNRESET')
   })

@@ -103,4 +103,4 @@ it('the receiver has the last full sync after kills between any two writes, reba
     ),
     { numRuns: 90 },
   )
-})
+}, 600_000)

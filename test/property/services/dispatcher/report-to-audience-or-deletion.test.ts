@@ -202,5 +202,5 @@ describe('every event of an audience or a deletion', () => {
       }),
       { numRuns: 60 },
     )
-  })
+  }, 600_000)
 })

@@ -126,5 +126,5 @@ describe('results', () => {
       ),
       { numRuns: 60 },
     )
-  })
+  }, 600_000)
 })

@@ -6,6 +6,9 @@ import { createRegistry, type Registry, RegistryUnavailable } from '../../../../
 import { Secret } from '../../../../src/core/secret.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
+/** So long that no call reaches it on a slow machine. */
+const longLimitMs = 60_000
+
 /** A server with responses that a real registry rarely gives. */
 let server: Server | undefined
 afterEach(async () => {
@@ -16,7 +19,7 @@ afterEach(async () => {
 
 async function registryAt(
   answer: RequestListener,
-  limitMs = 5_000,
+  limitMs = longLimitMs,
   auth?: { username: Secret; password: Secret },
 ): Promise<Registry> {
   const listening = createServer(answer)
@@ -109,7 +112,7 @@ describe('a look-up by id', () => {
         asked.push([request.url, request.headers.authorization])
         json({ schema: '"string"' })(request, response)
       },
-      5_000,
+      longLimitMs,
       auth,
     )
     expect(registry.url).toMatch(/\/base$/)
@@ -136,7 +139,7 @@ describe('a registry that cannot be used', () => {
   })
 
   it('no server listens', async () => {
-    const registry = createRegistry({ url: 'http://127.0.0.1:1', auth: undefined })
+    const registry = createRegistry({ url: 'http://127.0.0.1:1', auth: undefined }, longLimitMs)
     await expect(registry.findById(1)).rejects.toThrow(RegistryUnavailable)
     await expect(registry.findById(1)).rejects.toThrow(/cannot be used: connect ECONNREFUSED/)
   })
@@ -222,7 +225,7 @@ describe('over TLS', () => {
     server = listening
     await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
     const url = `https://127.0.0.1:${(listening.address() as AddressInfo).port}`
-    const trusting = createRegistry({ url, auth: undefined, ca: authority.cert })
+    const trusting = createRegistry({ url, auth: undefined, ca: authority.cert }, longLimitMs)
     expect(await trusting.findById(7)).toMatchObject({ kind: 'schema' })
     await expect(createRegistry({ url, auth: undefined }).findById(7)).rejects.toThrow(RegistryUnavailable)
   })

@@ -18,6 +18,8 @@ import {
 
 const network = { allow: ['127.0.0.1'], ports: undefined, ca: undefined }
 const resolve = () => Promise.reject(new Error('no name here'))
+/** So long that no request reaches it on a slow machine. */
+const timeout = durationMs(60_000)
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -31,7 +33,7 @@ async function receiver(script: Script) {
 }
 
 function caller(clock: Clock = processClock) {
-  const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })
+  const transport = createUndiciTransport({ network: () => network, timeout, clock })
   cleanups.push(() => transport.close())
   return (url: string) =>
     new Promise<CallResult>(end => transport.post({ url, headers: {}, body: Buffer.from('{}') }, end))
@@ -72,7 +74,7 @@ describe('a kept connection is checked before it is reused', () => {
     const post = caller(clock)
     await post(target.url())
     const late = post(target.url())
-    await clock.advance(5_000)
+    await clock.advance(timeout)
     expect(await late).toMatchObject({ kind: 'failed', phase: 'deadline' })
     // If the request that missed its deadline opened a connection, the connection would arrive
     // before these two requests have ended.

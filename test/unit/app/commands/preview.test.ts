@@ -297,7 +297,7 @@ destinations: [{ id: crm, sources: [web], sharedSecret: s, webhooks: [{ url: "${
     const { out } = await runCommand(['preview', '--config', `${sent}/hookline.yaml`, '--json'], { stdin: track })
     const [shown] = JSON.parse(out) as [Omit<WebhookCall, 'body'> & { readonly body: string }]
     const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
-    transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: processClock })
+    transport = createGotTransport({ network: () => network, timeout: durationMs(60_000), clock: processClock })
     // Node adds these headers itself, so the transport must not get them.
     const added = ['Host', 'Content-Length', 'Connection']
     const headers = Object.fromEntries(Object.entries(shown.headers).filter(([name]) => !added.includes(name)))

@@ -43,7 +43,7 @@ it('needs time proportional to the length of a text', () => {
     const startedAt = process.cpuUsage()
     withoutPaths(`${text}://`)
     // A quadratic algorithm took 435 ms for 16 KB and would take half an hour here.
-    expect(process.cpuUsage(startedAt).user).toBeLessThan(2_000_000)
+    expect(process.cpuUsage(startedAt).user).toBeLessThan(10_000_000)
   }
 })
 

@@ -52,7 +52,7 @@ describe('clusterMetadata', () => {
       socket.setNoDelay(true)
       socket.write(whole.subarray(0, 3), () => setImmediate(() => socket.write(whole.subarray(3))))
     })
-    expect(await clusterMetadata('127.0.0.1', port)).toEqual({
+    expect(await clusterMetadata('127.0.0.1', port, plenty)).toEqual({
       clusterId: 'cluster-id',
       brokers: ['a.example.com:9092', 'b:19092'],
     })
