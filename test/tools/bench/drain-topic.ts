@@ -69,14 +69,15 @@ export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Pr
   const { first = 0, count, delayMs, passesOneIn = 0, connectionLifeMs } = plan
   const { from = Math.ceil(count * 0.3), to = Math.ceil(count * 0.95) } = plan.measured ?? {}
   const marks = [...new Set([1, from, to, count])]
-  const script = { first, count, delayMs, passesOneIn, isDead: false, marks, keepsLog: false }
+  const script = { first, count, delayMs, passesOneIn, isDead: false, marks, keepsLog: false, waitsForWatch: true }
   await receiver.begin({ ...script, ...(connectionLifeMs !== undefined && { connectionLifeMs }) })
   const process = await forwarder.start(job)
+  // This process could read the CPU time too late, after further deliveries.
+  receiver.watch(process.pids)
   const memory = plan.samplesMemory ? sampleMemory(process, receiver) : undefined
   const reached = async (mark: number) => {
     const at = await Promise.race([receiver.reached(mark), process.died])
-    const cpu = process.pids.map(cpuSeconds)
-    return { at, cpu, micros: micros(), connections: receiver.connectionsAt(mark) }
+    return { at, cpu: receiver.cpuAt(mark), micros: micros(), connections: receiver.connectionsAt(mark) }
   }
 
   const seen = { first: 0, begin: undefined as Mark | undefined, end: undefined as Mark | undefined }

@@ -17,6 +17,8 @@ export interface Script {
    * closes none.
    */
   readonly connectionLifeMs?: number
+  /** Whether requests wait for the order `watch`, which may come late. Default: false. */
+  readonly waitsForWatch?: boolean
   /** Whether to keep the time and path of each success. */
   readonly keepsLog: boolean
 }

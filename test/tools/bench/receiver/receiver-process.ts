@@ -2,6 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { cpuSeconds } from '../process-usage.ts'
 import { numberIn } from '../sample-events.ts'
 import { EventTally, type Script } from './event-tally.ts'
 import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
@@ -25,6 +26,9 @@ const [, , identity] = process.argv
 const idle: Script = { first: 0, count: 0, delayMs: 0, passesOneIn: 0, isDead: false, marks: [], keepsLog: false }
 let script = idle
 let counts = new EventTally(script)
+let watched: readonly number[] = []
+/** Requests that wait for the order `watch`. */
+const early: (() => void)[] = []
 let sample: SampleRequest | undefined
 let told = 0
 let opened = 0
@@ -40,12 +44,16 @@ function take(request: IncomingMessage, response: ServerResponse): void {
     body = body === undefined ? chunk : Buffer.concat([body, chunk])
   })
   if (script.isDead && request.url?.startsWith(failingPath)) return
-  request.on('end', () => {
+  const respond = (): void => {
     sample ??= { headers: request.headers, body: body?.toString('latin1') ?? '' }
     const number = body && numberIn(body)
     const succeeds = counts.arrived(number)
     if (script.delayMs === 0) answer(response, number, succeeds, request.url)
     else setTimeout(answer, script.delayMs, response, number, succeeds, request.url)
+  }
+  request.on('end', () => {
+    if (script.waitsForWatch && watched.length === 0) early.push(respond)
+    else respond()
   })
 }
 
@@ -57,7 +65,17 @@ function answer(response: ServerResponse, number: number | undefined, succeeds: 
   response.writeHead(succeeds ? 200 : 503, (isLast(response, at) ? lastSuccess : success) as string[]).end()
   if (!succeeds) return
   const mark = counts.succeeded(number, at, path)
-  if (mark !== undefined) tell({ kind: 'mark', delivered: mark, at, connections: { opened, resumed } })
+  if (mark !== undefined)
+    tell({ kind: 'mark', delivered: mark, at, connections: { opened, resumed }, cpu: cpuOfWatched() })
+}
+
+function cpuOfWatched(): readonly number[] {
+  try {
+    return watched.map(cpuSeconds)
+  } catch {
+    // The process has just exited. The bench reports this.
+    return []
+  }
 }
 
 /** Whether the connection is so old that this response closes it. */
@@ -77,9 +95,15 @@ process.on('message', (order: Order) => {
     case 'begin':
       script = order.script
       counts = new EventTally(script)
+      watched = []
+      early.length = 0
       sample = undefined
       told = 0
       return tell({ kind: 'begun' })
+    case 'watch':
+      watched = order.pids
+      for (const respond of early.splice(0)) respond()
+      return
     case 'tell':
       return tell({ kind: 'tally', tally: counts.tally(), sample })
   }

@@ -19,6 +19,8 @@ export interface Receiver {
   readonly url: string
   readonly failingUrl: string
   begin(script: Script): Promise<void>
+  /** Reads the CPU time of these processes at each mark, until the next `begin`. */
+  watch(pids: readonly number[]): void
   /** At most a tenth of a second old. */
   delivered(): number
   /**
@@ -29,6 +31,11 @@ export interface Receiver {
   reached(count: number): Promise<number>
   /** The connections until `count` events were delivered. `count` must be a reached mark. */
   connectionsAt(count: number): Connections
+  /**
+   * The CPU seconds of each watched process when `count` events were delivered. `count` must be a
+   * reached mark.
+   */
+  cpuAt(count: number): readonly number[]
   tell(): Promise<{ readonly tally: Tally; readonly sample: SampleRequest | undefined }>
   stop(): Promise<void>
 }
@@ -58,9 +65,11 @@ export async function startReceiver(identity?: ReceiverIdentity): Promise<Receiv
       order({ kind: 'begin', script })
       await words.next('begun')
     },
+    watch: pids => order({ kind: 'watch', pids }),
     delivered: () => words.delivered,
     reached: async count => (await words.mark(count)).at,
     connectionsAt: count => words.markAt(count).connections,
+    cpuAt: count => words.markAt(count).cpu,
     async tell() {
       order({ kind: 'tell' })
       return words.next('tally')

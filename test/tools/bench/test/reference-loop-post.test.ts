@@ -11,7 +11,8 @@ const inFlight = 300
 
 async function startEndpoint() {
   const seen = { connections: 0, requests: 0, headers: new Set<string>() }
-  const server = createServer((request, response) => {
+  // Idle connections stay open: on a slow machine, they could reach the default of 5 s.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     seen.requests += 1
     for (const name of Object.keys(request.headers)) seen.headers.add(name)
     request.resume().on('end', () => response.end())

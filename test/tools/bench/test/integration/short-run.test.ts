@@ -96,7 +96,9 @@ onLinux('a short run of make bench', () => {
       of('full TLS handshakes per delivery', 'closing'),
     ]
     expect(closed).toHaveLength(ours.length)
-    for (const opened of closed) expect(opened).toBeGreaterThan(0.9)
+    // At the start of the measured part, up to 64 of its 390 deliveries may already have their
+    // connection. Without the closing of connections, at most 192 would be new.
+    for (const opened of closed) expect(opened).toBeGreaterThan(0.8)
     for (const full of handshakes) expect(full).toBeLessThan(0.1)
   })
 
@@ -105,10 +107,13 @@ onLinux('a short run of make bench', () => {
     const of = (what: FigureName): readonly number[] =>
       findings.filter(each => each.what === what).map(({ measured }) => measured)
     expect([of('lost'), of('share of the other events delivered within 1 s')]).toEqual([[0], [expect.any(Number)]])
-    const inTime = of('share of the other events delivered within 1 s')
-    for (const measured of [...of('p99, relative to plain HTTP'), ...of('p99'), ...inTime])
+    // The latency of an event that never arrives is infinite.
+    expect(of('p99 of the other events')).toEqual([expect.any(Number)])
+    for (const measured of [...of('p99, relative to plain HTTP'), ...of('p99'), ...of('p99 of the other events')]) {
       expect(measured).toBeGreaterThan(0)
-  })
+      expect(measured).toBeLessThan(Number.POSITIVE_INFINITY)
+    }
+  }, 600_000)
 
   it('peers: runs any program by its command, beside Hookline and the reference loop', async () => {
     // CPU time has steps of 10 ms, so the measured part must take many of them.
@@ -137,9 +142,10 @@ onLinux('a short run of make bench', () => {
     const { passages: withDead } = await healthyUnderLoad(bench, transport, plan, 1)
     expect(withDead).toHaveLength(1_125)
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
-    // An event takes milliseconds, or more than two seconds if it waits for a timeout of the dead
-    // endpoint.
-    expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
+    // An event takes milliseconds. If events waited for timeouts of the dead endpoint, a quarter of
+    // them would take more than 2.5 s. If a busy machine stops a process for two seconds, fewer
+    // events take so long.
+    expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 2_000))
   })
 
   it('client: every message arrives, with less CPU than with the library of Segment', async () => {
