@@ -79,8 +79,8 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
   })
 
   it('reaches a host that connected while the event loop was blocked, and whose other address is dead', async () => {
-    // The transport waits 2 s before it tries the other address. If the machine itself stopped for so
-    // long, the result shows nothing, and the test begins again.
+    // The transport waits 2 s before it tries the other address. If the machine itself stopped for
+    // this time, the result shows nothing, and the test begins again.
     for (let tookMs = 2_000; tookMs >= 2_000; ) {
       const target = await receiver(answering(answer(200)))
       let connectsAt: number | undefined
