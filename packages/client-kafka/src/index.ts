@@ -7,7 +7,7 @@ import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts
 import type { Logger } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import { processClock as clientClock } from '../../client/src/clock.ts'
-import { createLog, isDebugging } from '../../client/src/log.ts'
+import { createLog, isDebugging, writeToStderr } from '../../client/src/log.ts'
 import type { Transport } from '../../client/src/transport.ts'
 import { createKafkaTransport, type EventsTopic } from './kafka-transport.ts'
 import type { KafkaTransportOptions } from './kafka-transport-options.ts'
@@ -53,7 +53,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
 /** Writes only with `DEBUG=analytics`, because the transport returns failures to the client. */
 function debugLogger(): Logger {
   const debugging = isDebugging(process.env['DEBUG'])
-  const log = createLog({ write: line => process.stderr.write(line), clock: clientClock, debugging })
+  const log = createLog({ write: writeToStderr, clock: clientClock, debugging })
   const write = (fields: object, line: string): void => log.debug(() => `${line} ${JSON.stringify(fields)}`)
   return { isLevelEnabled: () => debugging, debug: write, info: write, warn: write, error: write }
 }

@@ -12,9 +12,9 @@ import {
 import { type ClientClock, longestTimerMs, processClock } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { ConfigError } from './errors.ts'
-import { guardExit } from './exit-guard.ts'
+import { finishWithin, guardExit } from './exit-guard.ts'
 import { createHttpTransport } from './http-transport.ts'
-import { type ClientLog, createLog, isDebugging, messageCount } from './log.ts'
+import { type ClientLog, createLog, isDebugging, messageCount, writeToStderr } from './log.ts'
 import {
   type AnalyticsOptions,
   isOverTransport,
@@ -58,7 +58,7 @@ export class Analytics {
     const { settings, transport } = resolve(first, options)
     this.#transport = transport
     this.#log = createLog({
-      write: line => process.stderr.write(line),
+      write: writeToStderr,
       clock: processClock,
       debugging: isDebugging(process.env['DEBUG']),
     })
@@ -164,7 +164,7 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
     onBusy: busy => guardExit(exit, busy),
   })
   const exit = {
-    finish: () => void sender.drain(exitTimeoutMs),
+    finish: finishWithin(exitTimeoutMs, sender, clock),
     lost: () =>
       log.warn(
         `${messageCount(sender.counts.waiting)} lost: the process exited before close() had resolved. Await close() before the process exits.`,

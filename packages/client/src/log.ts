@@ -1,3 +1,4 @@
+import process from 'node:process'
 import type { ClientClock } from './clock.ts'
 import type { Failure } from './failure.ts'
 
@@ -25,6 +26,23 @@ export interface LogDeps {
   readonly write: (line: string) => void
   readonly clock: Pick<ClientClock, 'monotonic'>
   readonly debugging: boolean
+}
+
+/**
+ * Writes to stderr, and ignores errors, as `console.error` does. Otherwise, a closed pipe would end
+ * the program.
+ */
+export function writeToStderr(line: string): void {
+  const { stderr } = process
+  const ignore = (): void => {}
+  try {
+    stderr.write(line, error => {
+      // Node emits the error after this call.
+      if (error && stderr.listenerCount('error') === 0) stderr.once('error', ignore)
+    })
+  } catch {
+    // Some errors of files are thrown.
+  }
 }
 
 export function createLog({ write, clock, debugging }: LogDeps): ClientLog {

@@ -54,6 +54,8 @@ export class Sender {
    */
   #flushTo = 0
   #lastFlushAt = Number.NEGATIVE_INFINITY
+  /** When the queue last stopped being empty. */
+  #waitingSince = 0
   #cancelTimer: Cancel | undefined
   /** The reason of the failure that `onFailure` is handling now. */
   #reporting: FailureReason | undefined
@@ -91,6 +93,7 @@ export class Sender {
     this.assertOpen()
     const dropped = this.#makeRoom(entry.bytes)
     const wasIdle = this.#isIdle
+    if (this.#queue.length === 0) this.#waitingSince = this.#deps.clock.monotonic()
     this.#queue.push(entry)
     if (wasIdle) this.#deps.onBusy(true)
     this.#wake()
@@ -116,12 +119,12 @@ export class Sender {
   }
 
   /**
-   * Sends all queued messages. After `timeoutMs`, messages without a result fail with
-   * `out_of_time`.
+   * Sends all queued messages. After `leftMs`, messages without a result fail with `out_of_time`;
+   * the failure names the whole time limit `timeoutMs`.
    */
-  async drain(timeoutMs: number | undefined): Promise<void> {
+  async drain(timeoutMs: number | undefined, leftMs = timeoutMs ?? 0): Promise<void> {
     const { clock } = this.#deps
-    const cancel = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => this.#abandon(timeoutMs))
+    const cancel = timeoutMs === undefined ? undefined : clock.after(leftMs, () => this.abandon(timeoutMs))
     await this.flush()
     cancel?.()
   }
@@ -173,13 +176,14 @@ export class Sender {
 
   /**
    * Sets the timer of the next flush. The flush is due `flushAfter` milliseconds after the previous
-   * one or, if that time has passed, `flushAfter` milliseconds from now.
+   * one or, if that time had passed when the first message was queued, after that message.
    */
   #armTimer(): void {
     if (this.#cancelTimer !== undefined) return
     const { clock, settings } = this.#deps
-    const left = this.#lastFlushAt + settings.flushAfter - clock.monotonic()
-    this.#cancelTimer = clock.after(left > 0 ? left : settings.flushAfter, () => {
+    const next = this.#lastFlushAt + settings.flushAfter
+    const due = next > this.#waitingSince ? next : this.#waitingSince + settings.flushAfter
+    this.#cancelTimer = clock.after(Math.max(0, due - clock.monotonic()), () => {
       this.#cancelTimer = undefined
       this.#flushTo = this.#queue.lastPlace
       this.#wake()
@@ -265,8 +269,8 @@ export class Sender {
     }
   }
 
-  /** Reports all messages without a result as failed. */
-  #abandon(timeoutMs: number): void {
+  /** Reports all messages without a result as failed with `out_of_time`. */
+  abandon(timeoutMs: number): void {
     const everything = { messages: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
     const all = [...this.#inHand.flat(), ...this.#queue.take(everything)]
     this.#inHand = []

@@ -1,8 +1,10 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../support/cleanup.ts'
@@ -114,6 +116,42 @@ describe('a script', () => {
       stderr: expect.stringMatching(/^hookline analytics: 50 messages not delivered: out_of_time/),
     })
     expect(receiver.requests.length).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['synchronously', ''],
+    ['later', 'await null'],
+  ])('exits after exitTimeoutMs when onFailure queues the messages again %s', async (_, before) => {
+    const { endpoint, receiver } = await collector(answering(answer(401)))
+    const onFailure = `onFailure: async ({ messages }) => {
+      ${before}
+      for (const message of messages) analytics.track(message)
+    }`
+    await consumer.write(
+      'again.mjs',
+      `import { Analytics } from '@hookline/client'
+      const analytics = new Analytics('key', { endpoint: '${endpoint}', exitTimeoutMs: 300, ${onFailure} })
+      analytics.track({ userId: 'u', event: 'E' })`,
+    )
+    expect(await consumer.node('again.mjs')).toMatchObject({ code: 0 })
+    expect(receiver.requests.length).toBeGreaterThan(3)
+  })
+
+  it.each([
+    ['without onFailure', {}],
+    ['with DEBUG=analytics', { DEBUG: 'analytics' }],
+  ])('continues when the reader of its stderr has closed the pipe: %s', async (_, env) => {
+    const { endpoint } = await collector(answering(answer(401)))
+    const lines = threeLines(endpoint, 'size: 1')
+    await consumer.write('closed.mjs', `${lines}await analytics.close(); console.log(analytics.counts.failed)`)
+    const child = spawn(process.execPath, ['closed.mjs'], {
+      cwd: consumer.folder,
+      env: { ...env, PATH: process.env['PATH'] },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child.stderr.destroy()
+    const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '50\n' })
   })
 
   it('sends from a worker thread', async () => {

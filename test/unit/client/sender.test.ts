@@ -59,6 +59,28 @@ describe('a flush is due', () => {
     expect(tries.map(({ atMs }) => atMs)).toEqual([0, 65_000])
   })
 
+  it('5 s after the last flush began, or immediately if the request takes longer', async () => {
+    const { add, tries, advance } = senderHarness(inTurn(retry(30_000), taken))
+    add(20)
+    await advance(1_000)
+    add(1)
+    await advance(29_000)
+    expect(tries.map(({ atMs, messageIds }) => [atMs, messageIds[0]])).toEqual([
+      [0, 'm1'],
+      [30_000, 'm1'],
+      [30_000, 'm21'],
+    ])
+  })
+
+  it('5 s after a message that was queued late in a long request', async () => {
+    const { add, tries, advance } = senderHarness(inTurn(retry(30_000), taken))
+    add(20)
+    await advance(28_000)
+    add(1)
+    await advance(10_000)
+    expect(tries.map(({ atMs }) => atMs)).toEqual([0, 30_000, 33_000])
+  })
+
   it('at 500 000 bytes with envelope and commas; one byte more waits', async () => {
     const room = 500_000 - 200
     const exact = senderHarness(always(taken))
