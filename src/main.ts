@@ -6,11 +6,18 @@ const stopSignal = handleStopSignals(process)
 const { runProgram } = await import('./app/program.ts')
 
 const argv = process.argv.slice(2)
+const [name, subcommand] = argv.filter(word => !word.startsWith('-'))
 /**
- * Whether a failure of stdout ends the command. `hookline run` prints only one line to stdout, so
- * it continues.
+ * Whether a failure of stdout is a failure of the command. `hookline run` prints only one line to
+ * stdout, so it continues.
  */
-const needsStdout = argv.find(word => !word.startsWith('-')) !== 'run'
+const needsStdout = name !== 'run'
+/**
+ * Whether the command writes while it works, so that a failure of stdout ends it immediately. All
+ * others write only their result, and end soon after it. They may still fail, with a reason.
+ */
+const isStreaming =
+  name === 'tail' || name === 'sink' || (name === 'audience' && subcommand === 'drift' && argv.includes('--json'))
 
 /** Ends a command whose output was not written completely. */
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
@@ -23,9 +30,7 @@ function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
 let failure: Error | undefined
 process.stdout.on('error', error => {
   failure ??= error
-  // `setImmediate` lets a command that awaits its output (`outputWritten`) report its own error
-  // first.
-  if (needsStdout) setImmediate(endWithoutOutput, error)
+  if (isStreaming) endWithoutOutput(error)
 })
 
 const { stdin, stdout, stderr, env } = process

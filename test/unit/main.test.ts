@@ -7,6 +7,7 @@ import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/config-folder.ts'
 import { testSecret } from '../support/secret-scan/make-and-find-test-secrets.ts'
+import { answer, answering, startScriptedServer } from '../support/webhook/scripted-tcp-server.ts'
 
 const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
@@ -19,6 +20,31 @@ it('exits with 1 and names stdout when the output cannot be written', async () =
   const [err, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')])
   expect(code).toBe(1)
   expect(err).toMatch(/^hookline: stdout could not be written, so the output is incomplete: EBADF.*\n$/)
+})
+
+it('exits with 1 and the reason when the command fails after the reader of its output closed the pipe', async () => {
+  const { port } = closing(await startScriptedServer(answering(answer(401))))
+  const closed = "Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })"
+  const fail = `process.nextTick(() => process.stdout.emit('error', ${closed}))`
+  const preload = `process.stdout.on('newListener', name => { if (name === 'error') ${fail} })`
+  const line = `send track --user-id u-1 --event E --write-key key --endpoint http://127.0.0.1:${port}`
+  const words = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, program, ...line.split(' ')]
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const [err, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')])
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: expect.stringMatching(/^hookline: sending failed with http_401 .*\n$/),
+  })
+})
+
+it('ends a command without end when the reader of its output closes the pipe', async () => {
+  const child = spawn(process.execPath, [program, 'sink', '--listen', '127.0.0.1:0'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  closing({ close: async () => void child.kill('SIGKILL') })
+  child.stdout!.destroy()
+  const [err, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
 })
 
 it('ends itself at a signal that arrives while its code is loaded', async () => {

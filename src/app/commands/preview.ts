@@ -169,8 +169,12 @@ function sourceOf({ source }: Options, settings: Settings): string {
 
 function destinationsOf(options: Options, settings: Settings, sourceId: string): readonly Destination[] {
   const ids = settings.destinations.map(({ id }) => id)
-  const named = options.destination && choice('--destination', options.destination, ids, onlyFileNote(settings))
-  if (named !== undefined) return settings.destinations.filter(({ id }) => id === named)
+  const { destination } = options
+  // An unset shell variable gives an empty text, which `choice` rejects.
+  if (destination !== undefined) {
+    const named = choice('--destination', destination, ids, onlyFileNote(settings))
+    return settings.destinations.filter(({ id }) => id === named)
+  }
   const connected = settings.destinations.filter(({ sources }) => sources.includes(sourceId))
   if (connected.length === 0)
     throw new CommandFailed(

@@ -12,7 +12,9 @@ interface Options extends AudienceOptions {
 export async function resetAudience(task: AudienceTask, options: Options): Promise<void> {
   const { io } = task
   const audience = audienceNamed(task, options.name)
-  const destination = options.destination && choice('--destination', options.destination, [...audience.destinations])
+  const { destination: typed } = options
+  // An unset shell variable gives an empty text, which `choice` rejects.
+  const destination = typed === undefined ? undefined : choice('--destination', typed, [...audience.destinations])
   await toEveryPartition(await inputsOf(task), { kind: 'reset', audience: audience.name, destination })
   const reset = destination === undefined ? [...audience.destinations] : [destination]
   printData(io, options, { audience: audience.name, destinations: reset }, [

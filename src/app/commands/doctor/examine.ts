@@ -14,7 +14,7 @@ import { revealed } from '../../../core/secret.ts'
 import type { ServiceName } from '../../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../../core/settings/settings.ts'
 import { warningsOf } from '../../../core/settings/warnings.ts'
-import { type DurationMs, formatDuration } from '../../../core/time.ts'
+import { type DurationMs, durationMs, formatDuration } from '../../../core/time.ts'
 import { tiersOf, topicNames, topicSpecsOf } from '../../../core/topics.ts'
 import { schemaStateOf, subjectsOf } from '../../schema-states.ts'
 
@@ -85,7 +85,8 @@ class Examination {
   async part(of: CheckKind, check: () => Promise<readonly Judgement[]>, which?: string): Promise<readonly Finding[]> {
     const failed = (detail: string): readonly Judgement[] => [{ level: 'fail', detail, ...(which && { which }) }]
     const judgements = await Promise.race([check(), this.#over]).catch((error: Error) => failed(error.message))
-    const late = `the check did not finish within ${formatDuration(this.#limit)}; check the network, then run the command again`
+    const limit = durationMs(Math.round(this.#limit / 1_000) * 1_000)
+    const late = `the check did not finish within ${formatDuration(limit)}; check the network, then run the command again`
     const results = judgements === 'over' ? failed(late) : judgements
     return results.map(judgement => ({ of, ...judgement }))
   }

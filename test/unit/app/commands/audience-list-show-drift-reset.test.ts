@@ -166,10 +166,17 @@ describe('audience reset', () => {
     const { out } = await harness.run(['reset', ...shoppers, '--destination', 'crm', '--json'])
     expect(JSON.parse(out)).toEqual({ audience: 'First time shopper', destinations: ['crm'] })
     expect(harness.inputs()[0]).toMatchObject({ destination: 'crm' })
-    const { code, err } = await harness.run(['reset', ...shoppers, '--destination', 'cmr'])
+  })
+
+  it.each([
+    ['cmr', 'did you mean crm?'],
+    ['', 'possible: crm, erp'],
+  ])('rejects --destination %p', async (typed, advice) => {
+    const { code, err } = await harness.run(['reset', ...shoppers, '--destination', typed])
     expect({ code, err }).toEqual({
       code: 2,
-      err: "hookline: --destination: unknown value 'cmr' (did you mean crm?)\n",
+      err: `hookline: --destination: unknown value '${typed}' (${advice})\n`,
     })
+    expect(harness.inputs()).toEqual([])
   })
 })

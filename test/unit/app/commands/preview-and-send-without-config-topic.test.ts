@@ -19,6 +19,7 @@ const note = 'this command does not know destinations and sources that were crea
 
 it.each([
   ['preview', '--destination', 'erp', 'crm'],
+  ['preview', '--destination', '', 'crm'],
   ['preview', '--source', 'mobile', 'web'],
   ['send', '--source', 'mobile', 'web'],
 ])('hookline %s %s %s is rejected, with the reason', async (command, option, typed, known) => {

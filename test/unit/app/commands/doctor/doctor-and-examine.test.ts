@@ -166,6 +166,16 @@ describe('examine', () => {
     ])
   })
 
+  it('rounds the time limit to seconds', async () => {
+    const clock = new ManualClock()
+    const given = instruments({ registry: { ...instruments().registry, lookUp: () => never } }, clock)
+    const looking = examine({ settings, services: new Set(['collector']) }, given, durationMs(7_997.130239))
+    await clock.advance(durationMs(8_000))
+    expect(linesOf(await looking, 'registry')).toEqual([
+      'fail the check did not finish within 8s; check the network, then run the command again',
+    ])
+  })
+
   it('dials at most 400 endpoints concurrently', async () => {
     const waiting: (() => void)[] = []
     let most = 0
