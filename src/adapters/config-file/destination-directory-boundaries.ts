@@ -1,5 +1,7 @@
 import { join } from 'node:path'
-import { type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
+import { listIn } from '../../core/settings/check-against-schema.ts'
+import { formatPath, type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
+import type { SubstitutedVariable } from './yaml-to-plain-value.ts'
 
 /** One entry of `destinationsFrom`. */
 export interface Directory {
@@ -23,6 +25,24 @@ export function directoriesOf(root: unknown): readonly Directory[] {
     return [
       { path: ['destinationsFrom', index, 'directory'], name, sources: Array.isArray(sources) ? sources : undefined },
     ]
+  })
+}
+
+/**
+ * Converts each `destinationsFrom[].sources` that an environment variable has set as one text. The
+ * directories are read before the check against the schema, which converts other lists.
+ */
+export function withSourceLists(root: unknown, substituted: readonly SubstitutedVariable[]): unknown {
+  const fromEnvironment = new Set(substituted.map(({ path }) => formatPath(path)))
+  const listAt = (index: number, sources: unknown): unknown =>
+    typeof sources === 'string' && fromEnvironment.has(formatPath(['destinationsFrom', index, 'sources']))
+      ? (listIn(sources) ?? sources)
+      : sources
+  return changed(root, {
+    destinationsFrom: from =>
+      Array.isArray(from)
+        ? from.map((entry, index) => changed(entry, { sources: sources => listAt(index, sources) }))
+        : from,
   })
 }
 

@@ -1,7 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Objection } from '../../core/invalid-value-objection.ts'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
-import { boundaryProblems, directoriesOf, withBoundedFiles } from './destination-directory-boundaries.ts'
+import {
+  boundaryProblems,
+  directoriesOf,
+  withBoundedFiles,
+  withSourceLists,
+} from './destination-directory-boundaries.ts'
 import { type CountToken, limitTokens, maxFiles, tooManyFiles } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
@@ -96,7 +101,7 @@ export async function readConfigFiles(
   known: ReadonlySet<string> = new Set(),
 ): Promise<ConfigFiles> {
   const main: Part = { file: path, prefix: [], document: await readDocument(snapshot, path, { env }) }
-  const root = main.document.value
+  const root = withSourceLists(main.document.value, main.document.substituted)
   const own = valueAt(root, ['destinations']) ?? []
   const directories = directoriesOf(root)
   // The schema reports a wrong type of `destinations` or `destinationsFrom` later.

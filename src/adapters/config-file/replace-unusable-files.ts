@@ -24,8 +24,8 @@ export interface Reduced {
  * If an audience, `canary` or `notices` names an id that no destination has, the id gets a
  * placeholder too. With a config topic it does not, because the topic may have the destination.
  *
- * The named ids are read from `wellFormed`: in `input`, a list that an environment variable has set
- * is still one unparsed text.
+ * The named ids and the ports are read from `wellFormed`: in `input`, a list that an environment
+ * variable has set is still one unparsed text.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -56,10 +56,10 @@ export function withoutFiles(
     if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
   }
   for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
-  const hasConfigTopic = valueAt(input, ['operator', 'encryptionKeyFile']) !== undefined
-  const missing = new Set(hasConfigTopic ? [] : referredTo(wellFormed).filter(id => !taken.has(id)))
+  const missing = new Set(hasConfigTopic(input) ? [] : referredTo(wellFormed).filter(id => !taken.has(id)))
   for (const id of missing) add(placeholderDestination(id))
-  const stubs = [...standIns.keys()].map(id => stubOf(id, input))
+  const port = wellFormed.network?.ports?.[0] ?? 443
+  const stubs = [...standIns.keys()].map(id => stubOf(id, input, port))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
   // An id in `missing` counts as an excluded file, unless it may belong to an unusable file whose
   // id cannot be read (`unnamed`).
@@ -92,11 +92,18 @@ export function takenIds(
 export const unlistedOf = (file: string, { unlisted }: ConfigFiles): ConfigFiles['unlisted'][number] | undefined =>
   unlisted.find(({ directory }) => join(directory, basename(file)) === file)
 
-/** Returns a filter for configured source ids that destinations of this directory may use. */
+const hasConfigTopic = (input: unknown): boolean => valueAt(input, ['operator', 'encryptionKeyFile']) !== undefined
+
+/**
+ * Returns a filter for source ids that destinations of this directory may use. With a config topic,
+ * unknown ids pass, because the topic may have the source.
+ */
 function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, input: unknown) {
   const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
+  const mayExist = (source: unknown): boolean =>
+    hasConfigTopic(input) ? idField.safeParse(source).success : known.has(source)
   return (source: unknown): source is string =>
-    known.has(source) && (allowedSources === undefined || allowedSources.includes(source))
+    mayExist(source) && (allowedSources === undefined || allowedSources.includes(source))
 }
 
 /**
@@ -116,9 +123,8 @@ function held(part: DestinationFile, input: unknown): Destination | undefined {
  * A minimal destination with which the configuration passes validation. The destination in
  * `standIns` replaces it afterwards.
  */
-function stubOf(id: string, input: unknown): object {
+function stubOf(id: string, input: unknown, port: number): object {
   const source = valueAt(input, ['sources', 0, 'id'])
-  const port = valueAt(input, ['network', 'ports', 0]) ?? 443
   return { id, sources: [source], webhooks: [{ url: `https://held.invalid:${port}` }] }
 }
 

@@ -45,6 +45,7 @@ export interface Merged {
  * - If two sources have the same write key, a source of the file keeps it, otherwise the source
  *   that got it first. The other source loses all its write keys.
  * - A destination of the config topic with an unknown source is excluded: its messages wait.
+ * - A placeholder of the file loses its unknown sources (see `withoutUnknownSources`).
  * - A destination that Hookline has disabled is disabled.
  */
 export function mergeObjects(
@@ -82,7 +83,8 @@ export function mergeObjects(
   const keptSources = sources.map(({ source }) =>
     isExcluded('source', source.id) ? { ...source, writeKeys: [] } : source,
   )
-  const allDestinations = withDisablings([...file.destinations, ...destinations], failures)
+  const ofFile = file.destinations.map(each => withoutUnknownSources(each, known))
+  const allDestinations = withDisablings([...ofFile, ...destinations], failures)
   const keptDestinations =
     problems.size === 0
       ? allDestinations
@@ -99,6 +101,16 @@ export function mergeObjects(
     problemsInFile: new Map(unknownSources(file.destinations, known, unknownSourceInFileHint)),
     conflicts,
   }
+}
+
+/**
+ * Removes the unknown sources of a placeholder, because its file may be cut off in the list of
+ * sources. If no source remains, Hookline refuses deletions of users (see `hasUnknownSources`).
+ */
+function withoutUnknownSources(destination: Destination, known: ReadonlySet<string>): Destination {
+  const { isHeld, sources } = destination
+  if (isHeld !== true || sources.every(source => known.has(source))) return destination
+  return { ...destination, sources: sources.filter(source => known.has(source)) }
 }
 
 function withDisablings(

@@ -62,8 +62,8 @@ function truncateList(root: unknown, issue: Issue, excess: SettingsProblem[]): b
 
 /** Converts a text from the environment to the expected type. */
 function retype(root: unknown, issue: Issue, substituted: Substituted): boolean {
-  if (issue.code !== 'invalid_type' || !substituted.has(formatPath(issue.path as Path))) return false
   const path = issue.path as Path
+  if (issue.code !== 'invalid_type' || variablesOf(path, substituted) === undefined) return false
   const text = valueAt(root, path)
   const typed = typeof text === 'string' ? typedAs(issue.expected, text) : undefined
   if (typed !== undefined) place(root, path, typed)
@@ -73,9 +73,27 @@ function retype(root: unknown, issue: Issue, substituted: Substituted): boolean 
 function typedAs(expected: string, text: string): unknown {
   if (expected === 'number' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (expected === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
-  // A whole list, for example `brokers: ${KAFKA_BROKERS}` with the value `a:9092,b:9092`.
-  if (expected === 'array' && text.trim() !== '') return text.split(',').map(part => part.trim())
-  return undefined
+  return expected === 'array' ? listIn(text) : undefined
+}
+
+/**
+ * The entries of a list from the environment, for example `brokers: ${KAFKA_BROKERS}` with the
+ * value `a:9092,b:9092`. `undefined` when the text is empty.
+ */
+export const listIn = (text: string): readonly string[] | undefined =>
+  text.trim() === '' ? undefined : text.split(',').map(part => part.trim())
+
+interface Variables {
+  readonly names: readonly string[]
+  /** Whether the variables contain a whole list, and the value is one of its entries. */
+  readonly haveList: boolean
+}
+
+/** The variables that contain the value at a path. */
+function variablesOf(path: Path, substituted: Substituted): Variables | undefined {
+  const haveList = typeof path.at(-1) === 'number' && substituted.has(formatPath(path.slice(0, -1)))
+  const names = substituted.get(formatPath(haveList ? path.slice(0, -1) : path))
+  return names && { names, haveList }
 }
 
 function place(root: unknown, path: Path, value: unknown): void {
@@ -142,10 +160,11 @@ export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted =
   if (issue.input === null) return 'has no value'
   switch (issue.code) {
     case 'invalid_type': {
-      const variables = substituted.get(formatPath((issue.path ?? []) as Path))
-      const must = `must be ${wanted[issue.expected] ?? issue.expected}`
-      if (variables === undefined) return `${must}, not ${nounOf(issue.input)}`
-      return `${must}, but the value of ${variables.map(name => `\${${name}}`).join(' and ')} is not ${wanted[issue.expected] ?? issue.expected}`
+      const variables = variablesOf((issue.path ?? []) as Path, substituted)
+      const type = wanted[issue.expected] ?? issue.expected
+      if (variables === undefined) return `must be ${type}, not ${nounOf(issue.input)}`
+      const { names, haveList } = variables
+      return `must be ${type}, but ${haveList ? 'an entry' : 'the value'} of ${names.map(name => `\${${name}}`).join(' and ')} is not ${type}`
     }
     case 'invalid_union':
       if (issue.input === '') return 'must not be empty'

@@ -12,7 +12,7 @@ const accepted = (name: string): string => read(`test/fixtures/config/accepted/$
 
 export const environment = {
   ...{ BROKERS: 'a:1', HOST: 'h', N: '6', SECRET: 'new-secret', EMPTY: '', INJECTED: 'x"}, y: [z', SAMPLE: '1' },
-  WEBHOOK_URL: 'https://a.example',
+  ...{ PORTS: '443, 8443', WEBHOOK_URL: 'https://a.example' },
 }
 
 /**

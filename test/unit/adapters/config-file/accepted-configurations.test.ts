@@ -211,12 +211,14 @@ describe('the environment', () => {
       SECRET: '123',
       EMPTY: '',
       SAMPLE: '0.5',
+      PORTS: '443, 8443',
     }
     const { settings } = await load('environment.yaml', { ...env, INJECTED: injected })
     expect(settings.kafka).toMatchObject({ brokers: ['kafka-1:9092', 'kafka-2:9092'], clientId: injected })
     expect(settings.registry.url).toBe(`http://registry:8081/\${HOST}`)
     expect(settings.topics).toEqual({ prefix: 'hookline', partitions: 6, replicationFactor: 1 })
     expect(settings.payload.messageIdHeader).toBe(false)
+    expect(settings.network.ports).toEqual([443, 8443])
     expect(settings.traces).toEqual({ endpoint: undefined, sample: 0.5 })
     expect(settings.sources[0]?.writeKeys).toEqual([secret('123')])
     expect(settings.destinations[0]).toMatchObject({ paused: true, secrets: [secret('fallback')] })

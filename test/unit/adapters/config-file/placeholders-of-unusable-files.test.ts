@@ -1,8 +1,13 @@
-import { writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { Loaded } from '../../../../src/adapters/config-file/config-file.ts'
+import { mergeObjects } from '../../../../src/core/config-objects/merge-objects.ts'
+import { readObject } from '../../../../src/core/config-objects/read-object.ts'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
+import { firstKey, named, sealedValue, sourceDocument } from '../../../support/config-objects/example-objects.ts'
 
 const main = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }
@@ -14,8 +19,9 @@ const entry = (id: string, more: string): string =>
 
 async function place(files: Record<string, string>) {
   const folder = await configFolder({ 'hookline.yaml': main, ...files })
-  const load = (before?: Loaded): Promise<Loaded> => loadValid(join(folder, 'hookline.yaml'), { LIST: 'a, b' }, before)
-  return { load, write: (name: string, text: string) => writeFile(join(folder, name), text) }
+  const env = { LIST: 'a, b', PORTS: '8443, 9443', SOURCES: 'web, app' }
+  const load = (before?: Loaded): Promise<Loaded> => loadValid(join(folder, 'hookline.yaml'), env, before)
+  return { folder, load, write: (name: string, text: string) => writeFile(join(folder, name), text) }
 }
 
 describe('the destination of an unusable file of destinationsFrom', () => {
@@ -67,5 +73,104 @@ describe('the destination of an unusable file of destinationsFrom', () => {
       ['a', undefined],
       ['b', true],
     ])
+  })
+
+  it('is held when a list from the environment limits the ports of URLs', async () => {
+    const { load } = await place({
+      'hookline.yaml': `${main}network: { ports: "\${PORTS}" }\n`,
+      'more/a.yaml': entry('a', '').replace('a.example', 'a.example:9443'),
+      'more/b.yaml': 'id: b\nsources: [web]\nwebhooks: [',
+      'more/c.yaml': entry('c', ''),
+    })
+    const { settings } = await load()
+    expect(settings.network.ports).toEqual([8443, 9443])
+    expect(settings.destinations.map(({ id, isHeld }) => [id, isHeld])).toEqual([
+      ['a', undefined],
+      ['b', true],
+      ['c', true],
+    ])
+  })
+})
+
+describe('a directory whose sources come from the environment', () => {
+  const limited = main
+    .replace('web-key }', 'web-key }, { id: app, writeKey: app-key }, { id: secret, writeKey: secret-key }')
+    .replace('more', () => `[{ directory: more, sources: "\${SOURCES}" }]`)
+
+  it('has destinations of only these sources', async () => {
+    const { load } = await place({
+      'hookline.yaml': limited,
+      'more/a.yaml': entry('a', '').replace('web', 'web, app'),
+      'more/b.yaml': entry('b', '').replace('web', 'web, secret'),
+    })
+    const { settings, problems } = await load()
+    expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      'sources[1]: destinations of this directory must not use this source',
+    ])
+    expect(settings.destinations.map(({ id, isHeld, sources }) => [id, isHeld, sources])).toEqual([
+      ['a', undefined, ['web', 'app']],
+      ['b', true, ['web']],
+    ])
+  })
+
+  it.each([
+    ['an unknown source', 'web, nowhere', 'destinationsFrom[0].sources[1]: no source has this id'],
+    ['no source', ' ', 'destinationsFrom: must be a directory, or a list of mappings'],
+    ['an empty entry', 'web,', 'destinationsFrom[0].sources[1]: must be 1 to 63 letters'],
+  ])('is refused when they have %s', async (_, list, problem) => {
+    const { load } = await place({
+      'hookline.yaml': limited.replace(`\${SOURCES}`, () => `\${EMPTY:-${list}}`),
+      'more/a.yaml': entry('a', ''),
+    })
+    await expect(load()).rejects.toThrow(problem)
+  })
+})
+
+describe('with a config topic, the destination of an unusable file', () => {
+  const files = { key: randomBytes(32).toString('hex'), 'more/good.yaml': entry('good', '') }
+  const operated = `${main}operator: { encryptionKeyFile: key }\n`
+  const valid = entry('a', '').replace('[web]', '[app, web]')
+  const ofTopic = readObject(named('source', 'app'), sealedValue(named('source', 'app'), sourceDocument()), {
+    keys: [firstKey],
+    context: {},
+  })
+  /** The destinations of the source `app`, which exists only in the config topic. */
+  const routed = ({ settings }: Loaded) =>
+    createRouting(mergeObjects(settings, [ofTopic]).settings)
+      .bySource.get('app')
+      ?.map(({ id, isHeld }) => [id, isHeld])
+
+  it('keeps its sources of the topic when its file was valid before', async () => {
+    const { folder, load, write } = await place({ ...files, 'hookline.yaml': operated, 'more/a.yaml': valid })
+    const first = await load()
+    await write('more/a.yaml', valid.replace('https:', 'ftp:'))
+    const second = await load(first)
+    await rename(join(folder, 'more'), join(folder, 'away'))
+    for (const loaded of [second, await load(second)]) {
+      expect(loaded.settings.excluded?.files).toBe(1)
+      expect(routed(loaded)).toEqual([['a', undefined]])
+    }
+  })
+
+  it.each([
+    ['has a wrong value', valid.replace('https:', 'ftp:')],
+    ['cannot be parsed', `${valid}filter: [`],
+    ['has a source id that is not valid', valid.replace('web]', 'web, "no id", 5]')],
+  ])('has its sources of the topic when its file %s at the start', async (_, text) => {
+    const { load } = await place({ ...files, 'hookline.yaml': operated, 'more/a.yaml': text })
+    const loaded = await load()
+    expect(loaded.settings.destinations.find(({ id }) => id === 'a')?.sources).toEqual(['app', 'web'])
+    expect(routed(loaded)).toEqual([['a', true]])
+  })
+
+  it('has only the sources that its directory may use', async () => {
+    const from = '[{ directory: more, sources: [web] }]'
+    const { load, write } = await place({ ...files, 'hookline.yaml': operated, 'more/a.yaml': valid })
+    const first = await load()
+    await write('hookline.yaml', operated.replace('more', from))
+    for (const before of [first, undefined]) {
+      const { settings } = await load(before)
+      expect(settings.destinations.find(({ id }) => id === 'a')?.sources).toEqual(['web'])
+    }
   })
 })

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import type { ObjectDocument, ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
 import { mergeObjects } from '../../../../src/core/config-objects/merge-objects.ts'
 import { type ReadObject, readObject } from '../../../../src/core/config-objects/read-object.ts'
+import { unknownDestinationProblem } from '../../../../src/core/deletion/deletion-request.ts'
+import { createRouting, placeholderDestination } from '../../../../src/core/delivery/route.ts'
 import {
   destinationDocument,
   fileSettings,
@@ -78,5 +80,19 @@ describe('mergeObjects', () => {
   it('gives a write key to the source of the file, whatever its id is', () => {
     const result = merged([object('source', 'a', sourceDocument({ writeKey: 'write-key-of-web' }))])
     expect(result.sources).toEqual({ web: ['write-key-of-web'], a: [] })
+  })
+
+  it('leaves only existing sources to a held destination of the file, because its list may be cut off', () => {
+    const file = fileSettings()
+    const held = ['app', 'ap'].map(source => placeholderDestination(`held-${source}`, ['gone', source]))
+    const { settings, problemsInFile } = mergeObjects({ ...file, destinations: held }, [
+      object('source', 'app', sourceDocument()),
+    ])
+    expect(settings.destinations.map(({ id, sources }) => [id, sources])).toEqual([
+      ['held-app', ['app']],
+      ['held-ap', []],
+    ])
+    expect(problemsInFile).toEqual(new Map())
+    expect(unknownDestinationProblem(createRouting(settings))).toContain('"held-ap"')
   })
 })
