@@ -43,7 +43,8 @@ export function createWriteKeySearch({ maxBytes, onKey }: Deps): WriteKeySearch 
     onBytes(body) {
       if (isSearched || body.length < searchedBytes) return undefined
       isSearched = true
-      const key = writeKeyIn(body.beginning(searchedBytes).toString())
+      const beginning = body.beginning(searchedBytes).toString()
+      const key = writeKeyIn(beginning.replace(/^\ufeff/, ''))
       if (key === undefined) return undefined
       limit = maxBytes
       return onKey(key)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGunzip } from 'node:zlib'
-import { noMemory } from '../../core/message/request-refusal.ts'
+import { neverFits, noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 import { isGzip } from '../streams/lines.ts'
 import { BodyBuffer, type ChunkMemory } from './body-memory.ts'
@@ -122,7 +122,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     case 'no_memory':
       return refuse(refused(noMemory))
     case 'never_fits':
-      return refuse(neverFits())
+      return refuse(refused(neverFits))
     case 'corrupt':
       return refuse(
         problem(
@@ -148,8 +148,6 @@ function tooLarge(maxBytes: number, probe?: WriteKeySearch): HttpResponse {
   const advice = ` With the write key in HTTP Basic or 'X-Write-Key', up to ${maxBytes} bytes are accepted.`
   return problem('payload_too_large', limit < maxBytes ? text + advice : text)
 }
-const neverFits = (): HttpResponse =>
-  problem('payload_too_large', 'The body needs more memory than one request may use: send smaller requests.')
 const tooSlow = (): HttpResponse =>
   problem(
     'request_timeout',
@@ -185,7 +183,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     const kept = store.add(piece)
     if (kept === 'too_large') settle(refuse(tooLarge(maxBytes, probe)))
     else if (kept === 'no_memory') settle(refuse(refused(noMemory)))
-    else if (kept === 'never_fits') settle(refuse(neverFits()))
+    else if (kept === 'never_fits') settle(refuse(refused(neverFits)))
     else if (pieces > manyPieces && bytes < pieces * smallPiece) settle(refuse(tooManyPieces()))
     else if (probe !== undefined && !isGzip(store.beginning(2))) {
       const answer = probe.onBytes(store)

@@ -89,6 +89,10 @@ export function stoppedBy(
   return own.some(each => each.isSuppressed) ? 'suppressed' : undefined
 }
 
+/** Whether suppressions stop all events of a source, whenever they are received. */
+export const isSuppressed = (suppressions: UserSuppressions, sourceId: string): boolean =>
+  suppressions.some(each => each.isSuppressed && (each.source ?? sourceId) === sourceId)
+
 /**
  * Whether a delete message is genuine: a deletion writes its suppression first, so a message
  * without one is forged.

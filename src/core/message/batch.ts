@@ -74,7 +74,7 @@ export function readBatch(body: string, type: CallType | undefined): MessageBatc
  * several times, the last one counts.
  */
 export function writeKeyIn(body: string): string | undefined {
-  const text = membersIn(body, ['writeKey']).get('writeKey')
+  const text = membersIn(body, ['writeKey'], 'batch').get('writeKey')
   const parsed = text?.startsWith('"') === true ? parseField(text, 'The member') : undefined
   return parsed?.kind === 'parsed' ? (parsed.value as string) || undefined : undefined
 }

@@ -68,3 +68,7 @@ export const noMemory = refusal(
   'Too many requests are in progress: send this request again after the time in Retry-After.',
   { retryAfter: 1 },
 )
+export const neverFits = refusal(
+  'payload_too_large',
+  'The body needs more memory than one request may use: send smaller requests.',
+)

@@ -25,11 +25,13 @@ export type Members = ReadonlyMap<string, string>
 
 export interface SplitOptions {
   /** Name of the member that holds the list, for a text that is an object. */
-  readonly list?: string
+  readonly list?: string | undefined
   /** Names of the members to return, besides the list. */
   readonly members: readonly string[]
   /** Maximum number of elements. */
   readonly maxElements: number
+  /** Whether members behind a list are returned even if other text follows the list. */
+  readonly skipsTextAfterList?: boolean
 }
 
 /**
@@ -41,9 +43,12 @@ export function splitJson(text: string, options: SplitOptions): SplitResult {
   return new Cutter(text, options).cut()
 }
 
-/** Returns the top-level members of these names that can be found in a text, even a broken one. */
-export function membersIn(text: string, names: readonly string[]): Members {
-  const cutter = new Cutter(text, { members: names, maxElements: 0 })
+/**
+ * Returns the top-level members of these names that can be found in a text, even a broken one. With
+ * `list`, broken elements of this list do not hide the members behind it.
+ */
+export function membersIn(text: string, names: readonly string[], list?: string): Members {
+  const cutter = new Cutter(text, { list, members: names, maxElements: 0, skipsTextAfterList: true })
   cutter.cut()
   return cutter.members
 }
@@ -105,7 +110,11 @@ class Cutter {
 
   #cutMember(name: string | null): SplitResult | undefined {
     const isList = name === this.#options.list
-    if (isList && this.#code() === bracket.open) return this.#cutList()
+    if (isList && this.#code() === bracket.open) {
+      const failure = this.#cutList()
+      if (this.#options.skipsTextAfterList) this.#at = this.#endOfElement(brace.close)
+      return failure
+    }
     if (isList) this.#elements = undefined
     const from = this.#at
     this.#at = this.#endOfElement(brace.close)

@@ -4,7 +4,7 @@ import { effectiveWriteKey } from '../../core/collector/source-keys.ts'
 import type { TrackingAnswer, TrackingRequest } from '../../core/collector/tracking-api.ts'
 import { type MessageBatch, maxMessages, readBatch, writeKeyIn } from '../../core/message/batch.ts'
 import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
-import { kafkaUnavailable, noMemory, refusal } from '../../core/message/request-refusal.ts'
+import { kafkaUnavailable, neverFits, noMemory, refusal } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -64,7 +64,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     try {
       const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve, canEverReserve }, records)
       if (made.kind !== 'made') {
-        outage.sentNothing(triedAt)
+        // If the memory is full, a request that follows immediately gets none either.
+        if (made.kind !== 'no_memory') outage.sentNothing(triedAt)
         return notMade[made.kind]
       }
       const { rejected, suppressed, droppedKeys } = made
@@ -110,7 +111,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const batch = readBatch(body, type)
     if (batch.kind === 'refused') return batch
     const { size } = batch.elements
-    if (!request.reserve(size * placeBytes)) return noMemory
+    if (!request.reserve(size * placeBytes)) return request.canEverReserve(size * placeBytes) ? noMemory : neverFits
     // Messages beyond `maxMessages` are rejected, so they do not count against the rate limit.
     const spent = Math.min(size, maxMessages)
     const notPermitted = admission.spend(sender.sourceId, spent)

@@ -32,7 +32,7 @@ export interface CollectorDeps {
   readonly producer: LogProducer
   readonly codec: EventCodec
   /** The suppression list, which must have been started. */
-  readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
+  readonly suppressions: Pick<SuppressionList, 'size' | 'get' | 'stops'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger

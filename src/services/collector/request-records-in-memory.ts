@@ -34,23 +34,35 @@ export class HeldRecords {
     const bytes = heldBytes(record)
     if (!this.#memory.take(this.#sourceId, bytes, this.#bytes)) return false
     this.#bytes += bytes
-    this.#records.push(record)
+    this.#records.push({ key: unshared(record.key), value: unshared(record.value) })
     return true
   }
 
   /**
-   * Removes and returns all records. The caller must call `release` when the records no longer need
-   * memory.
+   * Removes and returns all records. For each record, the caller must call `release` with its
+   * `heldBytes` when it no longer needs memory.
    */
-  handOver(): { readonly records: readonly RecordWithoutHeaders[]; release(): void } {
+  handOver(): { readonly records: readonly RecordWithoutHeaders[]; release(bytes: number): void } {
     const records = this.#records
-    const bytes = this.#bytes
     this.#records = []
     this.#bytes = 0
-    return { records, release: () => this.#memory.giveBack(this.#sourceId, bytes) }
+    return { records, release: bytes => this.#memory.giveBack(this.#sourceId, bytes) }
   }
 
   discard(): void {
-    this.handOver().release()
+    this.#memory.giveBack(this.#sourceId, this.#bytes)
+    this.#records = []
+    this.#bytes = 0
   }
+}
+
+/**
+ * Returns a buffer that shares its memory with no other. Small buffers share 64 KiB, which one
+ * record of a partition without a leader would keep in memory.
+ */
+function unshared(bytes: Buffer | null): Buffer | null {
+  if (bytes === null || bytes.length === bytes.buffer.byteLength) return bytes
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  own.set(bytes)
+  return own
 }

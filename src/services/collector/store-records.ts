@@ -5,7 +5,7 @@ import { durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { sampledTraceIdOf, type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import { type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
-import type { HeldRecords } from './request-records-in-memory.ts'
+import { type HeldRecords, heldBytes } from './request-records-in-memory.ts'
 
 /**
  * Maximum time that a request waits for Kafka: longer than a leader election, but not longer than
@@ -43,36 +43,41 @@ export function createStore(deps: Deps): StoreRecords {
   return (request, headers, onFinished, traceId) => {
     const { records, release } = request.handOver()
     const startedAt = clock.monotonic()
-    return new Promise(resolve => {
-      let waiting = records.length
-      let hasFailed = false
-      let notStored = 0
-      const fail = (error: Error): void => {
-        hasFailed = true
-        failed(error)
-        resolve('failed')
+    const { promise, resolve } = Promise.withResolvers<'stored' | 'failed'>()
+    let waiting = records.length
+    let hasFailed = false
+    let notStored = 0
+    const fail = (error: Error): void => {
+      hasFailed = true
+      failed(error)
+      resolve('failed')
+    }
+    const cancel = clock.after(storeDeadline, () =>
+      fail(new Error(`Kafka did not acknowledge the messages within ${storeDeadline} ms`)),
+    )
+    const onAck = (bytes: number, error: Error | undefined): void => {
+      // The memory is released only now, because the producer may hold the record even after the
+      // request has failed.
+      release(bytes)
+      waiting -= 1
+      if (error === undefined) acknowledged()
+      else {
+        notStored += 1
+        fail(error)
       }
-      const cancel = clock.after(storeDeadline, () =>
-        fail(new Error(`Kafka did not acknowledge the messages within ${storeDeadline} ms`)),
-      )
-      const onAck = (error: Error | undefined): void => {
-        waiting -= 1
-        if (error === undefined) acknowledged()
-        else {
-          notStored += 1
-          fail(error)
-        }
-        if (waiting > 0) return
-        // The memory is released only now, because the producer may hold records even after the
-        // request has failed.
-        release()
-        cancel()
-        onFinished(notStored)
-        metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
-        if (!hasFailed) resolve('stored')
-      }
-      for (const { key, value } of records) producer.append(topic, { key, value, headers }, onAck)
-    })
+      if (waiting > 0) return
+      cancel()
+      onFinished(notStored)
+      metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
+      if (!hasFailed) resolve('stored')
+    }
+    // No function here may refer to `records` or a record: it would keep records in memory that
+    // Kafka has stored.
+    for (const { key, value } of records) {
+      const bytes = heldBytes({ key, value })
+      producer.append(topic, { key, value, headers }, error => onAck(bytes, error))
+    }
+    return promise
   }
 }
 

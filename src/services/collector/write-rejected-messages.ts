@@ -1,10 +1,12 @@
 import type { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
 import { rejectedRecord } from '../../core/collector/rejected-record.ts'
+import { isSuppressed } from '../../core/deletion/suppressions.ts'
 import { idIn } from '../../core/message/json.ts'
+import type { RejectionCode } from '../../core/message/message.ts'
 import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import type { RejectedMessage } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
+import type { Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { NextTurn } from './fair-turns.ts'
@@ -15,8 +17,7 @@ interface Deps {
   readonly topic: string
   /** The memory for rejected messages that Kafka has not acknowledged. */
   readonly held: SharedMemory
-  readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
-  readonly clock: Clock
+  readonly suppressions: Pick<SuppressionList, 'size' | 'get'>
   readonly nextTurn: NextTurn
   readonly metrics: Metrics
   readonly logger: Logger
@@ -29,6 +30,13 @@ export const maxKeptPerRequest = 1_000
  * for `work` of `NextTurn`.
  */
 const workOfRecord = 256
+/** The codes of messages that may not be JSON objects. The last two are given without parsing. */
+const codesOfAnyText: ReadonlySet<RejectionCode> = new Set([
+  'invalid_json',
+  'not_an_object',
+  'message_too_large',
+  'too_many_messages',
+])
 
 /** The rejected messages of a request. */
 interface Rejected {
@@ -45,7 +53,7 @@ interface Rejected {
 export type KeepRejected = (rejected: Rejected) => Promise<void>
 
 export function createKeepRejected(deps: Deps): KeepRejected {
-  const { producer, topic, held, suppressions, clock, nextTurn, metrics, logger } = deps
+  const { producer, topic, held, suppressions, nextTurn, metrics, logger } = deps
 
   function lost(count: number, why: string): void {
     metrics.collectorRejectsLost.inc({}, count)
@@ -65,16 +73,16 @@ export function createKeepRejected(deps: Deps): KeepRejected {
   }
 
   /**
-   * Whether a text may contain data of a suppressed user. Without a user id, a text that is not a
-   * JSON object counts as private.
+   * Whether a text may contain data of a suppressed user. Without a user id, a text that may not be
+   * a JSON object counts as private.
    */
-  function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
+  function isPrivate({ code }: RejectedMessage, text: string, { sourceId }: Rejected): boolean {
     if (suppressions.size === 0) return false
     const userId = idIn(text, 'userId')
-    if (userId === undefined && (code === 'invalid_json' || code === 'not_an_object')) return true
+    if (userId === undefined && codesOfAnyText.has(code)) return true
     // An alias has a second id of the user in `previousId`.
     return [userId, idIn(text, 'previousId')].some(
-      id => id !== undefined && suppressions.stops({ sourceId, receivedAt, userId: id }, clock.now()) === 'suppressed',
+      id => id !== undefined && isSuppressed(suppressions.get(id) ?? [], sourceId),
     )
   }
 

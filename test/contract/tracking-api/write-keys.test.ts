@@ -57,6 +57,13 @@ describe('the source that is known before the body is complete', () => {
       source('key in the query', {}, '/v1/batch?writeKey=KEY', '{}', 'web'),
       source('unknown key in the query', {}, '/v1/batch?writeKey=no', '{}', undefined),
       source('key in the first 64 KiB of the body', {}, '/v1/batch', `{"writeKey":"KEY","batch":["${long}"]}`, 'web'),
+      source(
+        'key in the first 64 KiB, after a byte order mark',
+        {},
+        '/v1/batch',
+        `\ufeff{"writeKey":"KEY","batch":["${long}"]}`,
+        'web',
+      ),
       source('key after the first 64 KiB', {}, '/v1/batch', `{"batch":["${long}"],"writeKey":"KEY"}`, undefined),
       source('key in a body of less than 64 KiB', {}, '/v1/batch', '{"writeKey":"KEY"}', undefined),
     ],

@@ -22,6 +22,10 @@ describe('writeKeyIn', () => {
     ['in a body that is cut off after it', '{"writeKey":"k","batch":[{"a":', 'k'],
     ['in a body that is cut off within it', '{"writeKey":"k', undefined],
     ['in a body that is broken elsewhere', '{"writeKey":"k","x":NaN}', 'k'],
+    ['behind a batch whose element has one brace too many', '{"batch":[{"a":1}},{"b":2}],"writeKey":"k"}', 'k'],
+    ['behind a batch with one bracket too many', '{"batch":[1]],"writeKey":"k"}', 'k'],
+    ['behind a batch with text after its list', '{"batch":[1] x [2],"writeKey":"k"}', 'k'],
+    ['not of an element of a broken batch', '{"batch":[{"a":1}},{"b":2},"writeKey":"k"]}', undefined],
     ['in an empty body', '', undefined],
   ])('%s', (_, body, expected) => {
     expect(writeKeyIn(body)).toBe(expected)

@@ -145,6 +145,20 @@ describe('a rejected message', () => {
     expect([collector.events(), collector.rejects(), collector.held('records')]).toEqual([[], [], 0])
   })
 
+  it.each([
+    ['in a header', 'web-key'],
+    ['in the body, behind the message', undefined],
+  ])('with one brace too many does not affect the others, with the key %s', async (_, headerKey) => {
+    const collector = new CollectorHarness()
+    const [first, second] = [page('a'), page('b')].map(each => JSON.stringify(each))
+    const body = `{"batch":[${first}},${second}],"writeKey":"web-key"}`
+    expect(await collector.answered(body, { headerKey })).toMatchObject({
+      kind: 'accepted',
+      rejected: [{ index: 0, code: 'invalid_json' }],
+    })
+    expect(collector.events()).toMatchObject([{ message: { messageId: 'b' } }])
+  })
+
   it('is not written when its request fails and must be repeated', async () => {
     const collector = new CollectorHarness()
     const box = collector.request({ batch: [page('a'), bad('b')] })
@@ -154,6 +168,18 @@ describe('a rejected message', () => {
     expect(box.answer).toMatchObject({ kind: 'refused', code: 'unavailable' })
     expect(collector.rejects()).toEqual([])
     expect(collector.count('collectorMessages{web,rejected}')).toBe(0)
+  })
+})
+
+describe('a request that has no memory for the positions of its messages', () => {
+  it.each([
+    ['is refused, to be sent again', true, { code: 'unavailable', retryAfter: 1 }],
+    ['is too large if it can never get this memory', false, { code: 'payload_too_large', retryAfter: undefined }],
+  ])('%s', async (_, canEver, expected) => {
+    const collector = new CollectorHarness()
+    const given = { reserve: () => false, canEverReserve: () => canEver }
+    expect(await collector.answered([page('a')], given)).toMatchObject({ kind: 'refused', ...expected })
+    expect(collector.events()).toEqual([])
   })
 })
 

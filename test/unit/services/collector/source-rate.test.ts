@@ -44,6 +44,22 @@ describe('the rate of a source', () => {
     expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'rate_limited' })
   })
 
+  it('counts all messages of a batch that strict mode rejects', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 10 })
+    const messages = Array.from({ length: 99 }, (_, index) => page(`m${index}`))
+    const answer = await collector.answered([...messages, bad('bad')], { strict: true })
+    expect(answer).toMatchObject({ code: 'rejected' })
+    expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'rate_limited', retryAfter: 10 })
+  })
+
+  it('counts all messages of a batch with a list of rejected messages that is too large', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 10 })
+    const given = { reserve: (bytes: number) => bytes === 24 * 100, canEverReserve: () => false }
+    const answer = await collector.answered(Array(100).fill(0), given)
+    expect(answer).toMatchObject({ code: 'payload_too_large' })
+    expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'rate_limited', retryAfter: 10 })
+  })
+
   it('counts at most the maximum number of messages of a batch', async () => {
     const collector = new CollectorHarness({ ratePerSource: 10 })
     expect(await collector.answered(Array(10_000).fill(0))).toMatchObject({ kind: 'accepted' })

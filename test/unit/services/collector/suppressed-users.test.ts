@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Suppression } from '../../../../src/core/deletion/suppressions.ts'
+import { maxMessages } from '../../../../src/core/message/batch.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 
@@ -7,10 +8,13 @@ const page = (messageId: string, userId = 'ada'): object => ({ type: 'page', mes
 const accepted = { kind: 'accepted', rejected: [] }
 
 /** A collector where Ada was deleted a minute ago. */
-function deleted({ isSuppressed = true, source }: { isSuppressed?: boolean; source?: string } = {}): CollectorHarness {
+const deleted = (mark: Partial<Suppression> = {}): CollectorHarness => deletedBefore(60_000, mark)
+
+/** A collector where Ada was deleted `ms` ago. */
+function deletedBefore(ms: number, mark: Partial<Suppression> = {}): CollectorHarness {
   const collector = new CollectorHarness()
-  const mark: Suppression = { source, deletedAt: epochMs(collector.clock.now() - 60_000), isSuppressed }
-  collector.marks.apply('ada', [mark])
+  const deletedAt = epochMs(collector.clock.now() - ms)
+  collector.marks.apply('ada', [{ source: undefined, deletedAt, isSuppressed: true, ...mark }])
   return collector
 }
 
@@ -59,6 +63,7 @@ describe('messages of a suppressed user', () => {
 })
 
 describe('the text of a rejected message', () => {
+  const long = 'x'.repeat(300_000)
   const rejectedOf = async (collector: CollectorHarness, text: string) => {
     await collector.answered(`{"batch":[${text}]}`)
     return collector.rejects()
@@ -75,11 +80,32 @@ describe('the text of a rejected message', () => {
     ['that is not JSON', 'invalid_json', '{"type":"page","messageId":"m","userId":"ada","x":NaN}'],
     ['that is not JSON and has no readable user id', 'invalid_json', '{"type":"page","userId":ada}'],
     ['that is an array with an event', 'not_an_object', '[{"type":"page","userId":"ada"}]'],
-    ['that is too long', 'message_too_large', `{"type":"page","userId":"ada","x":"${'x'.repeat(300_000)}"}`],
+    ['that is too long', 'message_too_large', `{"type":"page","userId":"ada","x":"${long}"}`],
+    ['that is too long and not JSON', 'message_too_large', `{"type":"page",oops,"userId":"ada","x":"${long}"}`],
+    ['that is a too long array', 'message_too_large', `[{"type":"page","userId":"ada","x":"${long}"}]`],
   ])('is not kept when of a suppressed user: %s', async (_, code, text) => {
     const [rejected, ...others] = await rejectedOf(deleted(), text)
     expect(others).toEqual([])
     expect(rejected).toMatchObject({ source: 'web', code, index: 0 })
+    expect(rejected).not.toHaveProperty('text')
+  })
+
+  it.each([
+    ['not JSON', '{"type":"page",oops,"userId":"ada"}'],
+    ['an array', '[{"type":"page","userId":"ada"}]'],
+  ])('is not kept when the batch has too many messages: %s', async (_, text) => {
+    const collector = deleted()
+    const other = '{"type":"page","userId":"bob"}'
+    await collector.answered(`[${Array(maxMessages).fill(other).join(',')},${text},${other}]`)
+    const [rejected, ofOther] = collector.rejects()
+    expect(rejected).toMatchObject({ code: 'too_many_messages', index: maxMessages })
+    expect(rejected).not.toHaveProperty('text')
+    expect(ofOther).toMatchObject({ code: 'too_many_messages', text: other })
+  })
+
+  it('is not kept when the user was suppressed after the message was received', async () => {
+    const [rejected] = await rejectedOf(deletedBefore(0), '{"type":"track","userId":"ada"}')
+    expect(rejected).toMatchObject({ code: 'missing_event' })
     expect(rejected).not.toHaveProperty('text')
   })
 
@@ -89,6 +115,7 @@ describe('the text of a rejected message', () => {
     ['of another user, not JSON', deleted, '{"userId":"bob","x":NaN}'],
     ['of no user', deleted, '{"type":"track"}'],
     ['of a user who is only deleted', () => deleted({ isSuppressed: false }), '{"type":"track","userId":"ada"}'],
+    ['of a user deleted just now', () => deletedBefore(0, { isSuppressed: false }), '{"type":"track","userId":"ada"}'],
     ['of a source without the suppression', () => deleted({ source: 'app' }), '{"type":"track","userId":"ada"}'],
     ['that cannot be read, without suppressed users', () => new CollectorHarness(), '{"userId":ada}'],
   ])('is kept: %s', async (_, given, text) => {
