@@ -37,15 +37,42 @@ async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
       if (next.done === true) isDone = true
       else head = Buffer.concat([head, next.value])
     }
-    const all = followedBy(head, isDone ? undefined : iterator)
-    if (!isGzip(head)) return yield* all
-    // `pipeline` requires a callback. The iteration throws the errors.
-    yield* pipeline(Readable.from(all), createGunzip(), () => {}) as AsyncIterable<Buffer>
+    if (isGzip(head)) yield* gunzipped(head, iterator)
+    else yield* followedBy(head, isDone ? undefined : iterator)
   } catch (error) {
     throw isZlibError(error) ? new DamagedGzip(`gzip cannot be unpacked: ${error.message}`, { cause: error }) : error
   } finally {
     await iterator.return?.()
   }
+}
+
+/**
+ * Unpacks gzip. Node ignores everything after a zero byte between two gzip members, so this
+ * function reads the rest itself: a full sync with half a list would remove the other users.
+ */
+async function* gunzipped(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  /** Number of all bytes, and of the bytes up to the last one that is not zero. */
+  let [length, lengthWithoutPadding] = [0, 0]
+  const count = (piece: Buffer): void => {
+    let end = piece.length
+    while (end > 0 && piece[end - 1] === 0) end--
+    if (end > 0) lengthWithoutPadding = length + end
+    length += piece.length
+  }
+  const counted = {
+    async next(): Promise<IteratorResult<Buffer>> {
+      const next = await rest.next()
+      if (next.done !== true) count(next.value)
+      return next
+    },
+  }
+  count(head)
+  const gunzip = createGunzip()
+  // `pipeline` requires a callback. The iteration throws the errors.
+  yield* pipeline(Readable.from(followedBy(head, counted)), gunzip, () => {}) as AsyncIterable<Buffer>
+  for (let next = await counted.next(); next.done !== true; ) next = await counted.next()
+  if (lengthWithoutPadding > gunzip.bytesWritten)
+    throw new DamagedGzip('gzip cannot be unpacked: other data follows the zero bytes after a gzip member')
 }
 
 const isZlibError = (error: unknown): error is { readonly message: string } =>

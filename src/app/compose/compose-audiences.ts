@@ -20,7 +20,7 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     topics: [topics.audienceInput],
     maxWait,
     onLoss:
-      'Kafka deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; users of synced lists may be among these records, so in this partition, full syncs that began before this line do not remove the users who are missing from their lists; find the time span of the deleted records with the runbook HooklineRecordsLost; then repeat the resets and deletions of this time span, and all syncs since its beginning',
+      'Kafka deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; users of synced lists may be among these records, so in this partition, full syncs that began before this line, or up to a minute after it, do not remove the users who are missing from their lists; find the time span of the deleted records with the runbook HooklineRecordsLost; then repeat the resets and deletions of this time span, and all syncs since its beginning',
   })
   // Without a series at 0, Prometheus does not see the first increase.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)

@@ -59,20 +59,33 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     if (line === undefined) return refused(notUtf8)
     const text = (number === 1 ? line.replace(/^\ufeff/, '') : line).trim()
     if (text === '') return nothing
+    if (text.includes('\r')) return refused(carriageReturn)
     const isJson = text.startsWith('{') || text.startsWith('[')
     const mayBeHeader = !hasBegun && !isJson
     hasBegun = true
     if (mayBeHeader) csv = csvColumns(text)
+    if (mayBeHeader && isSeparatorLine(text)) return refused(separatorLine)
     if (mayBeHeader && csv === undefined && hasColumnOfIds(text)) return refused(otherHeader)
     if (mayBeHeader && csv !== undefined) return header(csv)
     if (Buffer.byteLength(text) > maxMessageBytes) return refused(`the line is longer than ${maxMessageBytes} bytes`)
     if (csv !== undefined) return fromCsv(text, csv)
     if (isJson) return fromJson(text)
-    return member(textOf(jsonString(text) ?? text), undefined)
+    const quotedId = jsonString(text)
+    if (quotedId === undefined && isLateHeader(text)) return refused(lateHeader)
+    return member(textOf(quotedId ?? text), undefined)
   }
 }
 
 const notUtf8 = 'the line is not UTF-8 text: export the list as UTF-8, or convert it, for example with iconv'
+
+const carriageReturn =
+  'the line has a carriage return between other characters: end each line of the list with a line feed (LF), or with CR and LF'
+
+const separatorLine =
+  "the line 'sep=' is only for Excel and is not a user: remove it, so that the list begins with the names of the columns, separated by commas"
+
+const lateHeader =
+  'the line seems to name the columns of a CSV list, but another line precedes it, so the list is read as one user id per line: remove the lines before the names of the columns'
 
 const otherHeader =
   "the line seems to name the columns of a CSV list, but no column has the name 'userId': give this name to the column with the user ids, and separate columns with commas"
@@ -108,6 +121,16 @@ function csvColumns(line: string): CsvColumns | undefined {
  */
 const hasColumnOfIds = (line: string): boolean =>
   line.split(/[,;\t]/).some(name => /^(user[ _-]?)?id$/i.test(name.replaceAll('"', '').trim()))
+
+/** Whether the line names the separator of the fields for Excel, for example `sep=,`. */
+const isSeparatorLine = (line: string): boolean => /^"?sep=[^\p{L}\p{N}]?"?$/iu.test(line)
+
+/**
+ * Whether a line names the columns, although a title or another user precedes it. The name `id`
+ * does not count, because user ids may end with the country code ID.
+ */
+const isLateHeader = (line: string): boolean =>
+  /(^|[,;\t])[ "]*user[ _-]?id[ "]*([,;\t]|$)/i.test(line) && /[,;\t]/.test(line)
 
 /**
  * Returns the value of a CSV field. Valid JSON is parsed, but `true` and `false` in a trait, and

@@ -36,11 +36,14 @@ export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPer
  */
 const aheadMs = 60_000
 
+/** The highest id of a sync that began at the time `at` or earlier, by the clock of any broker. */
+export const highestSyncId = (at: EpochMs): SyncId => syncId(versionAt(epochMs(at + aheadMs)))
+
 /**
  * Whether the time of a sync id lies in the future, because a clock was wrong. Until that time, all
  * other syncs would be ignored.
  */
-export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
+export const isAhead = (id: SyncId, at: EpochMs): boolean => id > highestSyncId(at)
 
 /** Returns `id`. If its time lies in the future, returns the id for the time `at` instead. */
 export const clampedToNow = (id: SyncId, at: EpochMs): SyncId => (isAhead(id, at) ? syncId(versionAt(at)) : id)

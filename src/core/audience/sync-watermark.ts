@@ -1,5 +1,5 @@
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
-import { clampedToNow, idsPerMs, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
+import { clampedToNow, highestSyncId, idsPerMs, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
 
 /**
  * `full`: the sync lists all members. `partial`: it adds or removes only the users that it lists.
@@ -77,8 +77,9 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Cancels all full syncs that began before `at`, because an unread input may have listed users in
- * them. `undefined` if they are cancelled already.
+ * Cancels all full syncs in which an unread input may have listed users. `undefined` if they are
+ * cancelled already.
+ * @param at when the input was appended, or when its loss was found
  */
 export function afterUnreadInput(
   mark: AudienceWatermark,
@@ -86,8 +87,9 @@ export function afterUnreadInput(
   at: EpochMs,
   now: EpochMs,
 ): AudienceWatermark | undefined {
-  // Plus 1 ms, so that a sync that began in the millisecond `at` is cancelled too.
-  const begun = clampedToNow(syncId(versionAt(epochMs(at + 1))), now)
+  // A sync that begins within a minute later must be repeated too: another broker, whose clock may
+  // be ahead, gave the sync id, and the lost input may be the first one of its sync.
+  const begun = highestSyncId(epochMs(Math.min(at, now)))
   // The higher position is kept, because a restore would ignore a watermark with a lower one. After
   // a truncation of the input topic, `position` can be lower.
   return begun <= mark.begun ? undefined : { ...mark, begun, position: Math.max(mark.position, position) }

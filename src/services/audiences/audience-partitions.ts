@@ -114,7 +114,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
 }
 
 const commitsLost =
-  'Kafka has no committed offset of the audiences service for this partition, probably because no process ran this service for 7 days; Kafka may have deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; in this partition, full syncs that began before this line do not remove the users who are missing from their lists; follow the runbook HooklineRecordsLost, then repeat the syncs, resets and deletions that you started while no process ran this service'
+  'Kafka has no committed offset of the audiences service for this partition, probably because no process ran this service for 7 days; Kafka may have deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; in this partition, full syncs that began before this line, or up to a minute after it, do not remove the users who are missing from their lists; follow the runbook HooklineRecordsLost, then repeat these syncs, and the syncs, resets and deletions that you started while no process ran this service'
 
 export interface AudiencesDeps {
   /** Consumer of the audience-input topic. */

@@ -274,7 +274,7 @@ export class Inputs {
     const { topic, partition, offset } = record
     this.#deps.logger.warn(
       { topic, partition, offset, detail },
-      'record of the audience input topic cannot be decoded (see "detail"), so hookline does not apply it, and dead-letters it (`hookline dead-letters --destination -` lists it); the record may be a line of a synced list, so in this partition, the full syncs that are in progress do not remove the users who are missing from their lists: send these lists again',
+      'record of the audience input topic cannot be decoded (see "detail"), so hookline does not apply it, and dead-letters it (`hookline dead-letters --destination -` lists it); the record may be a line of a synced list, so in this partition, full syncs that began before the record, or up to a minute after it, do not remove the users who are missing from their lists: send these lists again, at least two minutes after the record',
     )
     held.order.add(new OpenInput(record, { kind: 'lost' }, held))
     this.startReady(held)

@@ -19,7 +19,7 @@ export function truthOf(log: InputLog, deletedAt: ReadonlyMap<string, EpochMs>):
   for (const { input, at } of log) {
     if (input.kind === 'forgotten')
       for (const key of said.keys()) if (key.endsWith(`/${input.userId}`)) said.delete(key)
-    if (input.kind === 'lost') lost = Math.max(lost, (at + 1) * 1024)
+    if (input.kind === 'lost') lost = Math.max(lost, (at + 60_000) * 1024)
     if (input.kind !== 'observed' && input.kind !== 'sync_ended') continue
     const { audience, syncId: sync, mode } = input
     const closed = over.get(audience) ?? 0

@@ -36,7 +36,15 @@ describe('gzip', () => {
     expect(await read(packed, packed)).toEqual(['ada', 'bob', 'ada', 'bob'])
   })
 
+  it('may end with zero bytes', async () => {
+    expect(await read(packed, Buffer.alloc(3), Buffer.alloc(100_000))).toEqual(['ada', 'bob'])
+  })
+
   it.each<[string, readonly Uint8Array[]]>([
+    ['with zero bytes between members', [Buffer.concat([packed, Buffer.alloc(3), packed])]],
+    ['with zero bytes between members, in other chunks', [packed, Buffer.alloc(3), packed]],
+    ['with a member after many zero bytes', [packed, ...Array(40).fill(Buffer.alloc(100_000)), packed]],
+    ['with one other byte after zero bytes', [Buffer.concat([packed, Buffer.from([0, 1, 0, 0])])]],
     ['cut short', [packed.subarray(0, -9)]],
     ['damaged', [Buffer.concat([packed.subarray(0, 12), Buffer.from('nonsense')])]],
   ])('%s is reported', async (_name, given) => {

@@ -212,7 +212,7 @@ describe('a full list whose audience was missing from the configuration for a wh
   })
 })
 
-it('an input that cannot be decoded cancels the full syncs that began before it, and no later one', () => {
+it('an input that cannot be decoded cancels the full syncs that began up to a minute after it, and no later one', () => {
   for (const user of ['ann', 'bob']) harness.take(observed(user, 0))
   harness.take(ended(0))
   harness.take(observed('ann', 3))
@@ -222,18 +222,33 @@ it('an input that cannot be decoded cancels the full syncs that began before it,
   expect(harness.take(ended(3))).toEqual(['sync_cancelled'])
   // The lost input may have been the only observation of sync 4, so sync 4 is cancelled too.
   expect(harness.take(ended(4))).toEqual(['sync_cancelled'])
+  expect(harness.take(ended(5.99))).toEqual(['sync_cancelled'])
   expect(harness.take(observed('dee', 4, 'true', 'partial'))).toContainEqual(expect.stringMatching(/^dee crm true/))
-  expect(harness.take(observed('ann', 6))).toHaveLength(3)
-  expect(harness.take(ended(6))).toContainEqual('bob crm false')
+  expect(harness.take(observed('ann', 7))).toHaveLength(3)
+  expect(harness.take(ended(7))).toContainEqual('bob crm false')
+})
+
+it.each([
+  ['the first line of its list', []],
+  ['a later line of its list', ['ann']],
+])('an input that cannot be decoded removes nobody when the clocks of the brokers differ: %s', (_name, before) => {
+  for (const user of ['ann', 'bob']) harness.take(observed(user, 0))
+  harness.take(ended(0))
+  // By the clock of the broker that stores the inputs, the sync begins half a minute later.
+  const ofAhead = 3.5
+  for (const user of before) harness.take(observed(user, ofAhead), 0)
+  harness.take({ kind: 'lost' }, 0)
+  expect(harness.take(observed('ann', ofAhead))).toEqual(['sync_cancelled'])
+  expect(harness.take(ended(ofAhead))).toEqual(['sync_cancelled'])
 })
 
 it.each([
   ['in the future', start + 24 * 3_600_000],
   ['in microseconds', start * 1_000],
-])('an input that cannot be decoded, with a time %s, cancels no later full sync', (_name, time) => {
+])('an input that cannot be decoded, with a time %s, cancels no full sync of a minute later', (_name, time) => {
   const on = { position: harness.position++, at: epochMs(time), now: () => harness.now }
-  expect([...harness.partition.take({ kind: 'lost' }, on)]).toMatchObject([{ kind: 'mark', mark: { begun: sync(0) } }])
-  expect(harness.take(observed('ann', 1))).toHaveLength(3)
+  expect([...harness.partition.take({ kind: 'lost' }, on)]).toMatchObject([{ kind: 'mark', mark: { begun: sync(1) } }])
+  expect(harness.take(observed('ann', 1.01))).toHaveLength(3)
 })
 
 describe('fences', () => {

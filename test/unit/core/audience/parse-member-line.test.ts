@@ -64,6 +64,15 @@ describe('names the rejected line and the remedy', () => {
     expect(read('audience', ['u0', line])[1]).toMatch(`line 2: ${reason}`)
   })
 
+  it.each(['u1\ru2\ru3', 'userId,value\ru1,false', '{"userId":"u1"}\r{"userId":"u2"}', `u1\r${'x'.repeat(40_000)}`])(
+    'a carriage return inside a line, because the list then has one long line: %.40j',
+    line => {
+      expect(read('audience', [`${line}\r`])[0]).toBe(
+        'line 1: the line has a carriage return between other characters: end each line of the list with a line feed (LF), or with CR and LF',
+      )
+    },
+  )
+
   it('a line that is not UTF-8', () => {
     expect(read('audience', ['u1', undefined])[1]).toBe(
       'line 2: the line is not UTF-8 text: export the list as UTF-8, or convert it, for example with iconv',
@@ -145,8 +154,21 @@ describe('CSV, when the first line has a field userId', () => {
       'line 2: a quoted field is not closed on this line, or text follows its closing quote',
     )
   })
-  it('not when only a later line has userId', () => {
-    expect(read('audience', ['u1', 'userId,value'])).toEqual(['u1=true', 'userId,value=true'])
+  it('not when only a later line is userId', () => {
+    expect(read('audience', ['u1', 'userId'])).toEqual(['u1=true', 'userId=true'])
+  })
+  it.each(['userId,value', 'value;user_id', '"userId","value"', 'userId\tvalue'])(
+    'names of columns after another line are refused: %j',
+    line => {
+      expect(read('audience', ['Shoppers of May', '', line])[2]).toBe(
+        'line 3: the line seems to name the columns of a CSV list, but another line precedes it, so the list is read as one user id per line: remove the lines before the names of the columns',
+      )
+    },
+  )
+  it.each(['sep=,', '\ufeffsep=;', '"sep=,"', 'SEP=', 'sep=\t'])('the first line of Excel is refused: %j', line => {
+    expect(read('audience', ['', line])[1]).toBe(
+      "line 2: the line 'sep=' is only for Excel and is not a user: remove it, so that the list begins with the names of the columns, separated by commas",
+    )
   })
   it.each([
     ...['userid', 'user_id,plan', 'plan, ID ', '"User ID","Plan"', 'id'],

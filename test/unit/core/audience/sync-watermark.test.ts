@@ -60,7 +60,7 @@ describe('the watermark', () => {
     expect(beginsSync(after, part(12))).toBe(true)
   })
   it('keeps its position when inputs are lost that had lower offsets, as after a truncation', () => {
-    const begun = versionAt(epochMs(now + 1))
+    const begun = versionAt(epochMs(now + 60_000))
     expect(afterUnreadInput(markOf({ position: 9 }), 7, now, epochMs(now + 1))).toEqual(markOf({ begun, position: 9 }))
     expect(afterUnreadInput(markOf({ position: 5 }), 7, now, epochMs(now + 1))).toEqual(markOf({ begun, position: 7 }))
   })

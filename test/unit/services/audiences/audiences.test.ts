@@ -254,7 +254,7 @@ describe('inputs that Kafka lost', () => {
     expect(harness.count('audienceInputs{sync_ended,sync_cancelled}')).toBe(1)
     expect(harness.count('deadLetters{-,undecodable}')).toBe(0)
     await harness.advance(120_000)
-    harness.write(observed('bob', 3), ended(3))
+    harness.write(observed('bob', 4), ended(4))
     await harness.advance(1)
     expect(names(harness).slice(2)).toEqual(['crm ann false'])
     expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
