@@ -11,7 +11,7 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
   if (isUnreadable(destination, routing)) return undefined
   const { webhooks = [], lifecycle } = destination ?? {}
   return {
-    ...{ version, urls: urlsOf({ webhooks }), webhooks: webhooks.map(({ label }) => label) },
+    ...{ version, urls: urlsOf({ webhooks }), webhooks: webhooks.map(({ urlHash }) => urlHash) },
     disableAfter: lifecycle?.disableAfter,
     onGone: lifecycle?.onGone ?? 'notify',
   }

@@ -32,7 +32,7 @@ export interface SeenFailures {
   /** Times of the first and the last failure after `endedAt`. */
   readonly firstAt: EpochMs
   readonly lastAt: EpochMs
-  /** Labels of the webhooks that responded with 410 Gone after `endedAt`. */
+  /** URL hashes of the webhooks that responded with 410 Gone after `endedAt`. */
   readonly gone: readonly string[]
   /**
    * When `FailureCounter.ended` was last called. A failure state that began before this time must

@@ -27,7 +27,7 @@ export interface FailureState {
   readonly failingSince: EpochMs | undefined
   /** Number of failed attempts since `failingSince`, at most `minAttempts`. */
   readonly attempts: number
-  /** Labels of the webhooks that have responded with 410 Gone since `failingSince`. */
+  /** URL hashes of the webhooks that have responded with 410 Gone since `failingSince`. */
   readonly gone: readonly string[]
   /** Set when Hookline has disabled the destination. */
   readonly disabled: AutomaticDisabling | undefined
@@ -37,7 +37,7 @@ export interface FailureState {
 export interface DisableRule {
   readonly urls: string
   readonly version: number
-  /** The labels of all webhooks of the destination. */
+  /** The URL hashes of all webhooks of the destination. */
   readonly webhooks: readonly string[]
   /** How long all attempts must fail before the destination is disabled. `undefined`: never. */
   readonly disableAfter: DurationMs | undefined

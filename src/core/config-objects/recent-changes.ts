@@ -5,6 +5,10 @@ import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 /** Maximum number of changes that `since` returns. */
 const max = 1_000
 
+/** Whether no field changes, as in the records of an encryption key rotation. */
+export const changesNothing = ({ action, fields }: Pick<ObjectChange, 'action' | 'fields'>): boolean =>
+  action === 'updated' && fields.length === 0
+
 /**
  * Returns the change that a record makes; `undefined` if no field changes. So the records of an
  * encryption key rotation do not displace operators' changes from the list.
@@ -12,7 +16,7 @@ const max = 1_000
 function changeIn(record: ObjectRecord): ObjectChange | undefined {
   if (!isObjectRecord(record)) return changeOfFailures(record)
   const { kind, id, version, action, by, at, fields } = record
-  if (action === 'updated' && fields.length === 0) return undefined
+  if (changesNothing(record)) return undefined
   return { kind, id, version, action, by, at, fields }
 }
 

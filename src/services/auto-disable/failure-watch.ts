@@ -103,7 +103,8 @@ export class FailureWatch implements PeriodicTask {
     const now = this.#deps.clock.now()
     const counter = this.#counterOf(id)
     counter.setUrls(urlsOf(destination), now)
-    counter.gone(label, now)
+    // The label of a webhook without an id is its position, which can change.
+    counter.gone(urlHash, now)
   }
 
   #onRecord(id: string): void {

@@ -1,5 +1,6 @@
 import { urlsOf } from '../../core/auto-disable/judge-failures.ts'
 import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
+import { changesNothing } from '../../core/config-objects/recent-changes.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -121,7 +122,7 @@ export function createNotices(deps: Deps): Notices {
       outbox.send()
     },
     configurationChanged(change) {
-      if (notices() === undefined || configuration.changed(change)) return
+      if (notices() === undefined || changesNothing(change) || configuration.changed(change)) return
       metrics.notices.inc({ result: 'dropped' })
     },
     disabled(destination, automatically) {

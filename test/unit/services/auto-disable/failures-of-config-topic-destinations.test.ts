@@ -30,6 +30,24 @@ describe('a destination of the config topic that Hookline has disabled', () => {
   })
 })
 
+it('a webhook that is gone does not count as another one after the webhooks were reordered', async () => {
+  const [first, second] = ['https://a.example.com/', 'https://b.example.com/'].map(url => ({ url }))
+  const withWebhooks = (webhooks: readonly object[]) => ({ ...goneDocument, webhooks })
+  const { harness, watch, webhook, change, isDisabled } = await withDestination(withWebhooks([first!, second!]))
+  const gone = webhook().urlHash
+  watch.gone('crm', webhook())
+  await harness.advance(turn)
+  await change(withWebhooks([second!, first!]))
+  await harness.advance(turn)
+  expect(webhook(1).urlHash).toBe(gone)
+  watch.gone('crm', webhook(1))
+  await harness.advance(turn)
+  expect(isDisabled()).toBe(false)
+  watch.gone('crm', webhook(0))
+  await harness.advance(turn)
+  expect(isDisabled()).toBe(true)
+})
+
 describe('the old URL of a destination', () => {
   it('does not disable the destination with a 410', async () => {
     const { harness, watch, webhook, change, isDisabled } = await withDestination(goneDocument)
@@ -70,7 +88,7 @@ async function withDestination(document: ObjectDocument) {
   const watch = new FailureWatch({ store, writer, routing, clock: harness.clock, logger: new RecordingLogger() })
   watch.start()
   const found = () => merged().settings.destinations.find(destination => destination.id === 'crm')
-  const webhook = () => found()!.webhooks[0]!
+  const webhook = (index = 0) => found()!.webhooks[index]!
   const isDisabled = () => found()?.disabledAutomatically !== undefined && !found()?.enabled
   return { harness, process, watch, webhook, change, isDisabled }
 }

@@ -108,6 +108,7 @@ describe('notices', () => {
     }
     harness.changeObject(change)
     harness.changeObject({ ...change, kind: 'destination', id: 'ops' })
+    harness.changeObject({ ...change, by: 'hookline.key-rotation', fields: [] })
     await harness.advance(5 * second)
     expect(seen()).toEqual([
       ['Configuration Changed', expect.objectContaining({ id: 'web', changedBy: 'ada', fields: ['writeKey[0]'] })],
