@@ -61,12 +61,14 @@ export class DestinationQueue<Item> {
     else this.#ready.push({ item: next, key })
   }
 
-  /** The next ready item or, if none is ready, the first item behind one in progress. */
-  get oldest(): Item | undefined {
+  /** The next ready item, and for each key the first item that waits for another item of the key. */
+  *heads(): Generator<Item> {
     const next = this.#ready.peek()
-    if (next !== undefined) return next.item
-    for (const behind of this.#busy.values()) if (behind !== undefined && behind.length > 0) return behind.peek()
-    return undefined
+    if (next !== undefined) yield next.item
+    for (const behind of this.#busy.values()) {
+      const first = behind?.peek()
+      if (first !== undefined) yield first
+    }
   }
 
   /**

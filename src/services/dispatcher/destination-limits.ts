@@ -175,7 +175,8 @@ export class DestinationLimits {
    * attempt, and the endpoint seems to be down.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
-    const delivery = next ?? queue.oldest
+    const [head] = queue.heads()
+    const delivery = next ?? head
     const isLate = delivery !== undefined && mustBeAttempted(delivery.carried, this.#deps.clock.now())
     return isLate && slowDown.paceAt(now) === undefined && !slowDown.mayWork(now)
   }

@@ -174,11 +174,15 @@ export class DestinationQueues {
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
-      const oldest = target.queue.oldest
-      if (oldest === undefined) continue
+      if (target.queue.queued === 0) continue
       // A queue in `#turns` also waits for the process, because no permit is free.
       const isHeldUp = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
-      if (oldest.of.admittedAt <= slowQueueSince(now, cpuSaturatedUntil, isHeldUp)) this.#slow.add(target)
+      const since = slowQueueSince(now, cpuSaturatedUntil, isHeldUp)
+      for (const { of } of target.queue.heads()) {
+        if (of.admittedAt > since) continue
+        this.#slow.add(target)
+        break
+      }
     }
   }
 
