@@ -201,6 +201,11 @@ export const configObjectHeaders: Readonly<Record<string, Header>> = {
       'Only of a source: JSON list with, for each write key, the offset of the record with which the source got the key. `null`: with this record. Of two sources with one write key, the one that got the key first keeps it.',
     examples: ['[null,17]'],
   },
+  'created-at': {
+    description:
+      'When the object was created, in ISO 8601; each further version has the same time. A new destination with the id of a deleted one does not get deliveries that started before this time, unless it lists their source. Absent for a deletion, and if an earlier version of Hookline created the object.',
+    examples: ['2026-11-21T08:00:00.000Z'],
+  },
 }
 
 /** A record of the config topic without one of these headers is damaged. */

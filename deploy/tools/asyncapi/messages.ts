@@ -85,7 +85,7 @@ export const messages = {
     title: 'An event',
     summary: 'A message: identify, track, page, screen, group, alias or delete.',
     description:
-      'Other producers may write events too: see the README in this directory. Retry records and dead letters keep their headers.',
+      "Other producers may write events too: see the README in this directory. Retry records and dead letters keep their headers as UTF-8 text: the last value of a repeated name, and an empty text for a null value. They do not keep headers of a producer that have names of Hookline's own headers.",
     key: user,
     headers: headersSchema(eventHeaders),
   }),

@@ -112,7 +112,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Configure the source, then replay.',
   ],
   unknown_destination: [
-    'The destination was removed from the configuration while the delivery waited, or the event names a destination that is not configured.',
+    'The destination was removed from the configuration or deleted while the delivery waited, or the event names a destination that is not configured. If a new destination has the id of the deleted one, it gets the waiting deliveries only of sources that it lists.',
     'Configure the destination under the same id, then replay.',
   ],
   record_too_large: [
@@ -171,7 +171,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Nothing.',
   ],
   unconfigured: [
-    'The process does not know the source or destination. The configuration of the process may be older than that of other processes, so the delivery waits.',
+    'The process does not know the source or destination, or knows only a newer destination with the same id and other sources. The configuration of the process may be older than that of other processes, so the delivery waits.',
     'Configure the source or destination within about two minutes. After this time, Hookline dead-letters the delivery with `unknown_source` or `unknown_destination`.',
   ],
 }

@@ -1,5 +1,5 @@
 import { syncModes } from '../../core/audience/sync-watermark.ts'
-import { parseField } from '../../core/message/json.ts'
+import { parseDeletionText } from '../../core/deletion/deletion-request.ts'
 import { maxMessageBytes } from '../../core/message/message-parts-and-size-limits.ts'
 import {
   type DeletionAndAudienceApi,
@@ -96,7 +96,7 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
       const about = { maxBytes: maxBodyBytes, memory: reservation, progress, clock, connection }
       const body = await readBody(raw, reply.raw, about)
       if (body.kind !== 'read') return { answer: body.kind === 'gone' ? undefined : body.answer }
-      const parsed = parseField(body.text, 'The body')
+      const parsed = parseDeletionText(body.text)
       if (parsed.kind === 'rejected') return { answer: problem('invalid_json', parsed.message) }
       const answer = await operator.deleteUsers(parsed.value, trace)
       if (answer.kind === 'refused') return { answer: refused(answer) }

@@ -180,7 +180,8 @@ export const operatorSchemas = {
         items: { type: ['string', 'integer'], minLength: 1 },
         minItems: 1,
         maxItems: maxUsers,
-        description: 'Ids of the users to delete. Hookline converts a number to text (17 becomes "17").',
+        description:
+          'Ids of the users to delete. Hookline converts a number to text (17 becomes "17"). A number has no decimal point or exponent.',
       },
       sources: {
         type: ['array', 'null'],

@@ -53,6 +53,11 @@ export interface ObjectRecord extends RecordName {
    * `null` or absent: this record.
    */
   readonly keyOffsets?: readonly (number | null)[] | undefined
+  /**
+   * When the object was created. Each further version copies the time, until the object is deleted.
+   * Absent if an earlier version of Hookline wrote the object.
+   */
+  readonly createdAt?: EpochMs | undefined
 }
 
 /**
@@ -70,7 +75,7 @@ export const objectKeyOf = ({ kind, id }: RecordName): string => `${kind}/${id}`
 
 /** Encodes a record for the producer. */
 export function encodeRecord(record: ObjectRecord): OutgoingRecord & { readonly partition: number } {
-  const { version, action, by, at, fields, writeId, copy, value, offset, keyOffsets } = record
+  const { version, action, by, at, fields, writeId, copy, value, offset, keyOffsets, createdAt } = record
   return {
     key: Buffer.from(objectKeyOf(record)),
     value: value === undefined ? null : Buffer.from(value),
@@ -85,6 +90,7 @@ export function encodeRecord(record: ObjectRecord): OutgoingRecord & { readonly 
       ...(copy > 0 && { copy: String(copy) }),
       ...(copy > 0 && offset !== undefined && { offset: String(offset) }),
       ...(keyOffsets !== undefined && { 'key-offsets': JSON.stringify(keyOffsets) }),
+      ...(createdAt !== undefined && { 'created-at': new Date(createdAt).toISOString() }),
     },
   }
 }
@@ -130,6 +136,7 @@ export function decodeRecord(
     value: value?.toString(),
     offset: (copy > 0 ? wholeNumber(headers['offset']) : undefined) ?? offset,
     keyOffsets: parseKeyOffsets(headers['key-offsets']),
+    createdAt: parseTime(headers['created-at']),
   }
   return { kind: 'record', record }
 }
@@ -146,6 +153,11 @@ function nameOf(key: string): RecordName | undefined {
 }
 
 const wholeNumber = (text = ''): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)
+
+function parseTime(text = ''): EpochMs | undefined {
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : epochMs(at)
+}
 
 function parseFields(text = '[]'): readonly string[] {
   const parsed = parsedJson(text)

@@ -168,7 +168,8 @@ function planWrite(
   if (bytes > maxValueBytes) return { kind: 'refused', problems: [tooLarge(bytes)] }
   const action = current === undefined ? 'created' : 'updated'
   const fields = changedFields(current?.document, document)
-  const record = { ...recordOf({ kind, id, by }, base), action, fields, value } as const
+  const createdAt = current === undefined ? base.now : base.known?.createdAt
+  const record = { ...recordOf({ kind, id, by }, base), action, fields, value, createdAt } as const
   return {
     kind: 'write',
     record: kind === 'source' ? { ...record, keyOffsets: keyOffsetsOf(document, current) } : record,

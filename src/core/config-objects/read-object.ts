@@ -33,7 +33,7 @@ export interface ReadingContext {
 
 /** Decodes the value of a record, decrypts its secrets, and checks the document. */
 export function readObject(
-  record: ObjectName & Pick<ObjectRecord, 'offset' | 'keyOffsets'>,
+  record: ObjectName & Pick<ObjectRecord, 'offset' | 'keyOffsets' | 'createdAt'>,
   value: string,
   { keys, context }: ReadingContext,
 ): ReadObject {
@@ -51,9 +51,14 @@ export function readObject(
   if (problems.length > 0) return { ...read, parsed: placeholder(name, document), problems }
   const validated = validateObject(kind, id, document, context)
   return validated.kind === 'valid'
-    ? { ...read, parsed: validated.object, problems }
+    ? { ...read, parsed: withCreation(validated.object, record), problems }
     : { ...read, parsed: placeholder(name, document), problems: validated.problems }
 }
+
+const withCreation = (parsed: ParsedObject, { createdAt }: Pick<ObjectRecord, 'createdAt'>): ParsedObject =>
+  parsed.kind === 'destination' && createdAt !== undefined
+    ? { ...parsed, destination: { ...parsed.destination, createdAt } }
+    : parsed
 
 const hints = {
   unknown_format: 'update all processes of Hookline to the newest version',

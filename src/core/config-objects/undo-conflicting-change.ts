@@ -1,7 +1,10 @@
+import type { SettingsProblem } from '../settings/settings-problem.ts'
 import { changedFields } from './changed-field-paths.ts'
+import type { ObjectDocument } from './config-objects.ts'
 import { type KnownVersion, nextVersionOf } from './object-log.ts'
 import type { ObjectName, ObjectRecord } from './object-record.ts'
-import type { ReadObject } from './read-object.ts'
+import { type AllObjects, brokenReferences, usesOf } from './object-references.ts'
+import { type ReadObject, writeKeysIn } from './read-object.ts'
 
 /**
  * The author of a record that undoes a change. Names of operator keys cannot begin with
@@ -18,13 +21,21 @@ export interface Before {
   readonly current: ReadObject | undefined
 }
 
+interface UndoOptions extends Pick<ObjectRecord, 'at' | 'writeId'> {
+  /**
+   * The document after the change. A write key that it lacks counts as a new key of the undo: if
+   * another source has got the key since, that source keeps it.
+   */
+  readonly changed?: ObjectDocument | undefined
+}
+
 /**
  * Returns the record that undoes `change`, which another writer's earlier change has made invalid.
  */
 export function undoOf(
   change: ObjectRecord & ObjectName,
   { known, current }: Before,
-  { at, writeId }: Pick<ObjectRecord, 'at' | 'writeId'>,
+  { at, writeId, changed = {} }: UndoOptions,
 ): ObjectRecord & ObjectName {
   const { kind, id, action, fields } = change
   const written = { kind, id, by: byUndo, version: nextVersionOf(change), at, writeId, copy: 0 }
@@ -34,6 +45,26 @@ export function undoOf(
     action: action === 'deleted' ? 'created' : 'updated',
     fields: action === 'deleted' ? changedFields(undefined, current.document) : fields,
     value: known?.value,
-    ...(kind === 'source' && { keyOffsets: current.keyOffsets.map(offset => offset ?? null) }),
+    createdAt: known?.createdAt,
+    ...(kind === 'source' && { keyOffsets: keyOffsetsOf(current, changed) }),
   }
+}
+
+function keyOffsetsOf({ document, keyOffsets }: ReadObject, changed: ObjectDocument): ObjectRecord['keyOffsets'] {
+  const kept = writeKeysIn(changed)
+  return writeKeysIn(document).map((key, index) => (kept.includes(key) ? (keyOffsets[index] ?? null) : null))
+}
+
+/**
+ * Returns the problems of references that an undo would cause now. Destinations in files do not
+ * count as uses of a source, because they stay in use without it.
+ */
+export function problemsOfUndo(
+  { kind, id }: ObjectName,
+  { current }: Pick<Before, 'current'>,
+  all: AllObjects,
+  changed: ObjectDocument | undefined,
+): readonly SettingsProblem[] {
+  if (current !== undefined) return brokenReferences(current.parsed, current.document, all, changed)
+  return kind === 'source' ? usesOf({ kind, id }, { ...all, file: { ...all.file, destinations: [] } }) : []
 }

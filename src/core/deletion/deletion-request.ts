@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import { hasUnknownSources, type Routing } from '../delivery/route.ts'
-import type { Event } from '../message/event.ts'
+import { type Event, maxNamedDestinations } from '../message/event.ts'
 import { audiencesSource, ownEvent } from '../message/hookline-own-events.ts'
 import { idOf, tooLongUserId } from '../message/identifiers.ts'
-import { isObject } from '../message/json.ts'
+import { isObject, type Parsed, parseField } from '../message/json.ts'
+import type { Rejection } from '../message/message.ts'
+import { membersIn } from '../message/split-json.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import type { DeletionRecord } from './deletion-record-and-status.ts'
 import type { Suppression } from './suppressions.ts'
@@ -62,6 +64,34 @@ export const maxUserSourcePairs = 50_000
 const fields = ['userIds', 'sources', 'suppress']
 
 /**
+ * Parses the JSON text of a request. A whole number in `userIds` becomes its digits as written. Any
+ * other number becomes null, because `JSON.parse` would change it to the id of another user: 1000.0
+ * to 1000.
+ */
+export function parseDeletionText(text: string): Parsed | Rejection {
+  const parsed = parseField(text, 'The body')
+  if (parsed.kind === 'rejected' || !isObject(parsed.value)) return parsed
+  const { userIds } = parsed.value
+  if (
+    !Array.isArray(userIds) ||
+    !userIds.some(isNumber) ||
+    !userIds.every(id => isNumber(id) || typeof id === 'string')
+  )
+    return parsed
+  const written = membersIn(text, ['userIds']).get('userIds') ?? ''
+  return { kind: 'parsed', value: { ...parsed.value, userIds: JSON.parse(written, digitsAsWritten) } }
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number'
+
+/** A reviver for `JSON.parse`. */
+function digitsAsWritten(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (!isNumber(value)) return value
+  const { source = '' } = context ?? {}
+  return /^-?\d+$/.test(source) ? source : null
+}
+
+/**
  * Parses a deletion request. `input` is from `parseJson`. An unknown key is rejected, because with
  * a misspelled `sources`, users would be deleted for every source.
  */
@@ -71,9 +101,11 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   if (unknown !== undefined)
     return invalid(`${JSON.stringify(unknown.slice(0, 60))} is not a known key: the keys are ${fields.join(', ')}.`)
   const { userIds, sources, suppress = false } = input
-  const users = listOf(userIds, exactId)
+  const users = listOf(userIds, idText)
   if (users === undefined)
-    return invalid("'userIds' must be a list of at least one user id, each a string or a whole number below 2^53.")
+    return invalid(
+      "'userIds' must be a list of at least one user id, each a string, or a whole number without a decimal point or exponent.",
+    )
   const [long] = users.flatMap(userId => tooLongUserId(userId) ?? [])
   if (long !== undefined) return invalid(`'userIds': a user id ${long}.`)
   if (users.length > maxUsers)
@@ -98,12 +130,7 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
 }
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
-/**
- * Returns an id as text. Returns `undefined` for a number that is not a safe integer: it may have
- * lost digits, and could identify another user.
- */
-const exactId = (value: unknown): string | undefined =>
-  typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
+const idText = (value: unknown): string | undefined => (typeof value === 'string' ? idOf(value) : undefined)
 const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 function listOf(value: unknown, toId: (item: unknown) => string | undefined): readonly string[] | undefined {
@@ -157,12 +184,6 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 }
 
 /**
- * Maximum number of destinations of one delete message, so that events and retry records stay
- * small.
- */
-const maxDestinationsPerMessage = 1_000
-
-/**
  * One message per user, source and 1,000 destinations. Messages that are written a second time have
  * the same ids.
  */
@@ -172,7 +193,7 @@ export function* deleteMessagesOf(
 ): Iterable<Event> {
   for (const userId of userIds)
     for (const source of sources)
-      for (let first = 0; first < source.destinations.length; first += maxDestinationsPerMessage)
+      for (let first = 0; first < source.destinations.length; first += maxNamedDestinations)
         yield deleteOf({ request: id, userId, source, first }, createdAt)
 }
 
@@ -186,7 +207,7 @@ interface DeleteMessage {
 
 function deleteOf({ request, userId, source, first }: DeleteMessage, at: EpochMs): Event {
   const { id: sourceId } = source
-  const destinations = source.destinations.slice(first, first + maxDestinationsPerMessage)
+  const destinations = source.destinations.slice(first, first + maxNamedDestinations)
   const unique = first === 0 ? [request, sourceId, userId] : [request, sourceId, userId, first]
   return ownEvent({
     type: 'delete',

@@ -1,8 +1,9 @@
 import { withChanges } from '../collections/map-with-changes.ts'
-import type { Event } from '../message/event.ts'
+import { type Event, maxNamedDestinations } from '../message/event.ts'
 import { isOwnSource } from '../message/hookline-own-events.ts'
 import type { JsonText } from '../message/json-text.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
+import type { EpochMs } from '../time.ts'
 import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'
 import { FilterFields } from './filter-field-values.ts'
 import type { DropReason } from './outcomes-reasons-and-classification.ts'
@@ -45,7 +46,7 @@ export type Route =
 
 export type RetryRoute =
   | { readonly kind: 'deliver'; readonly destination: Destination }
-  | { readonly kind: 'dropped'; readonly reason: 'disabled' }
+  | { readonly kind: 'dropped'; readonly reason: 'disabled'; readonly destination: Destination }
   | { readonly kind: 'dead_lettered'; readonly reason: 'unknown_destination' }
 
 export function createRouting(settings: Pick<Settings, 'sources' | 'destinations' | 'excluded'>): Routing {
@@ -143,7 +144,8 @@ export function route(event: Event, routing: Routing): Route {
   const connected = routing.bySource.get(sourceId) ?? (isOwn ? none : undefined)
   if (connected === undefined) return { kind: 'dead_lettered', reason: 'unknown_source' }
 
-  if (destinationId === undefined) return select(connected, event, dropsOfDisconnected(event, connected))
+  if (destinationId === undefined)
+    return select(ofThisMessage(event, connected), event, dropsOfDisconnected(event, connected))
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
@@ -157,8 +159,20 @@ export function route(event: Event, routing: Routing): Route {
 export function routeRetry(destinationId: string, routing: Routing): RetryRoute {
   const destination = destinationOf(destinationId, routing)
   if (destination === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  return destination.enabled ? { kind: 'deliver', destination } : { kind: 'dropped', reason: 'disabled' }
+  return destination.enabled ? { kind: 'deliver', destination } : { kind: 'dropped', reason: 'disabled', destination }
 }
+
+/**
+ * Whether a delivery belongs to an earlier destination with the same id, perhaps of another
+ * customer: it started before the destination was created, and the destination does not list its
+ * source. No destination lists Hookline's own sources, so their deliveries count as those of the
+ * earlier destination.
+ */
+export const isOfEarlierDestination = (
+  { createdAt, sources }: Pick<Destination, 'createdAt' | 'sources'>,
+  sourceId: string,
+  startedAt: EpochMs,
+): boolean => createdAt !== undefined && startedAt < createdAt && !sources.includes(sourceId)
 
 /** Whether the sources of a destination are not known, because its configuration cannot be read. */
 export const hasUnknownSources = ({ isHeld, enabled, sources }: Destination): boolean =>
@@ -184,14 +198,24 @@ export const reportedDestinations = ({ destinationId, origin }: Event): readonly
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
 /**
+ * If one delete message cannot name all destinations of a source, each message goes only to those
+ * that it names. Otherwise, it also goes to destinations that were connected after the request.
+ */
+function ofThisMessage({ origin }: Event, connected: readonly Destination[]): readonly Destination[] {
+  if (origin?.destinations === undefined || connected.length <= maxNamedDestinations) return connected
+  const named = new Set(origin.destinations)
+  return connected.filter(({ id }) => named.has(id))
+}
+
+/**
  * Returns a drop for each of the event's `reportedDestinations` that is no longer connected to the
  * event's source.
  */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)
   if (awaited.length === 0) return none
-  const gone = awaited.filter(id => !connected.some(destination => destination.id === id))
-  return gone.map(destination => ({ reason: 'no_destination', destination }))
+  const ids = new Set(connected.map(({ id }) => id))
+  return awaited.filter(id => !ids.has(id)).map(destination => ({ reason: 'no_destination', destination }))
 }
 
 function select(connected: readonly Destination[], event: Event, gone: readonly Drop[] = none): Route {

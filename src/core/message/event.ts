@@ -20,6 +20,12 @@ export interface EventOrigin {
   readonly destinations?: readonly string[] | undefined
 }
 
+/**
+ * Maximum length of `Origin.destinations`, so that events and retry records stay small. A source
+ * with more destinations gets several messages, each for other destinations.
+ */
+export const maxNamedDestinations = 1_000
+
 /** A message in the form of a record of the events topic. */
 export interface Event {
   readonly sourceId: string

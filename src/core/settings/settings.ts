@@ -31,6 +31,11 @@ export interface Webhook {
 
 export interface Destination {
   readonly id: string
+  /**
+   * When the destination was created with the operator API. Absent if this is unknown, and for a
+   * destination of the configuration file.
+   */
+  readonly createdAt?: EpochMs
   readonly enabled: boolean
   /**
    * Whether deliveries wait in retry topics instead of being sent. Their retry window continues,

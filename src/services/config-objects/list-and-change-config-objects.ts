@@ -78,7 +78,7 @@ export function createConfigObjects({ topic, file, merged, latest, clock, newNon
       const result = await inProgress.during(plan.references, () => writeChange({ store, writer, all, clock }, plan))
       if (result.kind === 'applied') {
         if (plan.record.action === 'deleted') await endFailures({ store, writer, clock }, plan.record)
-        return outcomeOf(plan.record, store, latest)
+        return outcomeOf(result.record, store, latest)
       }
       if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }

@@ -7,10 +7,19 @@ import { problemLine } from '../../core/settings/settings-problem.ts'
 const excluded =
   'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, if it is a destination, its messages wait; if it is a source, the collector rejects its messages; all other destinations and sources stay in use'
 
+/**
+ * The last result for an object. An undo repeats a value, but at another `offset`, so its write
+ * keys can have other offsets.
+ */
+interface Last extends Pick<KnownVersion, 'createdAt' | 'offset'> {
+  readonly value: string
+  readonly object: ReadObject
+}
+
 /** Decodes each record of an object once, and logs the objects that cannot be used. */
 export class ObjectReadingCache {
   readonly #logger: Logger
-  #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
+  #last = new Map<string, Last>()
   /**
    * A faster index: with 10,000 objects, look-ups in `#last` would take most of the time of a
    * merge.
@@ -44,18 +53,18 @@ export class ObjectReadingCache {
     return object
   }
 
-  /** Decodes a record of an object, or returns the last result if the value has not changed. */
+  /** Decodes a record of an object, or returns the last result if it would be the same. */
   #read(known: KnownVersion & ObjectName): ReadObject | undefined {
-    const { value } = known
+    const { value, createdAt, offset } = known
     const key = objectKeyOf(known)
     if (value === undefined) {
       this.#last.delete(key)
       return undefined
     }
     const last = this.#last.get(key)
-    if (last?.value === value) return last.object
+    if (last?.value === value && last.createdAt === createdAt && last.offset === offset) return last.object
     const object = readObject(known, value, this.#context)
-    this.#last.set(key, { value, object })
+    this.#last.set(key, { value, createdAt, offset, object })
     this.#logExcluded(object, known)
     return object
   }

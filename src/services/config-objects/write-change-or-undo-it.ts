@@ -1,45 +1,114 @@
+import type { ObjectName, ObjectRecord } from '../../core/config-objects/object-record.ts'
 import type { AllObjects } from '../../core/config-objects/object-references.ts'
 import type { ChangePlan } from '../../core/config-objects/plan-change.ts'
-import { undoOf } from '../../core/config-objects/undo-conflicting-change.ts'
+import { readObject } from '../../core/config-objects/read-object.ts'
+import { type Before, problemsOfUndo, undoOf } from '../../core/config-objects/undo-conflicting-change.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { SettingsProblem } from '../../core/settings/settings-problem.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter, WriteResult } from './object-writer.ts'
 
+/**
+ * Maximum number of records that undo a change, make it again, and undo it again. More than one is
+ * needed only if other processes write conflicting changes during the writes. Odd, so that the
+ * change is undone in the end.
+ */
+const maxWrites = 3
+
 interface Deps {
-  readonly store: Pick<ObjectStore, 'known' | 'object' | 'objects'>
+  readonly store: Pick<ObjectStore, 'known' | 'object' | 'objects' | 'reading'>
   readonly writer: Pick<ObjectWriter, 'write'>
   /** Returns all objects as they are now. */
   readonly all: () => AllObjects
   readonly clock: Pick<Clock, 'now' | 'id'>
 }
 
+type PlannedWrite = Extract<ChangePlan, { kind: 'write' }>
+
+type NotApplied = Exclude<WriteResult, { kind: 'applied' }>
+
 type Result =
-  | Exclude<WriteResult, { kind: 'applied' }>
-  | { readonly kind: 'applied' }
+  | NotApplied
+  /** The change is in force, with this record. */
+  | { readonly kind: 'applied'; readonly record: ObjectRecord & ObjectName }
   /**
    * Hookline wrote the change, and then undid it, because another process had written a conflicting
    * change with a lower offset.
    */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
 
+/** The object before or after the change. */
+interface State extends Before {
+  /** Returns the problems of references that this state has now. */
+  readonly problems: () => readonly SettingsProblem[]
+}
+
+/** A written state with its record, and the problems when this process read the record back. */
+interface Written {
+  readonly state: State
+  readonly record: ObjectRecord & ObjectName
+  readonly problems: readonly SettingsProblem[]
+}
+
 /**
  * Writes a planned change, and undoes it if another process wrote a conflicting change before. If
  * this process ends first, other processes undo only source deletions. Never rejects.
  */
-export async function writeChange(
-  { store, writer, all, clock }: Deps,
-  { record, problemsIn }: Extract<ChangePlan, { kind: 'write' }>,
-): Promise<Result> {
+export async function writeChange(deps: Deps, plan: PlannedWrite): Promise<Result> {
+  const { store, writer, all } = deps
+  const { record, problemsIn } = plan
   const before = { known: store.known(record), current: store.object(record) }
   const result = await writer.write(record, () => problemsIn(all()))
-  if (result.kind !== 'applied' || result.problems.length === 0) return result
-  const { problems } = result
-  const undone = await writer.write(undoOf(record, before, { at: clock.now(), writeId: clock.id() }))
-  if (undone.kind === 'applied') return { kind: 'refused', problems }
-  const why = undone.kind === 'failed' ? undone.detail : 'another process changed the object again'
-  return {
-    kind: 'failed',
-    detail: `the change is written, but an earlier change by another process makes it invalid: ${problems[0]!.message}; Hookline tried to undo the change, but the undo failed: ${why}`,
+  if (result.kind !== 'applied') return result
+  return result.problems.length === 0
+    ? { kind: 'applied', record }
+    : undoUnlessKept(deps, plan, before, result.problems)
+}
+
+/**
+ * Undoes a change with `problems`. The undo is checked like a change, because it could break a
+ * change that another process has confirmed since. If only the change itself has no problems by
+ * then, it stays, or is made again.
+ */
+async function undoUnlessKept(
+  { store, writer, all, clock }: Deps,
+  { record, problemsIn }: PlannedWrite,
+  before: Before,
+  problems: readonly SettingsProblem[],
+): Promise<Result> {
+  const current = record.value === undefined ? undefined : readObject(record, record.value, store.reading)
+  const after: State = { known: record, current, problems: () => problemsIn(all()) }
+  const undone: State = { ...before, problems: () => problemsOfUndo(record, before, all(), current?.document) }
+  let inForce: Written = { state: after, record, problems }
+  for (let writes = 0; ; writes++) {
+    const states = writes < maxWrites ? [undone, after] : []
+    const isValid = inForce.problems.length === 0
+    const valid = isValid ? inForce.state : states.find(state => state.problems().length === 0)
+    // If no state is valid, only an update is undone, because this cannot break another object.
+    const wanted = valid ?? (record.action === 'updated' ? undone : inForce.state)
+    if (wanted === inForce.state) {
+      if (valid === after) return { kind: 'applied', record: inForce.record }
+      if (valid === undone) return { kind: 'refused', problems }
+      const [why] = inForce.state === undone ? inForce.problems : undone.problems()
+      return { kind: 'failed', detail: noValidState(problems[0]!, why!, inForce.state === undone) }
+    }
+    const changed = inForce.state.current?.document
+    const next = undoOf(inForce.record, wanted, { at: clock.now(), writeId: clock.id(), changed })
+    const result = await writer.write(next, wanted.problems)
+    if (result.kind !== 'applied')
+      return { kind: 'failed', detail: notWritten(problems[0]!, result, wanted === undone) }
+    inForce = { state: wanted, record: next, problems: result.problems }
   }
+}
+
+const noValidState = ({ message }: SettingsProblem, why: SettingsProblem, isUndone: boolean): string =>
+  isUndone
+    ? `an earlier change by another process made the change invalid: ${message}; Hookline undid the change, but a later change by another process made the previous state invalid too: ${why.message}`
+    : `the change is written, but an earlier change by another process makes it invalid: ${message}; Hookline did not undo the change, because a later change by another process made the previous state invalid too: ${why.message}`
+
+function notWritten({ message }: SettingsProblem, result: NotApplied, isUndo: boolean): string {
+  const why = result.kind === 'failed' ? result.detail : 'another process changed the object again'
+  return isUndo
+    ? `the change is written, but an earlier change by another process makes it invalid: ${message}; Hookline tried to undo the change, but the undo failed: ${why}`
+    : `Hookline undid the change, because an earlier change by another process made it invalid: ${message}; Hookline then tried to make the change again, but this failed: ${why}`
 }

@@ -13,6 +13,7 @@ import {
 } from '../../core/delivery/decide.ts'
 import { endPausedTime } from '../../core/delivery/paused-time.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
+import { isOfEarlierDestination } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -220,14 +221,11 @@ export class AttemptStarter {
     const reason = stoppedByDeletion(delivery, this.#deps)
     if (reason !== undefined) return this.#finish(delivery, { kind: 'dropped', reason })
     const plan = planOf(delivery.target, this.#deps)
-    switch (plan.kind) {
-      case 'dropped':
-        return this.#finish(delivery, { kind: 'dropped', reason: plan.reason })
-      case 'dead_lettered':
-        return this.#finish(delivery, unconfigured(delivery.carried, this.#deps.policy, this.#deps.clock.now()))
-      case 'deliver':
-        return this.#startWhenDue(delivery, plan)
-    }
+    const { event, carried } = delivery
+    if (plan.kind === 'dead_lettered' || isOfEarlierDestination(plan.destination, event.sourceId, carried.startedAt))
+      return this.#finish(delivery, unconfigured(carried, this.#deps.policy, this.#deps.clock.now()))
+    if (plan.kind === 'dropped') return this.#finish(delivery, { kind: 'dropped', reason: plan.reason })
+    this.#startWhenDue(delivery, plan)
   }
 
   #startWhenDue(delivery: Delivery, plan: DeliverPlan): void {

@@ -176,9 +176,9 @@ describe('headers in schemas/asyncapi.yaml', () => {
   })
 
   it('describe a configuration object', () => {
-    const keyOffsets = [17, null]
-    const records = [objectRecord({ keyOffsets }), objectRecord({ action: 'deleted', version: 2, copy: 1, offset: 18 })]
-    expectHeaders('configObject', records.map(encodeRecord))
+    const created = objectRecord({ keyOffsets: [17, null], createdAt: start })
+    const deleted = objectRecord({ action: 'deleted', version: 2, copy: 1, offset: 18 })
+    expectHeaders('configObject', [created, deleted].map(encodeRecord))
   })
 
   it('describe a replayed event', () => {

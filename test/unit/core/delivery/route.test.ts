@@ -1,9 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
-import { createRouting, reportedDestinations, route, routeRetry } from '../../../../src/core/delivery/route.ts'
+import {
+  createRouting,
+  isOfEarlierDestination,
+  reportedDestinations,
+  route,
+  routeRetry,
+} from '../../../../src/core/delivery/route.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
-import { audiencesSource, canarySource } from '../../../../src/core/message/hookline-own-events.ts'
+import { audiencesSource, canarySource, operationsSource } from '../../../../src/core/message/hookline-own-events.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
-import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/builders.ts'
+import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
+import { destinationOf, eventOf, messageOf, sourceOf, start } from '../../../support/builders.ts'
 
 const crm = destinationOf({ id: 'crm', sources: ['web', 'ios'] })
 const lake = destinationOf({ id: 'lake', sources: ['web'] })
@@ -85,6 +92,19 @@ describe('a deletion: every awaited destination gets a result', () => {
       destinations: to.map(id => ({ id })),
       drops: drops.map(text => ({ destination: text.split(' ')[0], reason: text.split(' ')[1] })),
     })
+  })
+  it('is several messages, each for other destinations, when the source has more than 1,000', () => {
+    const many = Array.from({ length: 1_001 }, (_, index) => destinationOf({ id: `d${index}`, sources: ['web'] }))
+    const large = createRouting({ sources: [sourceOf('web')], destinations: many })
+    const to = (destinations: readonly string[]) => {
+      const routed = route(
+        eventOf({ sourceId: 'web', origin: { kind: 'deletion', id: 'd-1', version: undefined, destinations } }),
+        large,
+      )
+      return routed.kind === 'deliver' && routed.destinations.map(({ id }) => id)
+    }
+    const ids = many.map(({ id }) => id)
+    expect([to(ids.slice(0, 1_000)), to(ids.slice(1_000))]).toEqual([ids.slice(0, 1_000), ['d1000']])
   })
   it('goes to no destination beyond the one that a replay names', () => {
     const origin = { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: ['crm', 'gone'] }
@@ -173,7 +193,7 @@ describe('a filter', () => {
 describe('a waiting record', () => {
   it.each([
     ['goes to its destination', 'crm', { kind: 'deliver', destination: crm }],
-    ['is dropped while that is disabled', 'off', { kind: 'dropped', reason: 'disabled' }],
+    ['is dropped while that is disabled', 'off', { kind: 'dropped', reason: 'disabled', destination: off }],
     ['is a dead letter when that is gone', 'gone', { kind: 'dead_lettered', reason: 'unknown_destination' }],
   ])('%s', (_, id, expected) => {
     expect(routeRetry(id, routing)).toEqual(expected)
@@ -182,6 +202,25 @@ describe('a waiting record', () => {
   it('is delivered although its source was removed', () => {
     const reloaded = createRouting({ sources: [], destinations: [crm] })
     expect(routeRetry('crm', reloaded)).toEqual({ kind: 'deliver', destination: crm })
+  })
+})
+
+describe('a delivery belongs to an earlier destination with the same id', () => {
+  const before = epochMs(start - 1)
+  it.each<[string, boolean, createdAt: EpochMs | undefined, sourceId: string, startedAt: EpochMs]>([
+    ['if it started before the creation, and its source is not connected', true, start, 'shop', before],
+    ['if its source does not exist, too', true, start, 'gone', before],
+    ['if it is an audience change from before the creation', true, start, audiencesSource, before],
+    ['if it is a canary message from before the creation', true, start, canarySource, before],
+    ['if it is a notice from before the creation', true, start, operationsSource, before],
+    ['but not if its source is connected', false, start, 'ios', before],
+    ['but not if it started with the creation', false, start, 'shop', start],
+    ['but not if it started later: sources may change', false, epochMs(start - 2), 'shop', before],
+    ['but not if it is a later audience change', false, start, audiencesSource, start],
+    ['but not if the creation time is unknown', false, undefined, 'shop', before],
+  ])('%s', (_, expected, createdAt, sourceId, startedAt) => {
+    const destination = { sources: crm.sources, ...(createdAt !== undefined && { createdAt }) }
+    expect(isOfEarlierDestination(destination, sourceId, startedAt)).toBe(expected)
   })
 })
 
