@@ -3,7 +3,7 @@ import { createEventCodec } from '../adapters/avro/event-codec.ts'
 import { createRegistry } from '../adapters/avro/schema-registry.ts'
 import { processClock as clock, processTime } from '../adapters/clock/process-clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
-import { createLogPositions } from '../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
+import { createLogPositions, partitionCount } from '../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
 import { createFollower } from '../adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../adapters/kafka/log/topic-reader.ts'
 import { createProducer } from '../adapters/kafka/producer/producer.ts'
@@ -26,6 +26,8 @@ export interface CommandClients {
   readonly reader: TopicReader
   readonly producer: LogProducer
   readonly positions: LogPositions
+  /** Looks up the number of partitions of a topic. */
+  countPartitions(topic: string): Promise<number>
   /**
    * Resolves with a broker's time, or after 5 s with this process's time. Afterwards, `clock.now()`
    * follows the broker's time.
@@ -63,6 +65,7 @@ export const openCommandClients: OpenCommandClients = (settings, io) => {
     producer,
     reader: createReader(deps),
     positions: createLogPositions(deps.kafka),
+    countPartitions: topic => partitionCount(deps.kafka, topic),
     brokerTime: time.now,
     events: () => createEventCodec({ registry, eventsTopic: topics.events, clock }),
     inputs: () => createAudienceInputCodec({ registry, topic: topics.audienceInput, clock }),

@@ -17,7 +17,7 @@ import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { topicNames } from '../../core/topics.ts'
-import { commandLimits, createFindDeletion, type FindDeletion } from '../../services/operator/find-deletion.ts'
+import { commandLimits, createFindDeletion, findDeletionRecord } from '../../services/operator/find-deletion.ts'
 import { writeDeletion } from '../../services/operator/write-deletion.ts'
 import {
   CommandFailed,
@@ -96,11 +96,9 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
   const settings = await (status === undefined ? loadMergedSettings : loadSettings)(options, io)
   const request = status === undefined ? requestOf(options, settings) : undefined
   const access = open(settings, io)
-  const topic = topicNames(settings.topics.prefix).deletions
-  const find = createFindDeletion({ ...access, topic, limits: commandLimits })
   try {
-    if (request !== undefined) await deleteUsers(request, find, access, settings, options, io)
-    else await printStatus(status as string, find, options, io)
+    if (request !== undefined) await deleteUsers(request, access, settings, options, io)
+    else await printStatus(status as string, access, settings, options, io)
   } catch (error) {
     throw withRemedy(error)
   } finally {
@@ -117,23 +115,24 @@ function requestOf({ user = [], source, suppress }: Options, settings: Settings)
 
 async function deleteUsers(
   request: DeletionRequest,
-  find: FindDeletion,
   access: CommandClients,
   settings: Settings,
   options: Options,
   io: CommandIo,
 ): Promise<void> {
-  const { producer, clock, brokerTime: brokersNow } = access
+  const { producer, reader, clock, brokerTime: brokersNow } = access
+  const topics = topicNames(settings.topics.prefix)
+  const search = { reader, topic: topics.deletions }
+  const earlier = options.id === undefined ? undefined : await findDeletionRecord(search, options.id)
+  // Messages that arrive during the search are deleted too.
   const now = await brokersNow()
   const id = options.id ?? newDeletionId(now, clock.id())
-  const earlier = options.id === undefined ? undefined : (await findWithinLimit(find, id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
     throw new UsageError(
       `--id: the deletion ${id} was started with other users or options; use the users and options of that deletion, or omit --id to start a new one`,
     )
   const record = earlier ?? newRecord(request, id, now, settings)
   const [events, inputs, suppressions] = await Promise.all([access.events(), access.inputs(), access.suppressions()])
-  const topics = topicNames(settings.topics.prefix)
   const encodings = { encodeEvent: events.encode, encodeInput: inputs.encode }
   const deps = { producer, topics, suppressions, brokersNow, ...encodings }
   await writeDeletion(deps, request, record).catch(error => {
@@ -158,19 +157,6 @@ function newRecord(request: DeletionRequest, id: string, now: EpochMs, settings:
 const limits = `this command reads for at most ${commandLimits.time / 1_000} s, and at most ${commandLimits.records} records`
 
 /**
- * Finds a deletion by its id.
- * @throws CommandFailed when the read limit was reached before the end of the topic
- */
-async function findWithinLimit(find: FindDeletion, id: string) {
-  const found = await find(id)
-  if (found.kind === 'not_reached')
-    throw new CommandFailed(
-      `deletion ${id} not found, but it may exist: the search stopped at its limit before the end of the deletions topic (${limits}); check the id; if the id is correct and Kafka was slow, run the command again`,
-    )
-  return found.kind === 'found' ? found : undefined
-}
-
-/**
  * Whether a repeated request fits the recorded deletion with its id. The record has only the number
  * of users, not their ids.
  */
@@ -179,9 +165,20 @@ const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: Deletio
   isSuppressed === request.suppress &&
   (request.sources ?? []).every(id => sources.some(source => source.id === id))
 
-async function printStatus(id: string, find: FindDeletion, options: Options, io: CommandIo): Promise<void> {
-  const found = await findWithinLimit(find, id)
-  if (found === undefined) throw new CommandFailed(`there is no deletion with the id ${id}: check the id`)
+async function printStatus(
+  id: string,
+  access: CommandClients,
+  settings: Settings,
+  options: Options,
+  io: CommandIo,
+): Promise<void> {
+  const topic = topicNames(settings.topics.prefix).deletions
+  const found = await createFindDeletion({ ...access, topic, limits: commandLimits })(id)
+  if (found.kind === 'not_reached')
+    throw new CommandFailed(
+      `deletion ${id} not found, but it may exist: the search stopped at its limit before the end of the deletions topic (${limits}); check the id; if the id is correct and Kafka was slow, run the command again`,
+    )
+  if (found.kind === 'none') throw new CommandFailed(`there is no deletion with the id ${id}: check the id`)
   const { status, record } = found
   printData(io, options, status, [
     `deletion ${id} of ${countWithNoun(record.users, 'user')}, accepted at ${status.createdAt}: ${status.status}`,

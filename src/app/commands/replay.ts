@@ -36,7 +36,10 @@ interface Options extends FilterOptions, JobOptions {
   readonly evenDisconnected?: boolean
 }
 
-export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
+export type ReplayAccess = Pick<
+  CommandClients,
+  'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'countPartitions' | 'close'
+>
 
 const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation, but not with --operator-url, and not if stdin or stderr is not a terminal.',

@@ -1,3 +1,4 @@
+import { partitionCount } from '../../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
@@ -29,6 +30,7 @@ export async function startJobs(
     suppressions.stops({ userId, sourceId, receivedAt: epochMs(receivedAt), type }, clock.now()) !== undefined
   const replayDeps = {
     ...{ reader, clock, events: async () => shared.codec, inputs: async () => shared.inputCodec },
+    countPartitions: (topic: string) => partitionCount(kafka, topic),
     context: () => ({ topics, policy, routing: routing() }),
   }
   const pacedSkip = createSkipPacer(clock)

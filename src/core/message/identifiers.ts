@@ -48,7 +48,23 @@ export function messageIdOf(value: unknown, newId: () => string): string {
   const id = idOf(value)
   if (id === undefined) return newId()
   const isFit = isMessageId(id) && !reserved.test(id)
-  return isFit ? id : `sha256:${hash('sha256', id)}`
+  return isFit ? id : hashOf(id)
+}
+
+const hashOf = (id: string): string => `sha256:${hash('sha256', id)}`
+
+/**
+ * Returns the message id of an event without one: the position of its record, or the hash of a
+ * position that is too long. Each read of the event yields the same id.
+ */
+export function messageIdAt(position: {
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+}): string {
+  const { topic, partition, offset } = position
+  const id = `${topic}/${partition}/${offset}`
+  return isMessageId(id) ? id : hashOf(id)
 }
 
 /**
@@ -57,7 +73,7 @@ export function messageIdOf(value: unknown, newId: () => string): string {
  */
 export function storedMessageId(id: string): string {
   const isStored = isMessageId(id) && (!id.startsWith('canary-') || ownCanary.test(id))
-  return isStored ? id : `sha256:${hash('sha256', id)}`
+  return isStored ? id : hashOf(id)
 }
 
 export type Identifiers = Pick<Message, 'userId' | 'anonymousId' | 'groupId' | 'previousId' | 'event'>

@@ -14,6 +14,8 @@ const maxCatchUp = 20_000
 interface Known {
   from: number
   to: number
+  /** Whether a key of these records is missing, because the index was full. */
+  isIncomplete: boolean
   readonly latest: Map<number, number>
 }
 
@@ -84,7 +86,12 @@ export class DeadLetterIndex {
   }
 
   #of(partition: number, end: number): Known {
-    const known = this.#known.get(partition) ?? { from: end, to: end, latest: new Map<number, number>() }
+    const known = this.#known.get(partition) ?? {
+      from: end,
+      to: end,
+      isIncomplete: false,
+      latest: new Map<number, number>(),
+    }
     this.#known.set(partition, known)
     return known
   }
@@ -92,7 +99,11 @@ export class DeadLetterIndex {
   #set(known: Known, id: number, offset: number): void {
     const latest = known.latest.get(id)
     if (latest === undefined) {
-      if (this.isFull) return
+      if (this.isFull) {
+        // Records before `from` are not in the range yet, and will be read again.
+        known.isIncomplete ||= offset >= known.from
+        return
+      }
       this.#keys++
     }
     known.latest.set(id, Math.max(latest ?? offset, offset))
@@ -101,6 +112,16 @@ export class DeadLetterIndex {
   #forget(partition: number): void {
     this.#keys -= this.#known.get(partition)?.latest.size ?? 0
     this.#known.delete(partition)
+    if (this.isFull) return
+    // `isFull` no longer says that keys are missing, so the ranges that lack keys become empty.
+    for (const known of this.#known.values()) if (known.isIncomplete) this.#empty(known)
+  }
+
+  #empty(known: Known): void {
+    this.#keys -= known.latest.size
+    known.latest.clear()
+    known.from = known.to
+    known.isIncomplete = false
   }
 }
 

@@ -10,6 +10,7 @@ import { type Route, type Routing, route } from '../../core/delivery/route.ts'
 import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import { type Event, type EventHead, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
 import { factsSource, isOwnSource } from '../../core/message/hookline-own-events.ts'
+import { messageIdAt } from '../../core/message/identifiers.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
 import { type DeliveryRules, effectivePolicy } from '../../core/settings/effective-policy.ts'
@@ -159,9 +160,7 @@ export class Intake {
     // Without `canonical: true`, the event is from another producer, which must not use Hookline's
     // own sources.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
-    const { topic, partition, offset } = firstOrigin(open.record)
-    // The id is the record's position, so that each read of the event yields the same id.
-    const newId = (): string => carried?.messageId ?? `${topic}/${partition}/${offset}`
+    const newId = (): string => carried?.messageId ?? messageIdAt(firstOrigin(open.record))
     const normalised = this.#tried(open, carried, () => normaliseEvent(foreign, newId))
     if (normalised === undefined) return
     if (normalised.kind === 'rejected') {

@@ -91,6 +91,24 @@ function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
 
 const before = (time: EpochMs): EpochMs => epochMs(Math.max(0, time - marginMs))
 
+/**
+ * Returns the record of a deletion. Reads without a limit: with a deletion that it had not reached,
+ * the caller would begin another deletion with the same id.
+ */
+export async function findDeletionRecord(
+  { reader, topic }: Pick<Deps, 'reader' | 'topic'>,
+  id: string,
+): Promise<DeletionRecord | undefined> {
+  const parts = new DeletionParts()
+  let found: DeletionRecord | undefined
+  const onRecord = ({ key, value }: LogRecord): void => {
+    const entry = value === null ? undefined : decodeDeletion(key?.toString() ?? '', value.toString())
+    if (entry?.kind === 'request' && entry.record.id === id) found = parts.take(entry) ?? found
+  }
+  await reader.readToEnd(topic, onRecord, placeOf(id))
+  return found
+}
+
 class Entries {
   readonly #id: string
   /**
@@ -98,7 +116,7 @@ class Entries {
    * wrote to any partition.
    */
   readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
-  readonly #parts = new Map<number, DeletionRecord>()
+  readonly #parts = new DeletionParts()
   #record: DeletionRecord | undefined
   #tally: DeletionTally | undefined
 
@@ -109,24 +127,12 @@ class Entries {
   take({ key, value, timestamp: at }: LogRecord): void {
     const name = key?.toString() ?? ''
     const entry = value === null ? undefined : decodeDeletion(name, value.toString())
-    if (entry?.kind === 'request' && entry.record.id === this.#id) this.#takePart(entry)
+    const record = entry?.kind === 'request' && entry.record.id === this.#id ? this.#parts.take(entry) : undefined
+    if (record !== undefined) this.#begin(record)
     if (entry?.kind !== 'outcome' || entry.outcome.request !== this.#id) return
     if (at < (this.#outcomes.get(name)?.at ?? 0)) return
     this.#outcomes.set(name, { outcome: entry.outcome, at })
     this.#tally?.note(entry.outcome)
-  }
-
-  /**
-   * Collects the parts of a request. All parts of one write have the same time. Parts with another
-   * time are from an earlier write that failed.
-   */
-  #takePart({ record, part, parts }: Extract<DeletionEntry, { kind: 'request' }>): void {
-    const [earlier] = this.#parts.values()
-    if (earlier?.createdAt !== record.createdAt) this.#parts.clear()
-    this.#parts.set(part, record)
-    if (this.#parts.size !== parts) return
-    const [first = record, ...others] = [...this.#parts].sort(([a], [b]) => a - b).map(([, each]) => each)
-    this.#begin(mergeDeletionParts([first, ...others]))
   }
 
   /**
@@ -148,5 +154,23 @@ class Entries {
     if (this.#record === undefined || this.#tally === undefined) return { kind: isPartial ? 'not_reached' : 'none' }
     const status = this.#tally.status()
     return { kind: 'found', record: this.#record, status: isPartial ? { ...status, partial: true } : status }
+  }
+}
+
+/** Collects the parts of one deletion. */
+class DeletionParts {
+  readonly #parts = new Map<number, DeletionRecord>()
+
+  /**
+   * Returns the record when all its parts are read. All parts of one write have the same time.
+   * Parts with another time are from an earlier write that failed.
+   */
+  take({ record, part, parts }: Extract<DeletionEntry, { kind: 'request' }>): DeletionRecord | undefined {
+    const [earlier] = this.#parts.values()
+    if (earlier?.createdAt !== record.createdAt) this.#parts.clear()
+    this.#parts.set(part, record)
+    if (this.#parts.size !== parts) return undefined
+    const [first = record, ...others] = [...this.#parts].sort(([a], [b]) => a - b).map(([, each]) => each)
+    return mergeDeletionParts([first, ...others])
   }
 }

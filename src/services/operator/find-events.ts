@@ -2,6 +2,7 @@ import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import { type Routing, route } from '../../core/delivery/route.ts'
 import type { LogSession, OffsetRange } from '../../core/log-session.ts'
 import { type Event, normaliseEvent } from '../../core/message/event.ts'
+import { messageIdAt } from '../../core/message/identifiers.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
 import type { FoundEvent } from '../../core/operator/records-found-for-timeline.ts'
 import type { Clock, EventCodec, LogRecord } from '../../core/ports.ts'
@@ -140,7 +141,7 @@ async function eventIn(
   const decoded = await decodeInTime(deps, value, first.timestamp, budget.timeLeft)
   if (decoded === undefined) return 'no_schema'
   if (decoded.kind !== 'event') return undefined
-  const event = normalised(decoded.event, `${first.topic}/${first.partition}/${first.offset}`)
+  const event = normalised(decoded.event, messageIdAt(first))
   if (event?.message.messageId !== id) return undefined
   const { sourceId, receivedAt, message } = event
   const way = route(event, deps.routing())
@@ -155,9 +156,9 @@ async function eventIn(
   }
 }
 
-function normalised(event: Event, place: string): Event | undefined {
+function normalised(event: Event, newId: string): Event | undefined {
   if (event.canonical) return event
-  const read = normaliseEvent(event, () => place)
+  const read = normaliseEvent(event, () => newId)
   return read.kind === 'event' ? read.event : undefined
 }
 

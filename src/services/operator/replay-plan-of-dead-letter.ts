@@ -1,6 +1,5 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { originalOf } from '../../core/delivery/dead-letter-record.ts'
-import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import { type ReplayContext, type ReplayRefusal, replayTargetOf } from '../../core/delivery/replay-decision.ts'
 import type { Event } from '../../core/message/event.ts'
@@ -13,6 +12,8 @@ export interface ReplayTargetDeps {
   /** Called only when a dead letter must be decoded: other replays need no schema registry. */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>
+  /** Looks up the number of partitions of a topic. */
+  readonly countPartitions: (topic: string) => Promise<number>
 }
 
 /**
@@ -31,17 +32,27 @@ export function createReplayTargets(
   const { clock, context } = deps
   const events = once(deps.events)
   const inputs = once(deps.inputs)
+  const eventPartitions = once(() => deps.countPartitions(context.topics.events))
 
-  async function eventIn(record: LogRecord): Promise<Event | undefined> {
+  /** Only an event for one destination can be a delivery or a change of an audience. */
+  async function eventIn(record: LogRecord, { destination }: DeadLetter): Promise<Event | undefined> {
     const { value } = originalOf(record)
-    if (value === null || parseDeliveryState(record.headers) === undefined) return undefined
+    if (value === null || destination === undefined) return undefined
     const codec = await events()
     const decoded = await decodeWithSchemaFetch(codec, () => codec.decode(value, record.timestamp))
     return decoded.kind === 'event' ? decoded.event : undefined
   }
 
+  /**
+   * The events topic may have been created again with fewer partitions. Kafka would never store a
+   * copy for a missing partition, so the key then chooses another one.
+   */
+  async function withPartition({ partition = 0, ...copy }: OutgoingRecord): Promise<OutgoingRecord> {
+    return partition < (await eventPartitions()) ? { ...copy, partition } : copy
+  }
+
   return async (record, deadLetter) => {
-    const event = await eventIn(record)
+    const event = await eventIn(record, deadLetter)
     const way = replayTargetOf(record, deadLetter, context, clock.now(), event)
     switch (way.kind) {
       case 'refused':
@@ -54,7 +65,9 @@ export function createReplayTargets(
           copy: { key: Buffer.from(input.userId), value, headers: {} },
         }
       }
-      default:
+      case 'event':
+        return { topic: way.topic, copy: await withPartition(way.copy) }
+      case 'delivery':
         return way
     }
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { RecordingFollower } from '../../support/kafka/recording-follower-handlers.ts'
 import { startTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
@@ -147,6 +148,12 @@ describe('a follower', () => {
     expect(followed.values).not.toContain('before')
     await put('later', 1)
     await followed.until(() => followed.values.includes('later'))
+  })
+
+  it.each([-1, Date.UTC(1960, 0)])('begins at the first record since a time before 1970 (%i)', async since => {
+    const topic = await newTopic()
+    await append(producer(), topic, { value: Buffer.from('first') })
+    expect((await follow(topic, { from: epochMs(since) })).values).toEqual(['first'])
   })
 
   it('delivers nothing after a stop during a fetch', async () => {

@@ -54,6 +54,7 @@ export class OperatorHarness {
       producer,
       reader: this.reader(),
       positions: { ends, committed: async (_group, topic) => this.committed?.() ?? ends(topic) },
+      countPartitions: async () => partitions,
       events: async () => new JsonEventCodec(),
       inputs: async () => new JsonValueCodec<AudienceInput>(),
       brokerTime: async () => epochMs(this.clock.now() + this.brokersAhead),

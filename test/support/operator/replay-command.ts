@@ -40,13 +40,14 @@ export async function runReplay(deadLetters: readonly OutgoingRecord[], argv: re
     })
   await harness.clock.advance(jobsAgeMs)
   const producer = new MemoryTopicsProducer(harness.memoryTopics, refuses)
-  const { clock, events, inputs } = harness
+  const { clock, events, inputs, countPartitions } = harness
   const open = () => ({
     reader: harness.memoryTopics.reader(),
     producer,
     clock,
     events,
     inputs,
+    countPartitions,
     close: producer.stop,
     ...access,
   })

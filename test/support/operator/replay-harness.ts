@@ -55,12 +55,22 @@ export function refusedEvent(n: number, reason: DeadLetterReason = 'undecodable'
 
 /** The dead letter of a failed delivery of the nth change of an audience. */
 export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
+  const { record, names } = changeOf(n, destination)
+  return deadLetterRecord(record, carriedOf({ ...names, attempt: 10 }), 'retries_exhausted')
+}
+
+/** The dead letter of the nth change of an audience, whose destination was not configured. */
+export function changeRefused(n: number, destination = 'crm'): OutgoingRecord {
+  const { record, names } = changeOf(n, destination)
+  return deadLetterRecord(record, names, 'unknown_destination')
+}
+
+function changeOf(n: number, destination: string) {
   const key = { audience: 'First time shopper', userId: `user-${n}`, destination }
   const event = identifyOf(key, 'first_time_shopper', { version: 7, value: 'true' as JsonText }, start)
   const origin = { ...carriedOf().origin, partition: n % 2, offset: 1_000 + n }
-  const carried = carriedOf({ destination, messageId: event.message.messageId, origin, attempt: 10 })
   const record = recordOf({ ...origin, key: Buffer.from(key.userId), value: eventsAsJson.encode(event) })
-  return deadLetterRecord(record, carried, 'retries_exhausted')
+  return { record, names: { destination, messageId: event.message.messageId, origin } }
 }
 
 /** Decodes values only after `learn` has fetched the schema. */
@@ -111,6 +121,8 @@ export class ReplayHarness {
     return inputsAsJson
   }
 
+  readonly countPartitions = async (): Promise<number> => this.memoryTopics.partitions
+
   giveUp(deadLetter: OutgoingRecord): void {
     this.memoryTopics.write(topics.deadLetter, deadLetter)
   }
@@ -119,7 +131,8 @@ export class ReplayHarness {
   begin(given: Given = {}): { readonly producer: MemoryTopicsProducer; readonly work: Promise<ReplayReport> } {
     const { refuses, reader = this.memoryTopics.reader(), events = this.events, ...options } = given
     const producer = new MemoryTopicsProducer(this.memoryTopics, refuses)
-    const deps = { reader, producer, clock: this.clock, context, events, inputs: this.inputs }
+    const { clock, inputs, countPartitions } = this
+    const deps = { reader, producer, clock, context, events, inputs, countPartitions }
     const defaults = { filter: {}, signal: new AbortController().signal }
     return { producer, work: replayDeadLetters(deps, { ...defaults, ...options }) }
   }

@@ -38,7 +38,7 @@ export async function positionAfterTruncation(
   { beginning, end }: Pick<OffsetRange, 'beginning' | 'end'>,
 ): Promise<number> {
   if (lastTimestamp === undefined || committed === undefined) return beginning
-  const since = epochMs(Math.max(0, lastTimestamp - maxClockDifferenceMs))
+  const since = epochMs(lastTimestamp - maxClockDifferenceMs)
   const unread = (await fetchOffsetSince(cluster, partition, since)) ?? end
   return nearestOffset(Math.min(committed.offset, unread), beginning, end)
 }

@@ -1,6 +1,7 @@
 import type * as Kafkajs from 'kafkajs'
 import { registerCodecs } from './compression-codecs.ts'
 import { KafkaError } from './errors.ts'
+import { patchBootstrapAddresses } from './patch-bootstrap-addresses.ts'
 import { patchConnections } from './patch-connections.ts'
 import { patchConsumerGroup } from './patch-consumer-group.ts'
 import { patchFetchErrors } from './patch-fetch-errors.ts'
@@ -21,6 +22,7 @@ const patches = [
   patchRecordEncoder,
   patchRecordDecoder,
   patchConnections,
+  patchBootstrapAddresses,
   patchFetchErrors,
   patchFetchedBatches,
   patchMetadata,

@@ -48,7 +48,9 @@ export async function fetchOffsetSince(
   since: EpochMs,
 ): Promise<number | undefined> {
   try {
-    const asked = { topic, partitions: [{ partition }], fromBeginning: false, fromTimestamp: since }
+    // In a ListOffsets request, negative times have special meanings: -1 is the end.
+    const fromTimestamp = Math.max(0, since)
+    const asked = { topic, partitions: [{ partition }], fromBeginning: false, fromTimestamp }
     const offset = await listOffset(cluster, asked)
     return offset < 0 ? undefined : offset
   } catch (error) {

@@ -133,6 +133,16 @@ describe('delete-user', () => {
     expect(ids().toSorted()).toEqual([...first, ...first].toSorted())
   })
 
+  it('with --id, searches the whole topic for an earlier deletion, and starts one only if there is none', async () => {
+    await deleteUser('--user', 'bob', '--id', 'd-0')
+    for (const userId of ['ada', 'bob', 'cem']) ended('d-9', userId, 'delivered')
+    harness.readMs = commandLimits.time
+    expect(await deleteUser('--user', 'ada', '--id', 'd-1')).toMatchObject({ code: 0, err: '' })
+    expect(await deleteUser('--user', 'ada', '--id', 'd-1')).toMatchObject({ code: 0, err: '' })
+    const [first, second] = harness.events().filter(({ message }) => message.userId === 'ada')
+    expect(second?.message.messageId).toBe(first?.message.messageId)
+  })
+
   it.each<[string, string[]]>([
     ['other users', ['--user', 'ada', 'bob']],
     ['another option', ['--user', 'ada', '--suppress']],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
-import { messageIdOf, storedMessageId } from '../../../../src/core/message/identifiers.ts'
+import { messageIdAt, messageIdOf, storedMessageId } from '../../../../src/core/message/identifiers.ts'
 
 const hashed = (id: string): string => `sha256:${createHash('sha256').update(id).digest('hex')}`
 const ownCanary = 'canary-4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11'
@@ -48,4 +48,14 @@ describe('a message id that an operator searches for', () => {
     ['of a membership update', `audience-${'0a'.repeat(20)}`, `audience-${'0a'.repeat(20)}`],
     ['of an event without an id', 'hookline.events/0/5', 'hookline.events/0/5'],
   ])('%s', (_, id, stored) => expect(storedMessageId(id)).toBe(stored))
+})
+
+it.each<[characters: number, toId: (position: string) => string]>([
+  [100, position => position],
+  [101, hashed],
+])('the id of an event without one is its position or a hash: %i characters', (characters, toId) => {
+  const topic = `${'p'.repeat(characters - '.events/3/41'.length)}.events`
+  const id = messageIdAt({ topic, partition: 3, offset: 41 })
+  expect(id).toBe(toId(`${topic}/3/41`))
+  expect(storedMessageId(`${topic}/3/41`)).toBe(id)
 })

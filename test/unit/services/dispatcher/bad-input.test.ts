@@ -1,6 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
+import { storedMessageId } from '../../../../src/core/message/identifiers.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
+import { topicNames } from '../../../../src/core/topics.ts'
 import { carriedOf, later, recordOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
@@ -112,6 +114,16 @@ describe('a replayed foreign event', () => {
     await harness.advance(10)
     expect(harness.calls).toHaveLength(2)
     expect(harness.count('firstAttemptDelay{}')).toBe(1)
+  })
+
+  it('has the hash of a position of more than 100 characters as its id', async () => {
+    const harness = await DispatcherHarness.started()
+    const position = `${topicNames('p'.repeat(200)).events}/3/41`
+    harness.log.write(harness.topics.events, event, 'k', { 'replay-of': `${position}/0` })
+    await harness.advance(10)
+    const id = storedMessageId(position)
+    expect(id).toMatch(/^sha256:/)
+    expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual([id])
   })
 
   it.each(['hookline.events/3/41', 'hookline.events/3/-1/0', 'x y/3/41/0', ''])(

@@ -11,10 +11,10 @@ import { turns } from '../../../support/manual-clock.ts'
 import { context, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
 
 async function runToEnd(harness: ReplayHarness, job: Partial<ReplayJob>, refuses?: MemoryTopicsProducer['refuses']) {
-  const { clock, events, inputs, memoryTopics } = harness
+  const { clock, events, inputs, countPartitions, memoryTopics } = harness
   const producer = new MemoryTopicsProducer(memoryTopics, refuses)
   const { owned, changed } = createMemoryOwnedJob(producer)
-  const deps = { reader: memoryTopics.reader(), clock, events, inputs, context: () => context }
+  const deps = { reader: memoryTopics.reader(), clock, events, inputs, countPartitions, context: () => context }
   const running = runReplay(deps, replayJob('r', { filters: {}, ends: [10_000, 10_000], ...job }), owned)
   await clock.advance(10_000, turns)
   return { outcome: await whileWriting(producer, running), changed: changed() }
@@ -45,11 +45,11 @@ it('a dry run with more than 200 rows has the sums of all rows in its progress',
 
 it('waits for a destination that only the process that created the job knows yet', async () => {
   const harness = new ReplayHarness([givenUp(1, 'late'), givenUp(2)])
-  const { clock, events, inputs, memoryTopics } = harness
+  const { clock, events, inputs, countPartitions, memoryTopics } = harness
   const producer = new MemoryTopicsProducer(memoryTopics)
   const { owned, changed } = createMemoryOwnedJob(producer)
   let current = context
-  const deps = { reader: memoryTopics.reader(), clock, events, inputs, context: () => current }
+  const deps = { reader: memoryTopics.reader(), clock, events, inputs, countPartitions, context: () => current }
   const outcome = runReplay(deps, replayJob('r', { filters: {}, ends: [100, 100] }), owned)
   await clock.advance(2_000, turns)
   const destinations = [destinationOf(), destinationOf({ id: 'late' })]
@@ -77,7 +77,7 @@ it('truncates long texts of other producers in its counts', async () => {
 
 it('continues after an outage of the schema registry, and has its error until then', async () => {
   const harness = new ReplayHarness([givenUp(1), givenUp(2)])
-  const { clock, inputs, memoryTopics } = harness
+  const { clock, inputs, countPartitions, memoryTopics } = harness
   const producer = new MemoryTopicsProducer(memoryTopics)
   const { owned, changed } = createMemoryOwnedJob(producer)
   let isDown = true
@@ -86,7 +86,7 @@ it('continues after an outage of the schema registry, and has its error until th
     return harness.events()
   }
   const outcome = runReplay(
-    { reader: memoryTopics.reader(), clock, events, inputs, context: () => context },
+    { reader: memoryTopics.reader(), clock, events, inputs, countPartitions, context: () => context },
     replayJob('r', { filters: {}, ends: [100, 100] }),
     owned,
   )

@@ -29,7 +29,9 @@ async function started(answers: { crm: CallResult }) {
       policy: defaultPolicy,
     }
     const inputs = () => Promise.reject(new Error('nothing here is of an audience'))
-    const deps = { reader, producer: log.producer(), clock, context, events: async () => harness.codec, inputs }
+    const events = async () => harness.codec
+    const countPartitions = async () => log.partitionNumbers.length
+    const deps = { reader, producer: log.producer(), clock, context, events, inputs, countPartitions }
     const report = replayDeadLetters(deps, { filter: {}, signal: new AbortController().signal })
     await harness.advance(0)
     return report

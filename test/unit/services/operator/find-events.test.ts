@@ -78,13 +78,14 @@ it('finds the event with the hash of a typed id, although many newer events cont
   expect(await findTyped('order 17')).toMatchObject({ found: [{ offset: 0 }], isComplete: true })
 })
 
-it('finds the replayed copy of an event without an id by the offset of the first record', async () => {
-  const { session, find } = topicWith([])
-  const { messageId: _, ...message } = messageOf()
-  const value = Buffer.from(JSON.stringify({ ...eventOf(), canonical: false, message }))
-  const replayOf = `${topics.events}/0/0/${start}`
-  session.append(topics.events, 0, start, { key: null, value, headers: {} })
-  session.append(topics.events, 0, start + 1, { key: null, value, headers: { 'replay-of': replayOf } })
-  const id = `${topics.events}/0/0`
-  expect((await find(id, [1])).found).toMatchObject([{ offset: 1 }])
-})
+it.each([topics.events, topicNames('p'.repeat(200)).events])(
+  'finds the replayed copy of an event without an id by the position of the first record, in topic %s',
+  async topic => {
+    const { session, find } = topicWith([])
+    const { messageId: _, ...message } = messageOf()
+    const value = Buffer.from(JSON.stringify({ ...eventOf(), canonical: false, message }))
+    session.append(topics.events, 0, start, { key: null, value, headers: {} })
+    session.append(topics.events, 0, start + 1, { key: null, value, headers: { 'replay-of': `${topic}/0/0/${start}` } })
+    expect((await find(storedMessageId(`${topic}/0/0`), [1])).found).toMatchObject([{ offset: 1 }])
+  },
+)

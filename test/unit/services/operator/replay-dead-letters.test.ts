@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { replayedTombstone } from '../../../../src/core/delivery/replay-decision.ts'
 import type { TopicReader } from '../../../../src/core/ports.ts'
 import type { ReplayProgress } from '../../../../src/services/operator/replay-dead-letters.ts'
@@ -39,6 +40,21 @@ describe('a replay', () => {
     expect(marks.map(({ key, partition }) => [String(key), partition]).toSorted()).toEqual([
       ['crm/hookline.events/0/2/1795248000000/0', 1],
       ['crm/hookline.events/1/1/1795248000000/0', 0],
+    ])
+  })
+
+  it('writes an event of a partition that the topic no longer has to the partition of its key', async () => {
+    const eventWith = (key: Buffer | null) =>
+      deadLetterRecord(recordOf({ partition: 7, key }), undefined, 'unknown_source')
+    const key = Buffer.from('user-1')
+    const harness = harnessOf(eventWith(key), { ...eventWith(null), key: Buffer.from('other') }, refusedEvent(3))
+    expect(await harness.replay()).toMatchObject({ replayed: 3, end: { kind: 'done' } })
+    const { memoryTopics } = harness
+    const copies = memoryTopics.records(topics.events).map(copy => [copy.key && String(copy.key), copy.partition])
+    expect(copies.toSorted()).toEqual([
+      [null, memoryTopics.partitionOf(null)],
+      ['user-1', memoryTopics.partitionOf(key)],
+      ['user-3', 1],
     ])
   })
 

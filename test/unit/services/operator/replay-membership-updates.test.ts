@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   changeGivenUp,
+  changeRefused,
   givenUp,
   ReplayHarness,
   refusedEvent,
@@ -21,6 +22,16 @@ describe('a replay of membership updates', () => {
     ])
     expect(harness.parked).toEqual(['crm m-3 1'])
     expect(harness.standing.map(({ key }) => String(key))).toEqual(['gone/hookline.events/0/1002/1795248000000/0'])
+  })
+
+  it('asks for the current value also if the destination was unknown before the first attempt', async () => {
+    const harness = new ReplayHarness([changeRefused(1), changeRefused(2, 'gone')])
+    expect(await harness.replay()).toMatchObject({ total: 2, replayed: 1 })
+    const inputs = harness.memoryTopics.records(topics.audienceInput)
+    expect(inputs.map(({ value }) => JSON.parse(String(value)))).toEqual([
+      { kind: 'resend', audience: 'First time shopper', userId: 'user-1', destination: 'crm' },
+    ])
+    expect(harness.memoryTopics.records(topics.events)).toEqual([])
   })
 
   it('does not use the registry for events that never became a delivery', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import type { LogEntry } from 'kafkajs'
+import type { ISocketFactory, LogEntry } from 'kafkajs'
 import { connectionOf, kafkajsLogCreator } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
+import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { Secret } from '../../../../../src/core/secret.ts'
 
 const plain = { brokers: ['a:1', 'b:2'], clientId: 'hookline', tls: undefined, sasl: undefined }
@@ -29,6 +30,24 @@ describe('the connection settings', () => {
   ])('$name', ({ settings, expected }) => {
     expect(connectionOf(settings)).toEqual({ brokers: ['a:1', 'b:2'], clientId: 'hookline', ...expected })
   })
+})
+
+it('tries the bootstrap brokers in turn, which may have IPv6 addresses', async () => {
+  const { Kafka, logLevel } = loadKafkajs()
+  const dialled: [string, number][] = []
+  const socketFactory: ISocketFactory = ({ host, port }) => {
+    dialled.push([host, port])
+    throw new Error('no network')
+  }
+  const brokers = ['kafka-1:9092', '[fd00::5]:9093', '127.0.0.1:9094']
+  const options = { brokers, socketFactory, logLevel: logLevel.NOTHING, retry: { retries: 0 } }
+  const admin = new Kafka(options).admin()
+  for (const _ of brokers) await expect(admin.connect()).rejects.toThrow('no network')
+  expect(dialled).toEqual([
+    ['kafka-1', 9092],
+    ['fd00::5', 9093],
+    ['127.0.0.1', 9094],
+  ])
 })
 
 describe('log lines of kafkajs', () => {
