@@ -144,7 +144,7 @@ onLinux('a short run of make bench', () => {
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
     // An event takes milliseconds. If events waited for timeouts of the dead endpoint, a quarter of
     // them would take more than 2.5 s. If a busy machine stops a process for two seconds, fewer
-    // events take so long.
+    // events take more than that.
     expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 2_000))
   })
 
