@@ -46,7 +46,8 @@ const queryTimeoutMs = 1_000
  * thread.
  */
 const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
-/** The cache key of the last reload of this file. No host name contains a slash. */
+/** The cache keys of the hosts file and of the last reload. No host name contains a slash. */
+const hosts = '/etc/hosts'
 const reloading = '/etc/resolv.conf'
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -87,7 +88,7 @@ export function systemSources(read = (path: string) => readFile(path, 'utf8')): 
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   /**
-   * The cache: addresses by host name, the hosts file under '', and the last reload of
+   * The cache: addresses by host name, the hosts file under `hosts`, and the last reload of
    * /etc/resolv.conf under `reloading`. Host names come only from the configuration, so they are
    * few.
    */
@@ -110,7 +111,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   }
 
   async function find(name: string): Promise<readonly LookupAddress[]> {
-    const listed = listedIn(await once('', sources.hostsFile), name)
+    const listed = listedIn(await once(hosts, sources.hostsFile), name)
     if (listed.length > 0) return listed
     // Only getaddrinfo uses the search list of the operating system.
     if (!name.includes('.')) return sources.system(name)
@@ -158,6 +159,8 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   return {
     resolve(written) {
       const name = written.toLowerCase().replace(/\.$/, '')
+      // The host `.` is the root of the DNS, which has no addresses.
+      if (name === '') return Promise.reject(notFound(written))
       // RFC 6761: these names are never sent to a name server.
       if (isLoopbackName(name)) return Promise.resolve(loopback)
       if (name === 'invalid' || name.endsWith('.invalid')) return Promise.reject(notFound(name))

@@ -41,11 +41,26 @@ class TooManyRenegotiations extends Error {
   }
 }
 
+/** The peer changed the keys of a TLS 1.3 connection more often than any real server. */
+class TooManyKeyUpdates extends Error {
+  readonly code = 'ERR_TLS_TOO_MANY_KEY_UPDATES'
+
+  constructor() {
+    super(`the endpoint changed the TLS keys of one connection more than ${maxKeyUpdates} times`)
+  }
+}
+
 /**
  * Maximum TLS handshakes on one connection. IIS needs a second one to request the client
  * certificate.
  */
 const maxHandshakes = 3
+
+/**
+ * Maximum changes of the keys of one connection (KeyUpdate, RFC 8446 4.6.3). Real servers change
+ * them after many gigabytes.
+ */
+const maxKeyUpdates = 64
 
 interface Refusal {
   readonly message: string
@@ -123,6 +138,12 @@ export class TlsEndpoints {
     let handshakes = 0
     socket.on('secure', () => {
       if (++handshakes > maxHandshakes) socket.destroy(new TooManyRenegotiations())
+    })
+    // Node has no event for a KeyUpdate, but logs each new secret. The secrets of the handshake come
+    // before `secureConnect`. Never read the logged line: with it, the connection can be decrypted.
+    let keyUpdates = 0
+    socket.on('keylog', () => {
+      if (isSecure && ++keyUpdates > maxKeyUpdates) socket.destroy(new TooManyKeyUpdates())
     })
     let tickets = 0
     socket.on('session', session => {

@@ -9,6 +9,7 @@ export function refuseUrl(value: string): string | undefined {
   const url = parseUrl(value)
   if (url === undefined) return 'is not a valid URL'
   if (url.username !== '' || url.password !== '') return 'must not contain credentials'
+  if (/^\.+$/.test(url.hostname)) return 'must contain a host name, not only dots'
   return undefined
 }
 

@@ -125,6 +125,15 @@ describe.each(adapters)('%s: names and ports', (name, create) => {
     })
   })
 
+  it('the host `.` is never found, and does not fail other names', async () => {
+    const target = await receiver(ok)
+    const { resolver } = scriptedResolver(host => (host === 'crm.example.com' ? [v4('127.0.0.1')] : []))
+    const { post } = caller(create, { resolver })
+    for (const host of ['.', '%2e', '。'])
+      expect(await post(target.url('/', host))).toMatchObject({ kind: 'failed', phase: 'dns', code: 'ENOTFOUND' })
+    expect(await post(target.url('/', 'crm.example.com'))).toEqual(answered(200))
+  })
+
   it.each([
     ['below 1024', undefined, 25, '80, 443 and any port from 1024'],
     ['not in network.ports', [443, 8443], 8080, '443, 8443'],

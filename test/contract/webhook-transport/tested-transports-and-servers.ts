@@ -14,7 +14,13 @@ import type { Clock } from '../../../src/core/ports.ts'
 import type { NetworkSettings, ProxySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../../src/core/webhook-ports.ts'
+import type { Leaf } from '../../support/network/certificates.ts'
 import { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from '../../support/network/connect-proxy.ts'
+import {
+  type AnswerWithRecords,
+  type KeyUpdateServer,
+  startKeyUpdateServer,
+} from '../../support/network/key-update-server.ts'
 import { type Script, type ScriptedTcpServer, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
 export type CreateTransport = (deps: TransportDeps) => WebhookTransport
@@ -54,6 +60,13 @@ export async function proxyServer(options?: ConnectProxyOptions): Promise<Connec
 /** Starts an endpoint that is closed after the test. */
 export async function receiver(script: Script, security?: TlsOptions): Promise<ScriptedTcpServer> {
   const started = await startScriptedServer(script, security)
+  cleanups.push(() => started.close())
+  return started
+}
+
+/** Starts an endpoint that sends KeyUpdates, and is closed after the test. */
+export async function keyUpdateServer(leaf: Leaf, answer: AnswerWithRecords): Promise<KeyUpdateServer> {
+  const started = await startKeyUpdateServer(leaf, answer)
   cleanups.push(() => started.close())
   return started
 }

@@ -102,6 +102,22 @@ describe('where addresses come from', () => {
   })
 })
 
+describe('the host `.`', () => {
+  const script = { hosts: '192.0.2.9 crm.example.com', system: [] }
+
+  it.each(['.', ''])('is not found, without a query: %j', async host => {
+    const { resolve, asked } = resolverOf(script)
+    await expect(resolve(host)).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    expect(asked).toEqual([])
+  })
+
+  it('does not fail other names', async () => {
+    const { resolve } = resolverOf(script)
+    await resolve('.').catch(() => undefined)
+    expect(await resolve('crm.example.com')).toEqual([v4('192.0.2.9')])
+  })
+})
+
 describe('a name server that does not answer', () => {
   it.each([
     ['ETIMEOUT', 'ETIMEOUT', 'ETIMEOUT'],

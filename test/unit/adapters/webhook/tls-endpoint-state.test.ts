@@ -94,6 +94,17 @@ it('a connection is destroyed after 32 session tickets', () => {
   expect(handshake.destroyedWith).toMatchObject({ code: 'ERR_TLS_TOO_MANY_TICKETS' })
 })
 
+it('a connection is destroyed after 64 changes of its TLS keys, apart from those of the handshake', () => {
+  const handshake = knownEndpoints().connect()
+  const line = Buffer.from('SERVER_TRAFFIC_SECRET_N 00 00')
+  for (let secret = 0; secret < 5; secret += 1) handshake.emit('keylog', line)
+  handshake.trust()
+  for (let change = 0; change < 64; change += 1) handshake.emit('keylog', line)
+  expect(handshake.destroyedWith).toBeUndefined()
+  handshake.emit('keylog', line)
+  expect(handshake.destroyedWith).toMatchObject({ code: 'ERR_TLS_TOO_MANY_KEY_UPDATES' })
+})
+
 describe('connections to an endpoint with a refused certificate', () => {
   it('pause after eight refusals, with one new try every five seconds', () => {
     const { connect, refuse, pass } = knownEndpoints()
