@@ -14,7 +14,8 @@ const keylessBytes = 8 * mebibyte
 /** Maximum memory of a process for request bodies of the operator API; at least `maxBodyBytes`. */
 const operatorsBytes = 16 * mebibyte
 /**
- * Maximum memory for unacknowledged records: enough for a leader election of 5 s at 10 MB/s.
+ * Maximum memory for unacknowledged records: enough for a leader election of 5 s at 5,000
+ * messages of 1 KB per second.
  * `recordsOfBodies` can raise it.
  */
 const recordsBytes = 48 * mebibyte

@@ -64,7 +64,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     try {
       const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve, canEverReserve }, records)
       if (made.kind !== 'made') {
-        // If the memory is full, a request that follows immediately gets none either.
+        // Without memory, each further request would be parsed too, also during an outage.
         if (made.kind !== 'no_memory') outage.sentNothing(triedAt)
         return notMade[made.kind]
       }

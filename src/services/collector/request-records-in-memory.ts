@@ -4,8 +4,8 @@ import type { OutgoingRecord } from '../../core/ports.ts'
 /** All records of a request share the same headers. */
 export type RecordWithoutHeaders = Omit<OutgoingRecord, 'headers'>
 
-/** Estimated memory of a waiting record besides its key and value. */
-const overheadBytes = 256
+/** Measured memory of a waiting record (`unshared`) besides its key and value. */
+const overheadBytes = 1_000
 
 export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
   overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
@@ -34,7 +34,7 @@ export class HeldRecords {
     const bytes = heldBytes(record)
     if (!this.#memory.take(this.#sourceId, bytes, this.#bytes)) return false
     this.#bytes += bytes
-    this.#records.push({ key: unshared(record.key), value: unshared(record.value) })
+    this.#records.push(unshared(record))
     return true
   }
 
@@ -57,12 +57,17 @@ export class HeldRecords {
 }
 
 /**
- * Returns a buffer that shares its memory with no other. Small buffers share 64 KiB, which one
- * record of a partition without a leader would keep in memory.
+ * Returns a copy of a record that shares its memory with no other. Small buffers share 64 KiB,
+ * which one record of a partition without a leader would keep in memory.
  */
-function unshared(bytes: Buffer | null): Buffer | null {
-  if (bytes === null || bytes.length === bytes.buffer.byteLength) return bytes
-  const own = Buffer.allocUnsafeSlow(bytes.length)
-  own.set(bytes)
-  return own
+export function unshared<Record extends RecordWithoutHeaders>(record: Record): Record {
+  const [key, value] = [record.key ?? Buffer.alloc(0), record.value ?? Buffer.alloc(0)]
+  const own = Buffer.allocUnsafeSlow(key.length + value.length)
+  own.set(key)
+  own.set(value, key.length)
+  return {
+    ...record,
+    key: record.key && own.subarray(0, key.length),
+    value: record.value && own.subarray(key.length),
+  }
 }

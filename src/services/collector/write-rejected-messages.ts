@@ -10,7 +10,7 @@ import type { Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { NextTurn } from './fair-turns.ts'
-import { heldBytes } from './request-records-in-memory.ts'
+import { heldBytes, unshared } from './request-records-in-memory.ts'
 
 interface Deps {
   readonly producer: LogProducer
@@ -30,7 +30,7 @@ export const maxKeptPerRequest = 1_000
  * for `work` of `NextTurn`.
  */
 const workOfRecord = 256
-/** The codes of messages that may not be JSON objects. The last two are given without parsing. */
+/** The codes of messages that may not be JSON objects. */
 const codesOfAnyText: ReadonlySet<RejectionCode> = new Set([
   'invalid_json',
   'not_an_object',
@@ -66,7 +66,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
   function append(source: string, record: OutgoingRecord): void {
     const bytes = heldBytes(record)
     if (!held.take(source, bytes)) return lost(1, 'the memory for rejected messages of this source is full')
-    producer.append(topic, record, error => {
+    producer.append(topic, unshared(record), error => {
       held.giveBack(source, bytes)
       if (error !== undefined) lost(1, error.message)
     })

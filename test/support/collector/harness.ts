@@ -62,8 +62,8 @@ export class CollectorHarness {
       memory: {
         bodies: { authenticated: 1_000, keyless: 100, perAddress: 10_000 },
         operators: 1_000,
-        records: 1_000_000,
-        rejected: 1_000_000,
+        records: 4_000_000,
+        rejected: 4_000_000,
         ...memory,
       },
     })

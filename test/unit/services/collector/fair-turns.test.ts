@@ -215,7 +215,7 @@ describe('a long request', () => {
     }
     for (const writeKey of ['web-key', 'app-key', 'web-key']) collector.request({ ...long, writeKey }, given)
     const ticks: string[] = []
-    for (let tick = 0; tick < 20; tick += 1) {
+    for (let tick = 0; tick < 60; tick += 1) {
       await collector.settle()
       ticks.push(scans.splice(0).join(' and '))
     }

@@ -227,7 +227,7 @@ describe('memory', () => {
   })
 
   it('of records: one source leaves memory for another', async () => {
-    const collector = new CollectorHarness({ memory: { records: 10_000 } })
+    const collector = new CollectorHarness({ memory: { records: 30_000 } })
     const own = Array.from({ length: 20 }, () => collector.request(batch))
     await collector.settle()
     expect(own.at(-1)?.answer).toMatchObject({ code: 'unavailable', retryAfter: 1 })
