@@ -59,11 +59,17 @@ async function* gunzipped(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGener
     if (end > 0) lengthWithoutPadding = length + end
     length += piece.length
   }
+  let failure: { readonly error: unknown } | undefined
   const counted = {
     async next(): Promise<IteratorResult<Buffer>> {
-      const next = await rest.next()
-      if (next.done !== true) count(next.value)
-      return next
+      try {
+        const next = await rest.next()
+        if (next.done !== true) count(next.value)
+        return next
+      } catch (error) {
+        failure = { error }
+        throw error
+      }
     },
   }
   count(head)
@@ -71,6 +77,8 @@ async function* gunzipped(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGener
   // `pipeline` requires a callback. The iteration throws the errors.
   yield* pipeline(Readable.from(followedBy(head, counted)), gunzip, () => {}) as AsyncIterable<Buffer>
   for (let next = await counted.next(); next.done !== true; ) next = await counted.next()
+  // After a zero byte, the pipeline has ended, and no longer throws an error of the source.
+  if (failure !== undefined) throw failure.error
   if (lengthWithoutPadding > gunzip.bytesWritten)
     throw new DamagedGzip('gzip cannot be unpacked: other data follows the zero bytes after a gzip member')
 }

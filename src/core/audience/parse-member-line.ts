@@ -130,7 +130,7 @@ const isSeparatorLine = (line: string): boolean => /^"?sep=[^\p{L}\p{N}]?"?$/iu.
  * does not count, because user ids may end with the country code ID.
  */
 const isLateHeader = (line: string): boolean =>
-  /(^|[,;\t])[ "]*user[ _-]?id[ "]*([,;\t]|$)/i.test(line) && /[,;\t]/.test(line)
+  /[,;\t]/.test(line) && /(^|[,;\t])[ "]*user[ _-]?id[ "]*([,;\t]|$)/i.test(line)
 
 /**
  * Returns the value of a CSV field. Valid JSON is parsed, but `true` and `false` in a trait, and

@@ -44,8 +44,8 @@ export interface AudiencePartitions {
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
-   * Cancels the full syncs that have begun, after Kafka lost unread records: a lost record may list
-   * a user, whom the end of the full sync would then remove.
+   * Cancels the full syncs that have begun or begin within a minute, after Kafka lost unread
+   * records: a lost record may list a user, whom the end of the full sync would then remove.
    */
   lost(processor: PartitionProcessor): void
 }

@@ -262,7 +262,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'hookline did not apply this audience sync completely (see "syncId" and "began"), usually because a newer full sync of the audience began; if the newer sync has the correct list, do nothing; otherwise send the correct list again; if this line also appears for the list that you sent again, run `hookline audience reset` for the audience, and send the list once more',
+      'hookline did not apply this audience sync completely (see "syncId" and "began"), because a newer full sync of the audience began, or a record was lost at most a minute before the sync; if a newer sync has the correct list, do nothing; otherwise wait two minutes, and send the correct list again; if this line also appears for the list that you sent again, run `hookline audience reset` for the audience, and send the list once more',
     )
   }
 
@@ -281,8 +281,9 @@ export class Inputs {
   }
 
   /**
-   * Cancels all full syncs in progress, because their end would remove users whom a lost record may
-   * have listed. Then resumes the partition.
+   * Cancels all full syncs in progress, and those that begin within a minute (`afterUnreadInput`),
+   * because their end would remove users whom a lost record may have listed. Then resumes the
+   * partition.
    */
   cancelSyncs(held: OwnedAudiencePartition): void {
     const { topic, partition, tracker } = held.processor

@@ -1,5 +1,5 @@
 import type { Audience } from '../../core/audience/audience-directory.ts'
-import { syncId as idOf, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
+import { syncId as idOf, idsPerMs, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
 import { syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { SyncMode } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
@@ -94,8 +94,8 @@ async function countOf(
   await visitMemberships(deps, {
     isWanted: name => name === audience.name,
     onMark(_audience, { begun, closed }) {
-      seen(begun)
-      seen(closed)
+      // A multiple of `idsPerMs` may be a time and not a sync id, so it is skipped.
+      for (const id of [begun, closed]) if (id % idsPerMs !== 0) seen(id)
     },
     onMembership({ destination }, state) {
       seen(state.syncId)

@@ -57,6 +57,19 @@ describe('the source of the chunks', () => {
     yield Buffer.from(first)
     throw new Error('the client closed the connection')
   }
+  it('passes on an error after the zero bytes of gzip', async () => {
+    const unpacked = Promise.withResolvers<void>()
+    async function* source(): AsyncGenerator<Buffer> {
+      yield Buffer.concat([gzipSync('ada\n'), Buffer.alloc(3)])
+      await unpacked.promise
+      throw new Error('the client closed the connection')
+    }
+    const reading = (async () => {
+      for await (const lines of linesOf(source(), longest)) if (lines.length > 0) setImmediate(unpacked.resolve)
+    })()
+    await expect(reading).rejects.toThrow('the client closed the connection')
+  })
+
   it.each([
     ['plain', Buffer.from('ada\nbob')],
     ['gzip', gzipSync('ada\n')],

@@ -48,7 +48,7 @@ describe('audience sync', () => {
   })
 
   it.each<[string, () => void]>([
-    ['full sync', () => harness.keepMark('First time shopper', syncId(firstId + 3_600_000 * 1_024))],
+    ['full sync', () => harness.keepMark('First time shopper', syncId(firstId + 3_600_000 * 1_024 + 1))],
     ['partial sync', () => harness.keepShopper('zoe', { syncId: syncId(firstId + 3_600_000 * 1_024) })],
   ])('with --wait fails when an earlier sync has a time in the future: %s', async (_name, given) => {
     given()
