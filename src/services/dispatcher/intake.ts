@@ -258,7 +258,10 @@ export class Intake {
     of.countAdmitted(id)
     const { ordering, window } = effectivePolicy(policy, this.#deps.delivery)
     const deadline = epochMs(Math.min(first.deadline, first.startedAt + window))
-    const carried = { ...first, destination: id, deferrals: 0, deadline, reason: '' }
+    // An event that waited for its destination starts now, so that it does not count as a delivery
+    // of an earlier destination.
+    const startedAt = first.deferrals > 0 ? this.#deps.clock.now() : first.startedAt
+    const carried = { ...first, destination: id, deferrals: 0, startedAt, deadline, reason: '' }
     this.#deliver(of, plan, ordering === 'key' ? orderKey : undefined, carried)
   }
 

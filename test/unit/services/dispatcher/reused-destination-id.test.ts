@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { audiencesSource } from '../../../../src/core/message/hookline-own-events.ts'
+import { audiencesSource, canarySource } from '../../../../src/core/message/hookline-own-events.ts'
 import { sourceOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
@@ -85,4 +85,13 @@ it('delivers waiting events after the destination loses their source', async () 
   isDown = false
   await harness.advance(120_000)
   expect(resultsIn(harness)).toMatchObject({ requests: { length: 2 }, deadLetters: [] })
+})
+
+it('delivers a canary message that was read before its destination was created', async () => {
+  const harness = await DispatcherHarness.started()
+  harness.write({ message: trackMessage('canary'), sourceId: canarySource, destinationId: 'new' })
+  await harness.advance(1_000)
+  harness.destinations = [destination('new', { createdAt: harness.clock.now() })]
+  await harness.advance(60_000)
+  expect(resultsIn(harness)).toMatchObject({ requests: { length: 1 }, deadLetters: [] })
 })

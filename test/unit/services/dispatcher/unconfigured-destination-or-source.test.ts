@@ -8,7 +8,7 @@ const ids = (harness: DispatcherHarness) => harness.calls.map(({ call }) => call
 it('delivers an event when its destination is configured later; the window starts at the first read', async () => {
   const harness = await DispatcherHarness.started({ answer: () => answered(503) })
   for (const id of ['a', 'b']) harness.write({ message: trackMessage(id), destinationId: 'new' })
-  const startedAt = harness.clock.now()
+  const readAt = harness.clock.now()
   await harness.advance(35_000)
   expect([ids(harness), harness.log.records(harness.topics.deadLetter)]).toEqual([[], []])
   expect(harness.count('deferrals{unconfigured}')).toBe(4)
@@ -18,7 +18,7 @@ it('delivers an event when its destination is configured later; the window start
   const retried = harness.log.records(harness.topics.retry(10_000 as never)).at(-1)
   expect(retried?.headers).toMatchObject({
     destination: 'new',
-    'started-at': String(startedAt),
+    deadline: String(readAt + 4 * 3_600_000),
     attempt: '1',
     round: '0',
   })
