@@ -139,11 +139,12 @@ export class TlsEndpoints {
     socket.on('secure', () => {
       if (++handshakes > maxHandshakes) socket.destroy(new TooManyRenegotiations())
     })
-    // Node has no event for a KeyUpdate, but logs each new secret. The secrets of the handshake come
-    // before `secureConnect`. Never read the logged line: with it, the connection can be decrypted.
+    // Node has no event for a KeyUpdate, but one for each new secret. Those of the handshake come
+    // before `secureConnect`. The secret itself is never read. The error is created only once,
+    // because OpenSSL still processes bytes that have arrived: perhaps 2,000 more KeyUpdates.
     let keyUpdates = 0
     socket.on('keylog', () => {
-      if (isSecure && ++keyUpdates > maxKeyUpdates) socket.destroy(new TooManyKeyUpdates())
+      if (isSecure && ++keyUpdates === maxKeyUpdates + 1) socket.destroy(new TooManyKeyUpdates())
     })
     let tickets = 0
     socket.on('session', session => {

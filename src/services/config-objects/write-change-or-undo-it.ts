@@ -9,9 +9,8 @@ import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter, WriteResult } from './object-writer.ts'
 
 /**
- * Maximum number of records that undo a change, make it again, and undo it again. More than one is
- * needed only if other processes write conflicting changes during the writes. Odd, so that the
- * change is undone in the end.
+ * Maximum number of records after the change: an undo, the change again, and a second undo. The
+ * last two are needed only if other processes write conflicting changes during the writes.
  */
 const maxWrites = 3
 

@@ -169,12 +169,12 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks each queue whose oldest delivery has waited too long. Both times are monotonic
-   * milliseconds.
+   * Marks each queue in which the next delivery, or the first waiting one of a user, has waited too
+   * long. Both times are monotonic milliseconds.
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
-      if (target.queue.queued === 0) continue
+      if (target.queue.queued === 0 || this.#slow.has(target)) continue
       // A queue in `#turns` also waits for the process, because no permit is free.
       const isHeldUp = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
       const since = slowQueueSince(now, cpuSaturatedUntil, isHeldUp)

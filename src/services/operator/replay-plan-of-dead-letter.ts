@@ -23,8 +23,8 @@ export interface ReplayTargetDeps {
 export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
- * Returns a function that plans the replay of a dead letter. It decodes a delivery's event, whose
- * source must still be connected, and rejects if the schema registry cannot be reached.
+ * Returns a function that plans the replay of a dead letter. It decodes each event for one
+ * destination: the source of a delivery must still be connected. Rejects if the schema registry cannot be reached.
  */
 export function createReplayTargets(
   deps: ReplayTargetDeps,
