@@ -100,8 +100,9 @@ const hasConfigTopic = (input: unknown): boolean => valueAt(input, ['operator', 
  */
 function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, input: unknown) {
   const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
-  const mayExist = (source: unknown): boolean =>
-    hasConfigTopic(input) ? idField.safeParse(source).success : known.has(source)
+  const mayExist = hasConfigTopic(input)
+    ? (source: unknown): boolean => idField.safeParse(source).success
+    : (source: unknown): boolean => known.has(source)
   return (source: unknown): source is string =>
     mayExist(source) && (allowedSources === undefined || allowedSources.includes(source))
 }

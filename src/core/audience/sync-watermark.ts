@@ -77,6 +77,13 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
+ * The sync ids in a watermark. A multiple of `idsPerMs` may be a time, so it is left out. If it is a
+ * sync id, memberships have it too.
+ */
+export const syncIdsIn = ({ begun, closed }: Pick<AudienceWatermark, 'begun' | 'closed'>): readonly SyncId[] =>
+  [begun, closed].filter(id => id % idsPerMs !== 0)
+
+/**
  * Cancels all full syncs in which an unread input may have listed users. `undefined` if they are
  * cancelled already.
  * @param at when the input was appended, or when its loss was found

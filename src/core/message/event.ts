@@ -21,8 +21,8 @@ export interface EventOrigin {
 }
 
 /**
- * Maximum length of `EventOrigin.destinations`, so that events and retry records stay small. A source
- * with more destinations gets several messages, each for other destinations.
+ * Maximum length of `EventOrigin.destinations`, so that events and retry records stay small. A
+ * source with more destinations gets several messages, each for other destinations.
  */
 export const maxNamedDestinations = 1_000
 

@@ -1,6 +1,7 @@
 import type { Membership } from '../../core/audience/membership.ts'
-import { idsPerMs, type SyncId, syncId } from '../../core/audience/sync-id.ts'
+import { type SyncId, syncId } from '../../core/audience/sync-id.ts'
 import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/sync-status.ts'
+import { syncIdsIn } from '../../core/audience/sync-watermark.ts'
 import type { JsonText } from '../../core/message/json-text.ts'
 import type { AudienceFigures } from '../../core/operator/audience-view.ts'
 import type { EpochMs } from '../../core/time.ts'
@@ -22,11 +23,9 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
   }
   await visitMemberships(deps, {
     isWanted: audience => only === undefined || audience === only,
-    onMark(audience, { begun, closed }) {
+    onMark(audience, mark) {
       const count = countOf(audience)
-      // A multiple of `idsPerMs` may be a time and not a sync id, so it is skipped. If it is a sync
-      // id, memberships have it too.
-      for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
+      for (const id of syncIdsIn(mark)) count.see(id)
     },
     onMembership({ audience, destination }, state) {
       const count = countOf(audience)

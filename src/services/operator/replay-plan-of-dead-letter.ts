@@ -24,7 +24,8 @@ export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord
 
 /**
  * Returns a function that plans the replay of a dead letter. It decodes each event for one
- * destination: the source of a delivery must still be connected. Rejects if the schema registry cannot be reached.
+ * destination: the source of a delivery must still be connected. Rejects if the schema registry
+ * cannot be reached.
  */
 export function createReplayTargets(
   deps: ReplayTargetDeps,

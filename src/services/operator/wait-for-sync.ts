@@ -1,7 +1,7 @@
 import type { Audience } from '../../core/audience/audience-directory.ts'
-import { syncId as idOf, idsPerMs, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
+import { syncId as idOf, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
 import { syncStatusOf } from '../../core/audience/sync-status.ts'
-import type { SyncMode } from '../../core/audience/sync-watermark.ts'
+import { type SyncMode, syncIdsIn } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
 import { withRepeats } from '../../core/repeat-failed-work.ts'
 import { sleep } from '../../core/sleep-and-yield.ts'
@@ -93,9 +93,8 @@ async function countOf(
   const now = deps.clock.now()
   await visitMemberships(deps, {
     isWanted: name => name === audience.name,
-    onMark(_audience, { begun, closed }) {
-      // A multiple of `idsPerMs` may be a time and not a sync id, so it is skipped.
-      for (const id of [begun, closed]) if (id % idsPerMs !== 0) seen(id)
+    onMark(_audience, mark) {
+      for (const id of syncIdsIn(mark)) seen(id)
     },
     onMembership({ destination }, state) {
       seen(state.syncId)
