@@ -2,7 +2,7 @@ import { assertNever } from '../assert-never.ts'
 import type { SuppressibleRecord } from '../deletion/suppressions.ts'
 import { audiencesSource } from '../message/hookline-own-events.ts'
 import { type EpochMs, epochMs } from '../time.ts'
-import { type AudienceDirectory, absentValue } from './audience-directory.ts'
+import { type Audience, type AudienceDirectory, absentValue } from './audience-directory.ts'
 import { identifyOf } from './identify-message.ts'
 import type { AudienceInput, LostInput } from './input.ts'
 import { type IgnoredReason, type InputContext, type InputEffect, visitsPerTurn } from './input-effect.ts'
@@ -10,7 +10,7 @@ import { type Membership, type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-and-watermark-records.ts'
 import type { Memberships } from './memberships.ts'
 import { PartitionRecords } from './restored-memberships-and-watermarks.ts'
-import { syncBegan } from './sync-id.ts'
+import { type SyncId, syncBegan } from './sync-id.ts'
 import {
   type AudienceWatermark,
   afterLostInput,
@@ -45,6 +45,12 @@ export class AudiencePartition {
   readonly records: PartitionRecords
   readonly #deps: Deps
   readonly #members: Memberships
+  /**
+   * By audience and destination: the newest full sync of which an input was handled while the
+   * audience did not list the destination. Only in memory, so a restart or a rebalance during the
+   * sync loses it.
+   */
+  readonly #missed = new Map<string, Map<string, SyncId>>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -116,6 +122,7 @@ export class AudiencePartition {
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
     if (beginsSync(mark, input)) yield this.#mark(audience, afterSyncStart(mark, input, on.position))
+    if (input.mode === 'full') this.#noteMissed(input, configured)
     // A sync that began before the user was deleted must not add the user again.
     const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
@@ -148,6 +155,8 @@ export class AudiencePartition {
     const { audience, destination } = input
     const mark = destination === undefined ? resetWatermark(this.#markOf(audience), on.position, on.at) : undefined
     if (mark !== undefined) yield this.#mark(audience, mark)
+    // It may have the id of a sync with a time in the future.
+    if (destination === undefined) this.#missed.delete(audience)
     yield* this.#applyToAll(audience, destination, input, on)
   }
 
@@ -174,7 +183,9 @@ export class AudiencePartition {
   }
 
   *#lost(on: InputContext): Iterable<InputEffect> {
-    for (const audience of this.#deps.directory().keys()) {
+    // An audience that is missing from the configuration may come back before the end of its sync.
+    const kept = Array.from(this.#members.all(), ([audience]) => audience)
+    for (const audience of new Set([...this.#deps.directory().keys(), ...kept])) {
       const mark = afterUnreadInput(this.#markOf(audience), on.position, on.at, on.now())
       if (mark !== undefined) yield this.#mark(audience, mark)
     }
@@ -231,7 +242,7 @@ export class AudiencePartition {
       absent: audience?.absent ?? absentValue('audience'),
       mark: this.#markOf(name),
       isConnected: audience?.destinations.has(destination) === true && !isStopped,
-      isListed: audience?.destinations.has(destination) === true || audience?.disabled.has(destination) === true,
+      isListed: isListedBy(audience, destination) && !this.#hasMissed(key, input),
       isRemoved: audience?.configured?.has(destination) === false,
     })
     if (stepped.kind === 'unchanged') return undefined
@@ -239,8 +250,28 @@ export class AudiencePartition {
     if (stepped.kind === 'removed')
       return { kind: 'membership', key: own, identify: undefined, state: undefined, position } as const
     const { state, update } = stepped
-    const identify = update && audience && identifyOf(own, audience.property, update, at)
+    // The same time as in `#isDeleted`: the dispatcher then drops a message that this process sends
+    // because it does not know a deletion yet.
+    const listedAt = state.syncId > 0 ? epochMs(Math.min(at, syncBegan(state.syncId))) : at
+    const identify = update && audience && identifyOf(own, audience.property, update, at, listedAt)
     return { kind: 'membership', key: own, identify, state, position } as const
+  }
+
+  /** Notes which destinations do not get this input, because the audience does not list them. */
+  #noteMissed({ audience, syncId }: Input<'observed'>, configured: Audience): void {
+    for (const destination of this.#members.of(audience).keys()) {
+      if (isListedBy(configured, destination)) continue
+      const missed = this.#missed.get(audience) ?? new Map<string, SyncId>()
+      this.#missed.set(audience, missed.set(destination, syncId))
+    }
+  }
+
+  /**
+   * Whether this is the end of a sync that the destination has missed in part. It must not remove
+   * members: the sync may have listed them.
+   */
+  #hasMissed({ audience, destination }: MemberKey, input: MembershipInput): boolean {
+    return input.kind === 'sync_ended' && input.syncId <= (this.#missed.get(audience)?.get(destination) ?? 0)
   }
 
   /** Whether the current configuration has the audience. */
@@ -269,5 +300,9 @@ export class AudiencePartition {
     return { kind: 'mark', audience, mark }
   }
 }
+
+/** Whether the audience lists the destination, even if the destination is disabled. */
+const isListedBy = (audience: Audience | undefined, destination: string): boolean =>
+  audience?.destinations.has(destination) === true || audience?.disabled.has(destination) === true
 
 const ignored = (reason: IgnoredReason): InputEffect => ({ kind: 'ignored', reason })

@@ -10,9 +10,18 @@ import type { MemberKey } from './membership-and-watermark-records.ts'
 export const changeId = ({ audience, userId, destination }: MemberKey, { version, value }: MembershipUpdate): string =>
   `audience-${hash('sha256', JSON.stringify([audience, userId, destination, version, value])).slice(0, 40)}`
 
-/** @param at append time of the input, so that a message that is built again has the same bytes */
-export function identifyOf(key: MemberKey, property: string, change: MembershipUpdate, at: EpochMs): Event {
-  return ownEvent({
+/**
+ * @param at append time of the input, so that a message that is built again has the same bytes
+ * @param receivedAt a deletion of the user at this time or later stops the message
+ */
+export function identifyOf(
+  key: MemberKey,
+  property: string,
+  change: MembershipUpdate,
+  at: EpochMs,
+  receivedAt = at,
+): Event {
+  const event = ownEvent({
     type: 'identify',
     messageId: changeId(key, change),
     userId: key.userId,
@@ -22,6 +31,7 @@ export function identifyOf(key: MemberKey, property: string, change: MembershipU
     at,
     traits: `{${JSON.stringify(property)}:${change.value}}` as JsonText,
   })
+  return { ...event, receivedAt }
 }
 
 /** Reads the user's value from the traits of `identifyOf`. */

@@ -46,10 +46,11 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     if (value === undefined && Object.keys(parsed.value).some(isMisspelledValue)) return refused(misspelledValueKey)
     return member(idOf(userId), value)
   }
-  const fromCsv = (text: string, { userId, value }: CsvColumns): MemberLine => {
+  const fromCsv = (text: string, { userId, value, count }: CsvColumns): MemberLine => {
     const fields = csvFields(text)
     if (fields === undefined)
       return refused('a quoted field is not closed on this line, or text follows its closing quote')
+    if (fields.slice(count).some(field => field !== '')) return refused(tooManyFields)
     const given = value === undefined ? undefined : fields[value]
     return member(textOf(fields[userId]), csvValue(kind, given))
   }
@@ -58,16 +59,18 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     number++
     if (line === undefined) return refused(notUtf8)
     const text = (number === 1 ? line.replace(/^\ufeff/, '') : line).trim()
-    if (text === '') return nothing
+    // Measure the whole line: the reader of the list cuts longer lines, perhaps at a space.
+    const isTooLong = Buffer.byteLength(line) > maxMessageBytes
+    if (text === '' && !isTooLong) return nothing
     if (text.includes('\r')) return refused(carriageReturn)
     const isJson = text.startsWith('{') || text.startsWith('[')
     const mayBeHeader = !hasBegun && !isJson
     hasBegun = true
+    if (isTooLong) return refused(`the line is longer than ${maxMessageBytes} bytes`)
     if (mayBeHeader) csv = csvColumns(text)
     if (mayBeHeader && isSeparatorLine(text)) return refused(separatorLine)
     if (mayBeHeader && csv === undefined && hasColumnOfIds(text)) return refused(otherHeader)
     if (mayBeHeader && csv !== undefined) return header(csv)
-    if (Buffer.byteLength(text) > maxMessageBytes) return refused(`the line is longer than ${maxMessageBytes} bytes`)
     if (csv !== undefined) return fromCsv(text, csv)
     if (isJson) return fromJson(text)
     const quotedId = jsonString(text)
@@ -90,6 +93,8 @@ const lateHeader =
 const otherHeader =
   "the line seems to name the columns of a CSV list, but no column has the name 'userId': give this name to the column with the user ids, and separate columns with commas"
 
+const tooManyFields = 'the line has more fields than the header: put each field that contains a comma in double quotes'
+
 const noValueColumn =
   "the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait"
 
@@ -101,6 +106,8 @@ const misspelledValueColumn = (name: string): string =>
   `the CSV list has a column '${name}', but no column 'value': if the column has the values, rename it to 'value'; if it has other data, give it another name`
 
 interface CsvColumns {
+  /** The number of columns. */
+  readonly count: number
   readonly userId: number
   readonly value: number | undefined
   /** The name of a column that is probably meant to be `value`, for example `Value`. */
@@ -112,7 +119,10 @@ function csvColumns(line: string): CsvColumns | undefined {
   const [userId, value] = [names.indexOf('userId'), names.indexOf('value')]
   if (userId < 0) return undefined
   const otherValue = names.find(isMisspelledValue)
-  return { userId, value: value < 0 ? undefined : value, otherValue: value < 0 ? otherValue : undefined }
+  return {
+    ...{ count: names.length, userId, value: value < 0 ? undefined : value },
+    otherValue: value < 0 ? otherValue : undefined,
+  }
 }
 
 /**

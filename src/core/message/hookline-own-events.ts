@@ -11,7 +11,7 @@ interface OwnEvent {
   readonly sourceId: string
   readonly destinationId?: string
   readonly origin?: EventOrigin
-  /** The receive time and the timestamp of the message. */
+  /** The timestamp and, except for audience changes, the receive time of the message. */
   readonly at: EpochMs
   readonly properties?: JsonText
   readonly traits?: JsonText

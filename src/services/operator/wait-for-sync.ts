@@ -48,6 +48,11 @@ export interface DeliveryCounts {
 export interface WaitReport extends DeliveryCounts {
   /** The id of an earlier sync with a time in the future. The current sync then has no effect. */
   readonly ahead?: SyncId
+  /**
+   * The number of partitions that did not apply the end of a full sync, so that it removed no user
+   * of them. Absent if there are none.
+   */
+  readonly unapplied?: number
   readonly end: 'done' | 'interrupted'
 }
 
@@ -67,7 +72,7 @@ export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: O
   }
   for (;;) {
     const startedAt = clock.monotonic()
-    const counts = await repeated(() => countOf(deps, sync))
+    const counts = await repeated(() => countOf(deps, sync, ends.length))
     onProgress?.({ kind: 'delivering', ...counts })
     if (counts.waiting === 0) return { ...counts, end: 'done' }
     const took = clock.monotonic() - startedAt
@@ -84,9 +89,11 @@ async function inputsLeft({ positions, inputTopic, audiencesGroup }: Deps, ends:
 async function countOf(
   deps: Deps,
   { audience, syncId, mode }: Pick<Options, 'audience' | 'syncId' | 'mode'>,
+  partitions: number,
 ): Promise<Omit<WaitReport, 'end'>> {
   const counts = { delivered: 0, waiting: 0, undelivered: 0 }
   let newest = idOf(0)
+  let unapplied = mode === 'full' ? partitions : 0
   const seen = (id: SyncId): void => {
     if (id > newest) newest = id
   }
@@ -95,6 +102,7 @@ async function countOf(
     isWanted: name => name === audience.name,
     onMark(_audience, mark) {
       for (const id of syncIdsIn(mark)) seen(id)
+      if (mode === 'full' && mark.closed >= syncId) unapplied--
     },
     onMembership({ destination }, state) {
       seen(state.syncId)
@@ -108,5 +116,6 @@ async function countOf(
       else counts.undelivered++
     },
   })
-  return isAhead(newest, now) ? { ...counts, ahead: newest } : counts
+  if (isAhead(newest, now)) return { ...counts, ahead: newest }
+  return unapplied > 0 ? { ...counts, unapplied } : counts
 }

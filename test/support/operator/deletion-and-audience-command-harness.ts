@@ -130,15 +130,15 @@ export class OperatorHarness {
 
   /**
    * Writes a watermark of an audience to every partition. `begun` is the newest full sync that has
-   * begun.
+   * begun, `closed` the newest one that has ended.
    */
-  keepMark(audience: string, begun: SyncId): void {
+  keepMark(audience: string, begun: SyncId, closed = emptyWatermark.closed): void {
     for (let partition = 0; partition < partitions; partition++)
       this.#write(
         topics.memberships,
         watermarkKey(audience),
         partition,
-        toWatermarkRecord({ ...emptyWatermark, begun }),
+        toWatermarkRecord({ ...emptyWatermark, begun, closed }),
       )
   }
 

@@ -15,15 +15,15 @@ const nameOption = [
 const syncDescription = [
   'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, Hookline removes the users who are not in the list from the audience or trait. With --partial, Hookline changes only the users in the list. Each destination of the audience then gets only the values that it has not acknowledged yet.',
   'Each line of the list is a user id as plain text, a user id as a JSON string or number, or a JSON object with "userId" and "value". If the first line that is not blank has a column "userId", the list is CSV; the values are then in a column "value". The list may be compressed with gzip. Memory use does not depend on the length of the list.',
-  'In the list of an audience, the value false removes the user; a line without a value adds the user. In the list of a computed trait, each line needs a value, and a CSV list needs the column "value". The value null (in CSV: an empty field) removes the user.',
+  'In the list of an audience, the value false removes the user; a line without a value adds the user. In the list of a computed trait, each line needs a value, and a CSV list needs the column "value"; the value null (in CSV: an empty field) removes the user.',
   'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point. It does not remove the users who are not in these lines. Sync the whole list again.\n\nIf a program pipes the list to stdin and fails before the end, Hookline cannot detect that the list is incomplete. Hookline then removes the users whom the program did not write. To avoid this, write the list to a file first.',
-  'With --wait the command waits until each change is delivered or has failed. Because of retries, the wait may last several hours. The exit code is 1 if a change was not delivered.',
+  'With --wait the command waits until each change is delivered or has failed. Because of retries, the wait may last several hours. The exit code is 1 if a change was not delivered, or if a full sync was not applied completely.',
   'With --json, the field "seconds" is the duration of the upload. With --wait, the field "waitSeconds" is the duration of the wait.',
 ].join('\n\n')
 
 const driftDescription = [
   'Finds the users whose current value a destination has not acknowledged, and counts them by destination and status.',
-  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next sync sends the value again. With "different", the destination has an older value, because the destination was disabled when the value changed. Enable the destination, and run a full sync. The command does not find the changes that a destination missed while it was not in audiences.list for this audience; after you add the destination, the next full sync sends them.',
+  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next full sync sends the value again. With "different", the destination has an older value, for example because the destination was disabled when the value changed. Enable the destination, and run a full sync. The command does not find the changes that a destination missed while it was not in audiences.list for this audience; after you add the destination, the next full sync sends them.',
   'With --json the command prints one JSON line for each pair of a user and a destination that it finds. The field "standing" has the status: "in_flight", "unknown" or "different".',
   'The exit code is 1 if a user has the status "unknown" or "different".',
 ].join('\n\n')
@@ -74,7 +74,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .requiredOption(...nameOption)
     .option(
       '--destination <id>',
-      'reset the audience only for this destination (default: for all destinations of the audience)',
+      'reset the audience only for this enabled destination (default: for all destinations of the audience)',
     )
     .action(doing(resetAudience))
 

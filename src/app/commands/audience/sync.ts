@@ -176,6 +176,10 @@ function printResult(
         throw new CommandFailed(
           `this sync had no effect, because an earlier sync has a time in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}): a clock was ahead during the earlier sync; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
         )
+      if (delivery?.unapplied !== undefined)
+        throw new CommandFailed(
+          `${countWithNoun(delivery.unapplied, 'partition')} did not apply the sync completely and removed no users, because a newer full sync has begun, or an input was lost or not decoded, or not all processes knew the audience; the log of the service audiences has the reason; if a newer sync has the correct list, do nothing; otherwise wait two minutes, and sync the whole list again`,
+        )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
           `${countWithNoun(delivery.undelivered, 'change')} not delivered; the next sync sends undelivered changes again; to see them, run: hookline audience drift --name ${JSON.stringify(audience.name)}`,

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
 import {
   membershipKey,
@@ -85,6 +86,34 @@ describe('the list of destinations', () => {
     expect(harness.take(observed('ann', 1)).slice(1)).toEqual(['ann erp true'])
     expect(harness.take(ended(2))).toEqual(['ann erp false', expect.stringMatching(/^mark/)])
   })
+  it('a destination that returns during a full sync keeps the members that the sync may have listed', () => {
+    harness.take(observed('ann', 0))
+    harness.take(outcome('ann', sync(0) + 1))
+    harness.directory = directoryWith(['erp'])
+    harness.take(observed('ann', 1))
+    harness.directory = directoryWith(['crm', 'erp'])
+    expect(harness.take(ended(1))).toEqual([expect.stringMatching(/^mark 1 /)])
+    expect(harness.take(ended(2))).toContain('ann crm false')
+  })
+  it('a reset ends this rule, so that a sync with a time in the future cannot extend it', () => {
+    harness.take(observed('ann', 0))
+    harness.take(outcome('ann', sync(0) + 1))
+    harness.directory = directoryWith(['erp'])
+    harness.take(observed('ann', 1))
+    harness.directory = directoryWith(['crm', 'erp'])
+    harness.take({ kind: 'reset', audience, destination: undefined })
+    expect(harness.take(ended(1))).toContain('ann crm false')
+  })
+})
+
+it('a sync removes nobody if an input was lost while its audience was missing from the configuration', () => {
+  harness.take(observed('ann', 0))
+  harness.take(ended(0))
+  harness.take(observed('bob', 1))
+  harness.directory = audienceDirectory({ audiences: { emitPerSecond: 1, list: [] }, destinations: [] })
+  expect(harness.take({ kind: 'lost' })).toEqual([expect.stringMatching(/^mark/)])
+  harness.directory = directoryWith(['crm', 'erp'])
+  expect(harness.take(ended(1))).toEqual(['sync_cancelled'])
 })
 
 describe('restored from the topic', () => {

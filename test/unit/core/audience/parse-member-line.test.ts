@@ -60,6 +60,7 @@ describe('names the rejected line and the remedy', () => {
     ['{"userId":"u1"', 'The message is not JSON: '],
     ['{userId: u1}', 'The message is not JSON: '],
     ['x'.repeat(32_769), 'the line is longer than 32768 bytes'],
+    [` ${'x'.repeat(32_768)}`, 'the line is longer than 32768 bytes'],
   ])('%.60s', (line, reason) => {
     expect(read('audience', ['u0', line])[1]).toMatch(`line 2: ${reason}`)
   })
@@ -108,6 +109,12 @@ describe('CSV, when the first line has a field userId', () => {
       'u3=true',
       'line 5: the value must be true or false',
       "line 6: there is no user id: set 'userId' to a string or a number",
+    ])
+  })
+  it('refuses a row with more fields than the header, except for empty ones', () => {
+    const tooMany = 'the line has more fields than the header: put each field that contains a comma in double quotes'
+    expect(read('audience', ['name,userId', 'Smith, Ann,u-17', '"Smith, Ann",u-17', 'Ann,u-18,,'])).toEqual([
+      ...['-', `line 2: ${tooMany}`, 'u-17=true', 'u-18=true'],
     ])
   })
   it('values of a trait: JSON numbers, lists and null keep their type, everything else is text', () => {

@@ -25,6 +25,24 @@ it('a line of a sync that is read behind a deletion does not add the user again,
   expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
 })
 
+it('a message of a sync that began before a deletion has an earlier receive time, so that the dispatcher drops it', async () => {
+  const harness = await AudiencesHarness.started()
+  await harness.advance(60_000)
+  const deletedAt = harness.clock.now()
+  await harness.advance(10)
+  harness.write(observed('ann', 0))
+  await harness.advance(100)
+  harness.write(ended(2))
+  await harness.advance(100)
+  const messages = harness.log.records(harness.topics.events).map(({ value }) => JSON.parse(String(value)))
+  expect(messages.map(({ message }) => message.traits)).toEqual(
+    [true, false].map(value => expect.stringContaining(`${value}`)),
+  )
+  harness.marks.apply('ann', [{ source: undefined, deletedAt, isSuppressed: false }])
+  for (const each of messages)
+    expect(harness.marks.stops({ ...each, ...each.message }, harness.clock.now())).toBe('user_deleted')
+})
+
 it('a deletion that waited and changes nothing does not stop the inputs behind it', async () => {
   const harness = await AudiencesHarness.started()
   harness.marksAge = durationMs(1_000)

@@ -58,8 +58,11 @@ async function wait(mode: SyncMode = 'full', signal = new AbortController().sign
   return box
 }
 const settle = () => turns(20)
+const keepEnd = (): void => harness.keepMark('Shoppers', now, now)
 
 describe('waitForSync', () => {
+  beforeEach(keepEnd)
+
   it('waits until the audiences service has handled every input', async () => {
     harness.log.write(topics.audienceInput, Buffer.from('{}'), 'ada')
     let taken: readonly number[] = [-1, -1]
@@ -109,6 +112,19 @@ describe('waitForSync', () => {
     expect(reported.at(-1)).toMatchObject(counts)
   })
 
+  it.each<[SyncMode, string, number | undefined, number | undefined]>([
+    ['full', 'of which no partition has the end', 1_999, 2],
+    ['full', 'of an audience without watermarks', undefined, 2],
+    ['full', 'after which a newer one has ended', 3_000, undefined],
+    ['partial', 'of which no partition has the end', 1_999, undefined],
+  ])('counts the partitions that did not apply a %s sync %s', async (mode, _name, closed, unapplied) => {
+    harness = new OperatorHarness()
+    if (closed !== undefined) harness.keepMark('Shoppers', syncId(closed), syncId(closed))
+    keep('ada', { syncId: now })
+    const { report } = await wait(mode)
+    expect(report).toEqual({ end: 'done', delivered: 1, waiting: 0, undelivered: 0, ...(unapplied && { unapplied }) })
+  })
+
   it('does not count other destinations or other audiences', async () => {
     keep('ada', { syncId: now, inFlight: inFlight() }, 'gone')
     harness.keep({ audience: 'Other', userId: 'ada', destination: 'crm' }, { syncId: now, inFlight: inFlight() })
@@ -117,6 +133,8 @@ describe('waitForSync', () => {
 })
 
 describe('after a failure of Kafka', () => {
+  beforeEach(keepEnd)
+
   const error = (retriable: boolean) => new KafkaError('no broker', { code: 'ECONNREFUSED', retriable })
 
   it('the offsets are read again for a minute', async () => {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../../../src/adapters/kafka/kafkajs/errors.ts'
-import { syncId } from '../../../../../src/core/audience/sync-id.ts'
+import { highestSyncId, syncId } from '../../../../../src/core/audience/sync-id.ts'
 import { AudienceCommandHarness, firstId, folder, shoppers } from '../../../../support/audience/command-harness.ts'
 import { configFolder } from '../../../../support/config/config-folder.ts'
 import { topics } from '../../../../support/operator/deletion-and-audience-command-harness.ts'
@@ -12,6 +12,12 @@ let harness: AudienceCommandHarness
 beforeEach(() => {
   harness = new AudienceCommandHarness()
 })
+
+/** Writes the watermarks of a full sync that has ended in every partition. */
+function keepEnd(): void {
+  const newest = highestSyncId(harness.clock.now())
+  harness.keepMark('First time shopper', newest, newest)
+}
 
 describe('audience sync', () => {
   it('uploads the members of a file', async () => {
@@ -150,10 +156,19 @@ describe('audience sync', () => {
     expect(harness.open).toBe(0)
   })
 
+  it('--wait fails if a partition did not apply the end of the sync', async () => {
+    const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
+    expect(code).toBe(1)
+    expect(err).toMatch(
+      /^hookline: 2 partitions did not apply the sync completely .*, and sync the whole list again\n$/,
+    )
+  })
+
   it.each<[string, boolean, number, string]>([
     ['all delivered', true, 0, 'memberships: 2 delivered (the command waited for 0.0 s)'],
     ['one not delivered', false, 1, 'memberships: 1 delivered, 1 not delivered (the command waited for 0.0 s)'],
   ])('--wait waits for the deliveries: %s', async (_name, isDelivered, code, line) => {
+    keepEnd()
     harness.keepShopper('ada', {})
     harness.keepShopper('bob', isDelivered ? {} : { acknowledged: undefined })
     const result = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
@@ -166,6 +181,7 @@ describe('audience sync', () => {
   })
 
   it('--wait counts the seconds of the wait separately from those of the upload', async () => {
+    keepEnd()
     harness.committed = () => {
       void harness.clock.advance(2_500)
       return [10, 10]
