@@ -176,7 +176,12 @@ function resultOf(
   const [first] = notStored
   if (first !== undefined && notStored.length === messages.length)
     return { kind: 'refused', trouble: troubleOf(first.error) }
-  const refused = notStored.map(({ record: { index }, error }) => ({ index, ...troubleOf(error) }))
+  const isNoneStored = rejected.length + notStored.length === messages.length
+  const refused = notStored.map(({ record: { index }, error }) => ({
+    index,
+    ...(isNoneStored && { reason: 'refused' as const }),
+    ...troubleOf(error),
+  }))
   return { kind: 'taken', rejected: [...rejected, ...refused] }
 }
 

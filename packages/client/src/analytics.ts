@@ -165,10 +165,14 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
   })
   const exit = {
     finish: finishWithin(exitTimeoutMs, sender, clock),
-    lost: () =>
-      log.warn(
-        `${messageCount(sender.counts.waiting)} lost: the process exited before close() had resolved. Await close() before the process exits.`,
-      ),
+    lost() {
+      const { waiting } = sender.counts
+      // None are lost if a listener ends the process with the last result.
+      if (waiting > 0)
+        log.warn(
+          `${messageCount(waiting)} lost: the process exited before close() had resolved. Await close() before the process exits.`,
+        )
+    },
   }
   return sender
 }

@@ -123,6 +123,14 @@ function identifiersOf(call: JsonObject): Identifiers {
 const isFields = (value: unknown): boolean =>
   isObject(value) && !types.isPromise(value) && !types.isMap(value) && !types.isSet(value) && !types.isDate(value)
 
+/** The fields that `JSON.stringify` would write, also if the object has `toJSON`. */
+function fieldsOf(name: 'traits' | 'properties', value: JsonObject): JsonObject {
+  if (typeof value['toJSON'] !== 'function') return value
+  const written = (JSON.parse(write({ [name]: value })) as JsonObject)[name]
+  if (isObject(written)) return written
+  throw new FieldError('not_an_object', `'${name}' must be an object.`)
+}
+
 const objectFields = ['properties', 'traits', 'context', 'integrations'] as const
 
 /**
@@ -135,8 +143,10 @@ function objectsOf(type: CallType, call: JsonObject): JsonObject {
     if (value !== undefined && value !== null && !isFields(value))
       throw new FieldError('not_an_object', `'${name}' must be an object.`)
   }
-  if (type !== 'page' || !isObject(call['traits'])) return {}
-  return { traits: undefined, properties: { ...call['traits'], ...(call['properties'] as JsonObject | undefined) } }
+  const { traits, properties } = call
+  if (type !== 'page' || !isObject(traits)) return {}
+  if (!isObject(properties)) return { traits: undefined, properties: traits }
+  return { traits: undefined, properties: { ...fieldsOf('traits', traits), ...fieldsOf('properties', properties) } }
 }
 
 function timestampOf(value: unknown, now: () => number): string {

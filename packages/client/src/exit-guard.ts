@@ -22,6 +22,9 @@ export function guardExit(client: UnsentClient, isBusy: boolean): void {
     return
   }
   sending.add(client)
+  // A listener of the program for `beforeExit` may have queued the message. The immediate keeps the
+  // process running, so that Node emits `beforeExit` again, with the listener below.
+  setImmediate(() => {})
   if (isListening) return
   isListening = true
   // Node emits `beforeExit` again after I/O of a listener, so `finish` may be called several times.

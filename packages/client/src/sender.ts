@@ -251,7 +251,8 @@ export class Sender {
     this.#sent += sent.length
     this.#failed += rejected.length
     if (sent.length > 0) this.#deps.onSent(sent)
-    for (const { index, ...trouble } of rejected) this.#report('rejected', trouble, [messages[index] as Queued])
+    for (const { index, reason = 'rejected', ...trouble } of rejected)
+      this.#report(reason, trouble, [messages[index] as Queued])
   }
 
   #fail(reason: FailureReason, trouble: FailureCause, messages: readonly Queued[]): void {

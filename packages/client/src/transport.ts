@@ -11,6 +11,8 @@ export interface Batch {
 export interface RejectedMessage {
   /** The position of the message in the batch, from 0. */
   readonly index: number
+  /** `refused`: nothing of the batch was accepted. By default `rejected`. */
+  readonly reason?: 'refused'
   readonly code: string
   readonly detail: string
 }

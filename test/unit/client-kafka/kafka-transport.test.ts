@@ -110,6 +110,17 @@ describe('a record that Kafka rejects', () => {
     expect(await send(batchOf(1))).toEqual({ kind: 'refused', trouble: { code: 'TOPIC_MISSING', detail } })
   })
 
+  it('refuses the valid messages if the topic is missing and another message of the batch is invalid', async () => {
+    const { send } = transportOn(() => failure('TOPIC_MISSING', false))
+    expect(await send(batchOf(2, index => (index === 0 ? { properties: deep(101) } : {})))).toMatchObject({
+      kind: 'taken',
+      rejected: [
+        { index: 0, code: 'too_deep' },
+        { index: 1, reason: 'refused', code: 'TOPIC_MISSING' },
+      ],
+    })
+  })
+
   it('fails only a record that is too large', async () => {
     const error = failure('MESSAGE_TOO_LARGE', false)
     const { send } = transportOn(({ key }) => (key === 'u1' ? error : 'stored'))

@@ -40,6 +40,11 @@ describe('a valid call', () => {
     expect(errorOf('track', { userId: 'u', event: 'E', properties })).toMatchObject({ code: 'not_an_object' })
   })
 
+  it('must not have traits of a page that toJSON turns into no object', () => {
+    const traits = { toJSON: () => undefined }
+    expect(errorOf('page', { userId: 'u', traits, properties: {} })).toMatchObject({ code: 'not_an_object' })
+  })
+
   const epoch = '1970-01-01T00:00:00.000Z'
   const other = { integrations: { All: false, Webhooks: true }, context: { ip: '::1' } }
   it.each([
@@ -62,6 +67,16 @@ describe('a valid call', () => {
       'properties of a page override its traits',
       { traits: { url: '/', title: 'T' }, properties: { url: '/p' } },
       { properties: { url: '/p', title: 'T' } },
+    ],
+    [
+      'traits of a page with toJSON',
+      { traits: { inner: 1, toJSON: () => ({ url: '/' }) } },
+      { properties: { url: '/' } },
+    ],
+    [
+      'traits and properties of a page with toJSON',
+      { traits: { inner: 1, toJSON: () => ({ url: '/' }) }, properties: { inner: 1, toJSON: () => ({ title: 'T' }) } },
+      { properties: { url: '/', title: 'T' } },
     ],
     ['integrations and context', other, other],
     ['messageId of the caller', { messageId: 'mine' }, { messageId: 'mine' }],

@@ -173,6 +173,27 @@ describe('a script', () => {
     })
   })
 
+  it('reports no lost messages if a listener ends the process with the last result', async () => {
+    const { endpoint } = await collector()
+    await consumer.write('sent.mjs', threeLines(endpoint, 'size: 50, onSent: () => process.exit(3)'))
+    expect(await consumer.node('sent.mjs')).toMatchObject({ code: 3, stderr: '' })
+  })
+
+  it.each([
+    ['the first message of the process', ''],
+    ['a message after all others were sent', 'await analytics.flush()'],
+  ])('sends %s if a listener for beforeExit queues it', async (_, before) => {
+    const { endpoint, messages } = await collector()
+    const client = `import { Analytics } from '@hookline/client'
+const analytics = new Analytics('key', { endpoint: '${endpoint}' })
+`
+    const earlier = before === '' ? '' : `analytics.track({ userId: 'u', event: 'Early' })\n${before}\n`
+    const late = "process.once('beforeExit', () => analytics.track({ userId: 'u', event: 'Late' }))\n"
+    await consumer.write('before-exit.mjs', client + earlier + late)
+    expect(await consumer.node('before-exit.mjs')).toMatchObject({ code: 0, stderr: '' })
+    expect(messages().at(-1)).toMatchObject({ event: 'Late' })
+  })
+
   it('stays alive during retry delays while close is awaited', async () => {
     const { endpoint } = await collector(answering(answer(503), ok))
     await consumer.write(
