@@ -56,11 +56,13 @@ function topicsText(): string {
     stringify({
       topics: others.map(spec => ({
         name: spec.name.slice(prefix.length),
-        // If absent, `topics.partitions` applies.
+        // If absent, `topics.partitions` or, for other topics than those of events, the value
+        // `strimzi.topics.partitionsOfOthers` applies.
         ...(spec.partitions !== partitions && { partitions: spec.partitions }),
+        ...(spec.partitionsAs !== undefined && { isAsEvents: true }),
         config: own(topicConfig(spec)),
       })),
-      retry: { config: retry && own(topicConfig(retry)) },
+      retry: { isAsEvents: true, config: retry && own(topicConfig(retry)) },
       attempts: { name: 'attempts', config: attempts && own(topicConfig(attempts)) },
       config: { name: 'config', config: config && own(topicConfig(config)) },
       jobs: { name: 'jobs', config: jobs && own(topicConfig(jobs)) },

@@ -5,6 +5,8 @@ type Schema = Readonly<Record<string, unknown>>
 
 const text: Schema = { type: 'string' }
 const name: Schema = { type: 'string', pattern: '^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$' }
+/** The name of Services and labels, which Kubernetes restricts more than other names. */
+const label: Schema = { type: 'string', pattern: '^([a-z]([a-z0-9-]{0,61}[a-z0-9])?)?$' }
 const flag: Schema = { type: 'boolean' }
 const wholeFrom = (minimum: number): Schema => ({ type: 'integer', minimum })
 const oneOf = (...values: readonly string[]): Schema => ({ enum: values })
@@ -25,6 +27,8 @@ const baseUrl: Schema = { type: 'string', pattern: '^$|/$' }
 /** The chart sets these labels on pods, so `podLabels` must not have them. */
 const ownLabels = ['name', 'instance', 'version', 'component'].map(label => `app.kubernetes.io/${label}`)
 const podLabels: Schema = { ...texts, propertyNames: { not: { enum: ownLabels } } }
+/** The chart defines these volumes of the pods. */
+const ownVolumes = ['config', 'secrets', 'kafka']
 const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
 /**
  * Requests and a memory limit are required: Kubernetes evicts pods without requests first, and a
@@ -60,8 +64,8 @@ const properties: Readonly<Record<string, Schema>> = {
     pullPolicy: oneOf('IfNotPresent', 'Always', 'Never'),
   }),
   imagePullSecrets: list(closedObject({ name }, ['name'])),
-  nameOverride: name,
-  fullnameOverride: name,
+  nameOverride: label,
+  fullnameOverride: label,
   secret: closedObject({ name: { ...name, minLength: 1 } }, ['name']),
   services: closedObject(
     Object.fromEntries(serviceNames.map(each => [each, service(each === 'collector' ? { autoscaling } : {})])),
@@ -70,14 +74,15 @@ const properties: Readonly<Record<string, Schema>> = {
   heapPercent: { type: 'integer', minimum: 20, maximum: 80 },
   // The minimum is the longest drain (25 s) plus the delay before it (5 s).
   terminationGracePeriodSeconds: wholeFrom(30),
-  minReadySeconds: wholeFrom(0),
+  // Kubernetes requires a value below `progressDeadlineSeconds`, by default 600.
+  minReadySeconds: { type: 'integer', minimum: 0, maximum: 599 },
   podAnnotations: texts,
   podLabels,
   nodeSelector: texts,
   tolerations: list(anyObject),
   priorityClassName: name,
   extraEnv: list(closedObject({ name: text, value: text }, ['name', 'value'])),
-  extraVolumes: list(anyObject),
+  extraVolumes: list({ type: 'object', properties: { name: { not: { enum: ownVolumes } } } }),
   extraVolumeMounts: list(anyObject),
   serviceAccount: closedObject({ create: flag, name, annotations: texts }),
   service: closedObject({ type: oneOf('ClusterIP', 'LoadBalancer', 'NodePort'), port, annotations: texts }),
@@ -101,7 +106,7 @@ const properties: Readonly<Record<string, Schema>> = {
   strimzi: closedObject({
     cluster: name,
     namespace: name,
-    topics: closedObject({ enabled: flag }),
+    topics: closedObject({ enabled: flag, partitionsOfOthers: wholeFrom(0) }),
     user: closedObject({ enabled: flag }),
   }),
   externalSecrets: closedObject({

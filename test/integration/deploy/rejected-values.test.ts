@@ -67,6 +67,24 @@ describe('rejected values', () => {
       { config: { delivery: { schedule: [`\${WAIT}`] } }, strimzi: { ...cluster, topics: { enabled: true } } },
       'must be a plain duration',
     ],
+    [
+      'KEDA with a variable in the brokers',
+      { config: { kafka: { brokers: [`\${KAFKA}`] } }, keda: { enabled: true } },
+      'keda needs config.kafka.brokers without variables',
+    ],
+    [
+      'topics with a variable in the prefix',
+      { config: { topics: { prefix: `\${PREFIX}` } }, strimzi: { ...cluster, topics: { enabled: true } } },
+      'strimzi.topics needs config.topics.prefix without variables',
+    ],
+    [
+      'users with a variable in the prefix',
+      { config: { topics: { prefix: `\${PREFIX}` } }, strimzi: { ...cluster, user: { enabled: true } } },
+      'strimzi.user needs config.topics.prefix without variables',
+    ],
+    ['a name that a Service cannot have', { fullnameOverride: 'a.b' }, '/fullnameOverride'],
+    ['an availability time that a Deployment cannot have', { minReadySeconds: 600 }, '/minReadySeconds'],
+    ['a volume name that the chart uses', { extraVolumes: [{ name: 'config', emptyDir: {} }] }, '/extraVolumes/0'],
     ['no secret store', { externalSecrets: { enabled: true } }, 'externalSecrets.store.name is required'],
     ['no service account', { serviceAccount: { create: false } }, 'serviceAccount.name is required'],
   ]

@@ -129,6 +129,19 @@ describe('values that the chart repeats', () => {
     ['without the attempts topic', { attemptsTopic: 'off' }],
     ['without it, as YAML 1.1 reads off', { attemptsTopic: false }],
   ]
+  it('with partitionsOfOthers, only the topics that follow the events topic get more partitions', async () => {
+    const topics = { prefix: 'acme', partitions: 24, replicationFactor: 3 }
+    const strimzi = { cluster: 'kafka', topics: { enabled: true, partitionsOfOthers: 12 } }
+    const made = ofKind(await rendered({ config: { topics }, strimzi }), 'KafkaTopic')
+    const partitionsOf = Object.fromEntries(
+      made.map(each => each['spec'] as Record<string, unknown>).map(spec => [spec['topicName'], spec['partitions']]),
+    )
+    expect(partitionsOf).toMatchObject({
+      ...{ 'acme.events': 24, 'acme.retry.10s': 24, 'acme.audience-input': 24, 'acme.ledger': 24 },
+      ...{ 'acme.suppressions': 12, 'acme.deletions': 12, 'acme.dead-letter': 12, 'acme.status': 1 },
+    })
+  })
+
   it.each(deliveries)('topics of Strimzi are those that `topics apply` creates: %s', async (_, given) => {
     const topics = { prefix: 'acme_eu', partitions: 6, replicationFactor: 3 }
     const strimzi = { cluster: 'kafka', topics: { enabled: true } }

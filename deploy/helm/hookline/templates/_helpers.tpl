@@ -119,6 +119,16 @@ default. `secrets` is the list in files/secret-keys.yaml.
 {{- end -}}
 {{- end -}}
 
+{{/* Fails if a value of the configuration has a variable: the chart cannot replace it. */}}
+{{- define "hookline.failOnVariables" -}}
+{{- $in := . -}}
+{{- range $key, $value := .values -}}
+{{- if contains "${" (toString $value) -}}
+{{- fail (printf "%s needs %s.%s without variables, because only Hookline replaces them: %v" $in.for $in.at $key $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The configuration file: `config` and the values that the chart sets. */}}
 {{- define "hookline.config" -}}
 {{- $config := deepCopy .Values.config -}}
