@@ -18,14 +18,20 @@ export async function runUntilStopped({
   signal,
   logger,
   compose,
+  onComposed,
   onReady,
 }: {
   /** Aborted when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   readonly logger: Pick<Logger, 'info' | 'error'>
   compose(context: StopContext): Composition
-  /** Called when all services run. The returned function is called before they stop. */
-  onReady(composition: Composition, addresses: Addresses): () => void
+  /**
+   * Called before the start. The returned function is called before the services stop or, after a
+   * failed start, when they have stopped.
+   */
+  onComposed(composition: Composition): () => void
+  /** Called when all services run. */
+  onReady(addresses: Addresses): void
 }): Promise<void> {
   const stopping = new AbortController()
   const { signal: stopAsked } = stopping
@@ -40,13 +46,19 @@ export async function runUntilStopped({
     stopping.abort()
   }
   const composition = compose({ onFatal, stopAsked })
-  const addresses = await composition.start().catch((error: unknown) => {
+  const close = onComposed(composition)
+  let addresses: Addresses | undefined
+  let isReady = false
+  try {
+    addresses = await composition.start()
+    isReady = !stopAsked.aborted
+    if (isReady) {
+      onReady(addresses)
+      await once(stopAsked, 'abort')
+    }
+  } catch (error) {
     if (!stopAsked.aborted) throw error
-  })
-  const isReady = addresses !== undefined && !stopAsked.aborted
-  if (isReady) {
-    const close = onReady(composition, addresses)
-    await once(stopAsked, 'abort')
+  } finally {
     close()
   }
   if (addresses !== undefined) await composition.stop()

@@ -130,7 +130,7 @@ export function watchConfigFile(watch: {
     loaded = result
     if (problems.length > 0) watch.onExcluded?.(problems)
     const settings = override?.(result.settings) ?? result.settings
-    const change = changeBetween(current, settings)
+    const change = changeBetween(current, settings, services)
     isBugReported = false
     watch.onAccepted?.(change)
     const pending = change.needRestart.filter(key => !reported.includes(key))
@@ -217,6 +217,6 @@ function pauseAfter(elapsedMs: number, interval: DurationMs): DurationMs {
 
 const problemOfBug = (file: string): Problem => ({
   ...{ file, line: 1, column: 1, path: wholeFile },
-  message: 'could not be loaded because of a bug in Hookline',
+  message: 'could not be loaded or applied because of a bug in Hookline',
   hint: 'undo the last change of the configuration, and report the bug',
 })

@@ -26,7 +26,7 @@ const description = [
   'Runs the services in this process until SIGTERM or SIGINT, and then stops them in two steps. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress, commits offsets and exits. A second signal ends the process immediately.',
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If stdout or stderr cannot be written, for example on a full disk, the process loses these lines and continues. When the log can be written again, a line has the number of lost lines.',
   'The configuration can name other files, for example files with secrets. The command reads only the files that the selected services and the connections to Kafka and the schema registry need.',
-  'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also necessary after you add the first operator key or remove the last one, and after you add or remove the setting `operator.encryptionKeyFile`. A rotation of the encryption key needs no restart.',
+  'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also necessary after you add or remove the setting `operator.encryptionKeyFile` and, for processes with the service operator, after you add the first operator key or remove the last one. A rotation of the encryption key needs no restart.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -76,8 +76,9 @@ async function run(options: Options, io: CommandIo): Promise<void> {
         ...{ settings, services, logger, audit: createAuditLog(), ...context },
         waitForSetup: options.waitForSetup ?? false,
       }),
-    onReady(composition, addresses) {
-      const watch = watchConfigFile({
+    // The start can wait for Kafka for a long time. So changes apply from its beginning.
+    onComposed: composition =>
+      watchConfigFile({
         path,
         env: io.env,
         start: { ...start, settings },
@@ -85,10 +86,8 @@ async function run(options: Options, io: CommandIo): Promise<void> {
         services,
         clock: processClock,
         ...reloadHandlers(composition, logger),
-      })
-      print(io, readyLine(addresses, settings))
-      return watch.close
-    },
+      }).close,
+    onReady: addresses => print(io, readyLine(addresses, settings)),
   })
 }
 

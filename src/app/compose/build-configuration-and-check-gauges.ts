@@ -76,14 +76,15 @@ export function countLogLines(logger: Logger, metrics: Metrics): Logger {
 /**
  * The hash of the configuration, as a metric label.
  * - Values of headers are left out, because they may be secrets.
- * - Values from files that only some services read are left out: all processes must have the same
- *   hash.
+ * - Values that can differ between services are left out, for example from files that only some
+ *   services read: all processes must have the same hash. `operatorListen` can change without a
+ *   restart of the other services.
  * - `settings` must not have objects of the config topic: each change would create a time series.
  */
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {
-    if (key === 'urlHash') return undefined
-    if (key === 'tlsIdentity') return value === undefined ? undefined : true
+    if (key === 'urlHash' || key === 'operatorListen') return undefined
+    if (key === 'tlsIdentity' || key === 'cert') return value === undefined ? undefined : true
     if (key === 'headers') return Object.keys(value).sort()
     if (!isObject(value)) return value
     return withSortedKeys(key === 'network' ? { ...value, ca: undefined } : value)

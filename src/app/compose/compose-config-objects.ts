@@ -14,7 +14,7 @@ import { createSealRenewal } from '../../services/config-objects/seal-renewal.ts
 import { createSourceDeletionUndo } from '../../services/config-objects/undo-source-deletions.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import { awaitKafka } from './await-kafka.ts'
-import { type MergedSettings, readingContextOf } from './merged-settings.ts'
+import type { MergedSettings } from './merged-settings.ts'
 
 interface Context {
   readonly merged: MergedSettings
@@ -39,7 +39,7 @@ export async function startObjectStore(
   if (settings.configTopic !== true) return undefined
   const topic = topics.config
   const follower = createFollower({ kafka, topic, clock, logger })
-  const store = createObjectStore({ follower, topic, logger, clock, reading: readingContextOf(merged.file()) })
+  const store = createObjectStore({ follower, topic, logger, clock, reading: merged.reading() })
   const start = (): Promise<void> => awaitKafka(store.start, { logger, stopAsked })
   await lifecycle.start({ name: 'config topic', start, stop: store.stop })
   merged.follow(store)

@@ -32,6 +32,8 @@ export interface MergedSettings {
   latest(): Merged
   /** Returns the settings of the file alone. */
   file(): Settings
+  /** Returns the encryption keys and settings with which the objects are read. */
+  reading(): ReadingContext
   /**
    * Returns n if this process has read all records of the config topic that were acknowledged more
    * than n ms ago. 0 before `follow`.
@@ -62,9 +64,9 @@ export const readingContextOf = ({ operator, given }: Settings): ReadingContext 
  * The reading context after a change of the file. If the encryption keys were removed, the previous
  * keys stay: without keys, all objects would be excluded.
  */
-function readingAfter(settings: Settings, before: ReadingContext | undefined): ReadingContext {
+function readingAfter(settings: Settings, before: ReadingContext): ReadingContext {
   const reading = readingContextOf(settings)
-  if (settings.operator.encryptionKeys !== undefined || before === undefined) return reading
+  if (settings.operator.encryptionKeys !== undefined) return reading
   return { keys: before.keys, context: settings.given?.context ?? { ...before.context, ...liveContextOf(settings) } }
 }
 
@@ -82,6 +84,7 @@ const isSameReading = (a: ReadingContext, b: ReadingContext): boolean =>
 
 export function createMergedSettings({ file: initial, apply, clock }: Deps): MergedSettings {
   let file = initial
+  let reading = readingContextOf(initial)
   let objects: FollowedObjects | undefined
   let merged = mergeObjects(file, [])
   /** The earliest time of the next merge, in monotonic milliseconds. */
@@ -142,30 +145,30 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
 
   function mergeSoon(record: ObjectRecord | undefined): void {
     noteChange(record)
-    const wait = durationMs(Math.max(0, earliest - clock.monotonic()))
-    cancel ??= clock.after(wait, merge)
+    cancel ??= clock.after(durationMs(Math.max(0, earliest - clock.monotonic())), merge)
   }
 
   return {
     get: () => merged,
     latest: () => (cancel === undefined ? merged : withAllChanges()),
     file: () => file,
+    reading: () => reading,
     objectsAge: () => objects?.age() ?? durationMs(0),
     applyFile(settings) {
       file = settings
       noteChange()
-      const reading = readingAfter(settings, objects?.reading)
+      reading = readingAfter(settings, reading)
       if (objects !== undefined && !isSameReading(reading, objects.reading)) objects.readAgain(reading)
       merge()
     },
     follow(followed) {
       objects = followed
+      // The file may have changed while the store was starting.
+      if (!isSameReading(reading, followed.reading)) followed.readAgain(reading)
       noteChange()
       followed.listen({ onChange: mergeSoon })
       merge()
     },
-    stop() {
-      cancel?.()
-    },
+    stop: () => cancel?.(),
   }
 }

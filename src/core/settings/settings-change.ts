@@ -1,4 +1,5 @@
 import { Secret } from '../secret.ts'
+import { everyService, type ServiceName } from './service-names.ts'
 import type { Settings } from './settings.ts'
 
 export type SettingsKey = keyof Settings
@@ -18,7 +19,8 @@ export const liveKeys = [
 
 export interface SettingsChange {
   readonly live: readonly SettingsKey[]
-  readonly needRestart: readonly SettingsKey[]
+  /** Named as in the configuration file. */
+  readonly needRestart: readonly string[]
 }
 
 /**
@@ -26,14 +28,33 @@ export interface SettingsChange {
  */
 const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded', 'given']
 
+/** The keys of the file from which these settings are computed. */
+const nameInFile: Partial<Record<SettingsKey, string>> = {
+  operatorListen: 'operator.listen',
+  configTopic: 'operator.encryptionKeyFile',
+}
+
 const isLive = (key: SettingsKey): boolean => swapped.includes(key)
 
-/** The top-level keys that differ, by whether the change applies without a restart. */
-export function changeBetween(before: Settings, after: Settings): SettingsChange {
+/**
+ * The top-level keys that differ, by whether the change applies without a restart.
+ *
+ * @param services the services of the process; by default all
+ */
+export function changeBetween(
+  before: Settings,
+  after: Settings,
+  services: ReadonlySet<ServiceName> = everyService,
+): SettingsChange {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
   // `given` changes only together with `sources` or `destinations`.
   const changed = [...keys].filter(key => key !== 'given' && !isSameValue(before[key], after[key]))
-  return { live: changed.filter(isLive), needRestart: changed.filter(key => !isLive(key)) }
+  // Only the operator service uses its listen address.
+  const needRestart = changed.filter(key => !isLive(key) && (key !== 'operatorListen' || services.has('operator')))
+  return {
+    live: changed.filter(isLive),
+    needRestart: needRestart.map(key => nameInFile[key] ?? key),
+  }
 }
 
 /** The settings `before` with the live keys of `after`. */

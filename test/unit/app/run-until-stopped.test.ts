@@ -18,10 +18,11 @@ async function run(during: (context: StopContext) => Promise<Addresses>, signal 
         start: () => during(context),
         stop: async () => void calls.push('stop'),
       }) as Partial<Composition> as Composition,
-    onReady() {
-      calls.push('ready')
+    onComposed() {
+      calls.push('watch')
       return () => calls.push('close')
     },
+    onReady: () => void calls.push('ready'),
   }).then(
     () => 'stopped',
     (error: Error) => error.message,
@@ -40,7 +41,7 @@ describe('a fatal error', () => {
       setImmediate(() => context.onFatal(new Error('the consumer stopped')))
       return waiting(context)
     })
-    expect({ end, calls }).toEqual({ end: fatal, calls: [] })
+    expect({ end, calls }).toEqual({ end: fatal, calls: ['watch', 'close'] })
   })
 
   it('stops services that start in spite of it', async () => {
@@ -48,7 +49,7 @@ describe('a fatal error', () => {
       onFatal(new Error('the consumer stopped'))
       return addresses
     })
-    expect({ end, calls }).toEqual({ end: fatal, calls: ['stop'] })
+    expect({ end, calls }).toEqual({ end: fatal, calls: ['watch', 'close', 'stop'] })
   })
 
   it('stops running services', async () => {
@@ -56,7 +57,7 @@ describe('a fatal error', () => {
       setImmediate(() => onFatal(new Error('the consumer stopped')))
       return addresses
     })
-    expect({ end, calls }).toEqual({ end: fatal, calls: ['ready', 'close', 'stop'] })
+    expect({ end, calls }).toEqual({ end: fatal, calls: ['watch', 'ready', 'close', 'stop'] })
   })
 })
 
@@ -65,7 +66,7 @@ describe('a signal', () => {
     const stop = new AbortController()
     setImmediate(() => stop.abort())
     expect(await run(waiting, stop.signal)).toEqual({
-      ...{ end: 'stopped', calls: [] },
+      ...{ end: 'stopped', calls: ['watch', 'close'] },
       lines: ['a signal stopped the process before all services were ready'],
     })
   })
@@ -74,12 +75,15 @@ describe('a signal', () => {
     const stop = new AbortController()
     setImmediate(() => stop.abort())
     expect(await run(async () => addresses, stop.signal)).toEqual({
-      ...{ end: 'stopped', calls: ['ready', 'close', 'stop'] },
+      ...{ end: 'stopped', calls: ['watch', 'ready', 'close', 'stop'] },
       lines: ['the process stopped after a signal'],
     })
   })
 })
 
 it('an error of the start fails the command', async () => {
-  expect(await run(() => Promise.reject(new Error('topics are missing')))).toMatchObject({ end: 'topics are missing' })
+  expect(await run(() => Promise.reject(new Error('topics are missing')))).toMatchObject({
+    end: 'topics are missing',
+    calls: ['watch', 'close'],
+  })
 })

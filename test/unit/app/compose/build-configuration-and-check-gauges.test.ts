@@ -81,9 +81,20 @@ describe('showConfiguration', () => {
       change: { sources: [{ id: 'web', writeKeys: [new Secret('two')] }] },
       isSame: true,
     },
+    {
+      name: 'another client certificate for Kafka, as each service may have: the same hash',
+      change: { kafka: { tls: { cert: 'one' } } } as unknown as Partial<Settings>,
+      other: { kafka: { tls: { cert: 'two' } } } as unknown as Partial<Settings>,
+      isSame: true,
+    },
+    {
+      name: 'a listen address of the operator API: the same hash, because other services need no restart',
+      change: { operatorListen: { host: '127.0.0.1', port: 8090 } },
+      isSame: true,
+    },
     { name: 'another destination: another hash', change: { destinations: [destination('erp')] }, isSame: false },
-  ])('$name', ({ change, isSame }) => {
-    expect(hashOf(change) === hashOf({})).toBe(isSame)
+  ])('$name', ({ change, other = {}, isSame }) => {
+    expect(hashOf(change) === hashOf(other)).toBe(isSame)
   })
 
   it('includes header names in the hash, but not header values', () => {

@@ -138,6 +138,16 @@ describe('the merged settings', () => {
     expect(applied.at(-1)?.counts).toEqual({ used: 1, excluded: 0, conflict: 0 })
   })
 
+  it('read the objects with a key that the file got while the store was starting', async () => {
+    const { merged, store, applied, write } = await setUp()
+    write('crm', { value: sealedValue(named('destination', 'crm'), destinationDocument(), secondKey) })
+    const file = fileSettings()
+    const encryptionKeys = ['first', 'second'].map(name => new Secret(keyFile(name)))
+    merged.applyFile({ ...file, operator: { ...file.operator, encryptionKeys } })
+    merged.follow(store)
+    expect(applied.at(-1)?.counts).toEqual({ used: 1, excluded: 0, conflict: 0 })
+  })
+
   it('exclude an object with an http:// URL while the file has network.httpsOnly', async () => {
     const { merged, store, applied, write } = await setUp()
     const document = destinationDocument({

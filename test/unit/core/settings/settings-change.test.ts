@@ -57,12 +57,22 @@ describe('changeBetween', () => {
       [],
       ['topics', 'collector', 'ops', 'delivery'],
     ],
-    ['the first key of the operator API, which then listens', operatorOf('old'), ['operator'], ['operatorListen']],
+    ['the first key of the operator API, which then listens', operatorOf('old'), ['operator'], ['operator.listen']],
     ['live and others', { payload: { messageIdHeader: false }, delivery: { schedule: [] } }, ['payload'], ['delivery']],
   ])('%s', (_, changes, live, needRestart) => {
     expect(changeBetween(settings(), settings(changes))).toEqual({ live, needRestart })
     expect(changeBetween(settings(changes), settings())).toEqual({ live, needRestart })
   })
+})
+
+it('names the key of the file from which a setting is computed', () => {
+  const change = changeBetween(settings(), { ...settings(), configTopic: true })
+  expect(change).toEqual({ live: [], needRestart: ['operator.encryptionKeyFile'] })
+})
+
+it('needs no restart of a process without the operator service for the first operator key', () => {
+  const change = changeBetween(settings(), settings(operatorOf('old')), new Set(['dispatcher']))
+  expect(change).toEqual({ live: ['operator'], needRestart: [] })
 })
 
 it('applies a second operator key without a restart', () => {
