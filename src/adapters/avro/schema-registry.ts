@@ -67,6 +67,8 @@ const timeLimitMs = 5_000
 const notARegistry =
   'the server at this URL is not a schema registry (registry.url must not have a REST path such as /subjects)'
 
+const checkUrl = 'check registry.url and the proxies between Hookline and the registry'
+
 const checkServers = 'check that all registry servers behind this URL have the same data, then try again'
 
 /** Creates the client without connecting to the registry. */
@@ -98,7 +100,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
   }
 
   async function lookUp(subject: string, schema: string): Promise<RegisteredSchema | undefined> {
-    const { isRefusal, body } = await ask(['POST', pathOf(subject), { schema }], hasStatus(404))
+    const { isRefusal, body } = await ask(['POST', pathOf(subject), { schema }], isMissing)
     if (isRefusal) return undefined
     const { id, version } = body
     if (typeof id === 'number' && typeof version === 'number') return { id, version }
@@ -135,14 +137,14 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     },
     async checkCompatibility(subject, schema) {
       const path = `/compatibility${pathOf(subject)}/versions/latest`
-      const { isRefusal, body, text } = await ask(['POST', path, { schema }], hasStatus(404))
+      const { isRefusal, body, text } = await ask(['POST', path, { schema }], isMissing)
       if (isRefusal) return undefined
       const { is_compatible: may, reason, messages } = body
       if (typeof may !== 'boolean') throw without('is_compatible', text)
       return { may, reason: String(reason ?? messages ?? '') }
     },
     async compatibility(subject) {
-      const { isRefusal, body, text } = await ask(['GET', `/config/${encodeURIComponent(subject)}`], hasStatus(404))
+      const { isRefusal, body, text } = await ask(['GET', `/config/${encodeURIComponent(subject)}`], isMissing)
       if (isRefusal) return undefined
       const { compatibilityLevel: level } = body
       if (typeof level !== 'string') throw without('compatibilityLevel', text)
@@ -210,24 +212,34 @@ const hasStatus =
   ({ status }: RegistryResponse): boolean =>
     statuses.includes(status)
 
+/** 4xx statuses about the client, its credentials, the time or the rate of requests. */
+const isNotAboutTheSchema = hasStatus(401, 403, 407, 408, 429)
+
+/** Whether the response has a status with which registries reject a schema or report it missing. */
+const isAboutTheSchema = (response: RegistryResponse): boolean =>
+  response.status >= 400 && response.status < 500 && !isNotAboutTheSchema(response)
+
 /**
  * Whether a response is probably from a proxy, and so says nothing about the schema: registries
- * send a `message` with status 400.
+ * send an `error_code` and a `message`.
  */
-const isFromProxy = ({ status, body }: RegistryResponse): boolean => status === 400 && body['message'] === undefined
+const isFromProxy = (response: RegistryResponse): boolean =>
+  isAboutTheSchema(response) && response.body['message'] === undefined && response.body['error_code'] === undefined
 
 /** Whether a later call can succeed: the registry is overloaded, or a proxy does not reach it. */
 const isTransient = (response: RegistryResponse): boolean =>
   response.status >= 500 || hasStatus(408, 429)(response) || isFromProxy(response)
 
-/** 4xx statuses about the client, its credentials, the time or the rate of requests. */
-const isNotAboutTheSchema = hasStatus(401, 403, 407, 408, 429)
-
 /** Whether the registry has rejected the schema, so that a retry has the same result. */
-const isFinal = (response: RegistryResponse): boolean =>
-  response.status >= 400 && response.status < 500 && !isNotAboutTheSchema(response) && !isFromProxy(response)
+const isFinal = (response: RegistryResponse): boolean => isAboutTheSchema(response) && !isFromProxy(response)
 
-const reasonOf = ({ status, text, body }: RegistryResponse): string =>
-  oneLine(String(body['message'] ?? `status ${status}${text && `: ${text}`}`))
+/** Whether the registry does not have the subject or the version. */
+const isMissing = (response: RegistryResponse): boolean => hasStatus(404)(response) && !isFromProxy(response)
+
+function reasonOf(response: RegistryResponse): string {
+  const { status, text, body } = response
+  const reason = oneLine(String(body['message'] ?? `status ${status}${text && `: ${text}`}`))
+  return isFromProxy(response) ? `${reason}; this response is not from a schema registry: ${checkUrl}` : reason
+}
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 300)

@@ -99,9 +99,13 @@ describe('a look-up by id', () => {
     expect(await registry.findById(7)).toEqual({ kind: 'unknown' })
   })
 
-  it('a status 400 that is not from a registry says nothing about the schema id', async () => {
-    const registry = await registryAt(answering(400, '<html>The plain HTTP request was sent to HTTPS port</html>'))
-    await expect(registry.findById(7)).rejects.toThrow(RegistryUnavailable)
+  it.each([400, 404, 410])('a status %s that is not from a registry says nothing about schemas', async status => {
+    const registry = await registryAt(answering(status, '<html>default backend</html>'))
+    const notFromRegistry = /status \d+: <html>.*; this response is not from a schema registry: check registry\.url/
+    for (const asking of [registry.findById(7), registry.lookUp('events-value', '"string"')]) {
+      await expect(asking).rejects.toThrow(notFromRegistry)
+      await expect(asking).rejects.toMatchObject({ name: 'RegistryUnavailable', isTransient: true })
+    }
   })
 
   it('uses the path of the URL and the credentials', async () => {
