@@ -4,6 +4,7 @@ import {
   type ReadRecord,
   readRecord,
 } from '../../core/audience/membership-and-watermark-records.ts'
+import { unreadBatchFields } from '../../core/logging/unread-batch-fields.ts'
 import type { Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
@@ -46,12 +47,6 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
     return undefined
   }
 
-  const logUnreadBatch = (partition: number, offset: number, detail: string): void =>
-    logger.error(
-      { topic, partition, offset, detail },
-      'records of audience memberships cannot be read (see "detail"); hookline ignores them, so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again',
-    )
-
   return {
     topic,
     async read(partition, from, onRecord) {
@@ -61,7 +56,7 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
         onRecord(readRecord(record, value), record.offset)
       }
       const onLogRecord = (record: LogRecord): void | Promise<void> => {
-        if (record.unreadBatch !== undefined) return logUnreadBatch(partition, record.offset, record.unreadBatch.why)
+        if (record.unreadBatch !== undefined) return logger.error(unreadBatchFields(record, record.unreadBatch), unread)
         if (record.value === null) return take(record, undefined)
         const now = codec.decode(record.value)
         if (now.kind === 'value') return take(record, now.value)
@@ -80,4 +75,7 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
 }
 
 const undecodable =
-  'record of an audience membership cannot be decoded; hookline ignores it, so a destination may keep an old value of the audience for one user: run `hookline audience reset` for the audience, then send its whole list again'
+  'record of an audience membership cannot be decoded; hookline ignores it, so a destination may keep an old value of the audience for one user: run `hookline audience reset` for the audience, then send its whole list again; if the user is not in the list, change the value at the destinations; the key of the record at this offset names the user'
+
+const unread =
+  'records of audience memberships cannot be read (see "detail"); hookline ignores them, so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again; this does not change users who are not in the list'

@@ -12,6 +12,7 @@ import {
 } from '../../core/config-objects/object-record.ts'
 import type { ReadingContext, ReadObject } from '../../core/config-objects/read-object.ts'
 import { RecentChanges } from '../../core/config-objects/recent-changes.ts'
+import { unreadBatchFields } from '../../core/logging/unread-batch-fields.ts'
 import type { Clock, Logger, LogRecord, TopicFollower } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
 import { CatchUp } from './await-end-of-config-topic.ts'
@@ -87,6 +88,9 @@ export interface ObjectStore {
 const damaged =
   'a record of the config topic is damaged (see "detail"); hookline ignores it, so no destination or source changes; only hookline may write to this topic: find the program that wrote this record, and stop the program'
 
+const unread =
+  'records of the config topic cannot be read (see "detail"); hookline ignores them, so changes of destinations or sources may be missing: check the destinations and sources that were changed at about the time in "writtenAt", and change them again'
+
 const objectsLost =
   'the config topic lost all records of some destinations or sources, or of failure states of destinations, because the topic was deleted and created again, or its log was truncated; "count" is the number of lost objects; do not restart hookline now: its processes still have the lost objects in memory, and a process with the service dispatcher or operator writes them to the topic again within seconds; then check the destinations and sources with the operator API, because the last changes before the loss may be missing'
 
@@ -134,22 +138,23 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   let rebuilt: View | undefined
   let revision = 0
 
-  function onRecord({ partition, offset, key, value, headers }: LogRecord): void {
-    if (partition !== configPartition) return
+  function onRecord(read: LogRecord): void {
+    if (read.partition !== configPartition) return
+    const { offset, key, value, headers, unreadBatch } = read
+    if (unreadBatch !== undefined) return logger.error(unreadBatchFields(read, unreadBatch), unread)
     const target = rebuilt ?? view
     const decoded = decodeRecord(key, value, headers, offset)
     if (decoded.kind !== 'record') {
-      logger.error({ topic, partition, offset, detail: decoded.detail }, damaged)
+      logger.error({ topic, partition: configPartition, offset, detail: decoded.detail }, damaged)
       if (decoded.kind === 'unknown') return
       target.log.ignore(decoded.name)
       for (const listener of listeners) listener.onDamaged?.()
       return
     }
-    const { record } = decoded
-    const before = target.log.get(record)
-    const result = target.log.apply(record)
-    if (target.apply(record, result) && rebuilt === undefined) changed(record)
-    for (const listener of listeners) listener.onRecord?.(record, result, before)
+    const before = target.log.get(decoded.record)
+    const result = target.log.apply(decoded.record)
+    if (target.apply(decoded.record, result) && rebuilt === undefined) changed(decoded.record)
+    for (const listener of listeners) listener.onRecord?.(decoded.record, result, before)
   }
 
   function onCurrent(asOf: number): void {

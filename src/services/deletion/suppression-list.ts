@@ -4,8 +4,8 @@ import {
   SuppressionIndex,
   type UserSuppressions,
 } from '../../core/deletion/suppressions.ts'
-import { toIsoTimestamp } from '../../core/message/timestamp.ts'
-import type { Clock, Logger, LogProducer, LogRecord, TopicFollower, UnreadBatch } from '../../core/ports.ts'
+import { unreadBatchFields } from '../../core/logging/unread-batch-fields.ts'
+import type { Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
@@ -99,7 +99,7 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
 
   function onRecord(record: LogRecord): void {
     const { key, value, headers, partition, offset, unreadBatch } = record
-    if (unreadBatch !== undefined) return logUnread(record, unreadBatch)
+    if (unreadBatch !== undefined) return logger.error(unreadBatchFields(record, unreadBatch), unread)
     const into = rebuilt.get(partition) ?? index
     const marks = value === null ? undefined : decodeSuppressions(value.toString())
     if (key === null) return logger.error({ topic, partition, offset }, keyless)
@@ -109,11 +109,6 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
     const previous = into.get(userId)
     into.apply(userId, marks, offset, madeOf === undefined ? undefined : Number(madeOf), partition)
     writes.readBack(userId, record, previous, into)
-  }
-
-  function logUnread({ partition, offset, timestamp }: LogRecord, { firstOffset, why }: UnreadBatch): void {
-    const fields = { topic, partition, firstOffset, offset, writtenAt: toIsoTimestamp(timestamp), detail: why }
-    logger.error(fields, unread)
   }
 
   function onCurrent(asOf: number): void {

@@ -2,6 +2,7 @@ import { decodeJob, encodeJob, type Job, jobKeyOf, jobsPartition } from '../../c
 import { JobLog } from '../../core/jobs/job-log.ts'
 import type { NextRecord } from '../../core/jobs/job-transitions.ts'
 import { createFirstFailureLog } from '../../core/logging/first-failure-log.ts'
+import { unreadBatchFields } from '../../core/logging/unread-batch-fields.ts'
 import type { Cancel, Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { isTooLarge } from '../is-record-too-large.ts'
@@ -68,6 +69,9 @@ export interface JobStore {
 const damaged =
   'a record of the jobs topic cannot be decoded; hookline ignores it: a newer version of hookline may have written it, so update this process'
 
+const unread =
+  'records of the jobs topic cannot be read (see "detail"); hookline ignores them, so a replay or a resend of about the time in "writtenAt" may be missing or have an old state; if it is missing in the list of jobs, create it again'
+
 const notWritten =
   'hookline could not save the state of a job (a replay or a resend) in the jobs topic (see "error"), and tries again every 0.5 s; until a try succeeds, a waiting job does not start, and a running job stops sending 5 s after its last saved state; check Kafka'
 
@@ -84,8 +88,11 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   let rebuilt: JobLog | undefined
   const copies = createCopies({ copies: () => log.copies(), producer, topic, clock, logger })
 
-  function onRecord({ partition, offset, key, value }: LogRecord): void {
-    if (partition !== jobsPartition || key === null) return
+  function onRecord(record: LogRecord): void {
+    const { partition, offset, key, value, unreadBatch } = record
+    if (partition !== jobsPartition) return
+    if (unreadBatch !== undefined) return logger.error(unreadBatchFields(record, unreadBatch), unread)
+    if (key === null) return
     const into = rebuilt ?? log
     const job = decodeJob(value?.toString() ?? '')
     if (job === undefined || jobKeyOf(job) !== key.toString()) {

@@ -57,6 +57,9 @@ async function readRecords(
   onRecord: (about: About, record: MembershipRecord | undefined, partition: number) => void | Promise<void>,
 ): Promise<void> {
   await reader.readToEnd(topic, async record => {
+    const { partition, offset, unreadBatch } = record
+    if (unreadBatch !== undefined)
+      throw notAllRead(`records ${unreadBatch.firstOffset} to ${offset} of partition ${partition}`, unreadBatch.why)
     const about = parseMembershipKey(record.key?.toString() ?? '')
     if (about === undefined || !isWanted(about.audience)) return
     const value = record.value === null ? undefined : await decoded(record, record.value, codec)
@@ -65,15 +68,20 @@ async function readRecords(
 }
 
 async function decoded(
-  { topic, partition, offset }: LogRecord,
+  record: LogRecord,
   value: Buffer,
   codec: ValueCodec<MembershipRecord>,
 ): Promise<MembershipRecord> {
   const read = await decodeWithSchemaFetch(codec, () => codec.decode(value))
   if (read.kind === 'value') return read.value
-  const place = `${topic}/${partition}/${offset}`
-  throw new Error(`cannot read all audience members, because record ${place} cannot be decoded: ${read.detail}`)
+  const { topic, partition, offset } = record
+  throw notAllRead(`record ${topic}/${partition}/${offset}`, read.detail)
 }
+
+const notAllRead = (what: string, detail: string): Error =>
+  new Error(
+    `cannot read all audience members, because ${what} cannot be decoded: ${detail}; reads fail until Kafka has compacted these records`,
+  )
 
 /** The last record of each key of one partition. */
 class KeptPartition {

@@ -75,6 +75,22 @@ describe('the object store', () => {
     ])
   })
 
+  it('says when the changes of a batch that cannot be read were made', async () => {
+    const { harness, logger, store, write } = await setUp()
+    write()
+    const unreadBatch = { firstOffset: 1, length: 9, bytes: Buffer.of(1), why: 'the checksum is wrong' }
+    harness.log.writeUnreadBatch(configTopic, unreadBatch)
+    harness.log.poll()
+    expect(store.object(crm)?.problems).toEqual([])
+    expect(logger.lines).toMatchObject([
+      {
+        level: 'error',
+        fields: { topic: configTopic, firstOffset: 1, detail: 'the checksum is wrong', writtenAt: expect.any(String) },
+        line: expect.stringContaining('may be missing'),
+      },
+    ])
+  })
+
   it('builds the objects again when the follower begins again after a truncation of the log', async () => {
     const follower = new ScriptedFollower()
     const reading = { keys: [firstKey], context: {} }

@@ -52,6 +52,15 @@ describe('visitMemberships', () => {
     expect(await visited(audience => audience === 'Other')).toEqual(['Other c crm true'])
   })
 
+  it('rejects if a batch cannot be read, because the members in it are not known', async () => {
+    harness.keep(keyOf('a'), {})
+    const unreadBatch = { firstOffset: 1, length: 9, bytes: Buffer.of(1), why: 'the checksum is wrong' }
+    harness.log.writeUnreadBatch(topics.memberships, unreadBatch)
+    await expect(visited()).rejects.toThrow(
+      /^cannot read all audience members, because records 1 to 1 of partition 0 .*: the checksum is wrong;/,
+    )
+  })
+
   it('awaits the visitor', async () => {
     for (const user of ['a', 'b', 'c']) harness.keep(keyOf(user), {})
     let [inProgress, highest] = [0, 0]
