@@ -56,7 +56,7 @@ interface JobOfCommand {
 
 /**
  * Creates or finds a job, and shows its progress. A signal ends only the command, not the job.
- * @throws CommandFailed
+ * @throws CommandFailed, or UsageError if an option is missing or refused
  */
 export async function runJob(
   kind: JobKind,
@@ -169,7 +169,9 @@ const fieldsOf = ({ kind, state, progress }: ShownJob) => ({
 function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
   if (answer.kind !== 'refused') return answer
   const { code, message, problems } = answer
-  throw new CommandFailed(printable([`${kind}: ${message} (${code})`, ...problems.map(problemText)].join('; ')))
+  const text = printable([`${kind}: ${message} (${code})`, ...problems.map(problemText)].join('; '))
+  // The command made the body from its options, so one of them has an error.
+  throw code === 'invalid_body' ? new UsageError(text) : new CommandFailed(text)
 }
 
 /**

@@ -82,7 +82,7 @@ it('hookline resend counts with --dry-run, and shows the result', async () => {
   expect(await command(...words, '--json')).toMatchObject({ code: 0, out: expect.stringContaining('"sent": 2') })
   await shop.until(() => shop.requests.length === before + 2)
   expect(await command('resend', '--destination', 'nowhere', '--since', '1h', '--until', '0s')).toMatchObject({
-    code: 1,
+    code: 2,
     err: expect.stringContaining('destination: names a destination that does not exist, or that Hookline cannot use'),
   })
 })

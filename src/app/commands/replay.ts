@@ -6,6 +6,7 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
+import { maxJobRate } from '../../core/jobs/job-rates.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
@@ -45,8 +46,8 @@ const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation, but not with --operator-url, and not if stdin or stderr is not a terminal.',
   'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. If a dead letter has an audience change, Hookline sends the current value of the user, but only if the destination does not have this value yet.',
   'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Without --operator-url, do not run the command twice at the same time, and do not create a replay job while the command runs. While a replay job runs, the command without --operator-url replays nothing. A job runs if it has not ended, and saved its progress in the last minute.',
-  'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Two replay jobs, or two jobs of one destination, never run at the same time: the later job waits for the earlier one.',
-  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. It is also not replayed if it is the delete message of a deletion that is older than about 50 days, or if it is larger than max.message.bytes of the topic to which the replay writes it (a retry topic or the events topic). Two other kinds of dead letters are replayed only with --even-disconnected: those whose destination is no longer connected to the source, and those whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
+  'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Two replay jobs, or two jobs of one destination that are not dry runs, never run at the same time: the later job waits for the earlier one.',
+  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. It is also not replayed if it is the delete message of a deletion that is older than about 50 days, or if it is larger than max.message.bytes of the topic to which the replay writes it (a retry topic or the events topic). Two other kinds of dead letters with a destination are replayed only with --even-disconnected: those whose destination is no longer connected to the source, and those whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [
@@ -66,7 +67,7 @@ export function replayCommand(
   withFilterOptions(withConfigOption(command), processClock.now())
     .option(
       '--rate <number>',
-      'replay at most this number of dead letters per second (default: unlimited)',
+      `replay at most this number of dead letters per second (default: unlimited; a job: at most ${maxJobRate})`,
       wholeNumber('--rate', 1),
     )
     .option('--dry-run', 'show what would be replayed and to which topic, and write nothing')

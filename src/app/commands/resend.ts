@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { processClock } from '../../adapters/clock/process-clock.ts'
-import { defaultResendRate } from '../../core/jobs/job-rates.ts'
+import { defaultResendRate, maxJobRate } from '../../core/jobs/job-rates.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { type CommandIo, createCommand, UsageError, withExamples } from '../command.ts'
@@ -20,7 +20,7 @@ interface Options extends JobOptions {
 
 const description = [
   'Sends events to one destination again, with the same message ids. Kafka must still have the events. Use the command when a new destination needs past events, when a receiver has lost data, or when requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
-  'The destination gets the events of its sources from the time between --since and --until, if they pass its filter. It does not get audience changes, delete messages, notices, canary messages, or events of deleted or suppressed users.',
+  'The destination gets the events of its sources from the time between --since and --until, unless its filter or their `integrations` exclude them. It does not get audience changes, delete messages, notices, canary messages, events from before the deletion of their user, or events of suppressed users.',
   'The exit code is 1 if events were too large for the retry topic, except with --dry-run.',
 ].join('\n\n')
 
@@ -54,7 +54,7 @@ export function resendCommand(io: CommandIo): Command {
     .option('--user-ids <list>', 'send only messages of these users (comma-separated)', listOf)
     .option(
       '--rate <number>',
-      `send at most this number of events per second (default: ${defaultResendRate})`,
+      `send at most this number of events per second (default: ${defaultResendRate}; at most ${maxJobRate})`,
       wholeNumber('--rate', 1),
     )
     .option('--dry-run', 'count the events, and send nothing')

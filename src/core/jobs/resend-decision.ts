@@ -4,6 +4,7 @@ import { type RetryPolicy, tierFor } from '../delivery/retry-tier.ts'
 import { createRouting, type Routing, route } from '../delivery/route.ts'
 import { type Event, normaliseEvent } from '../message/event.ts'
 import { isOwnSource } from '../message/hookline-own-events.ts'
+import { messageIdAt } from '../message/identifiers.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
 import { windowOf } from '../settings/effective-policy.ts'
 import type { Destination } from '../settings/settings.ts'
@@ -76,7 +77,7 @@ export function resendOf(
   if (isOwnSource(given.sourceId) || given.origin !== undefined || given.message.type === 'delete')
     return skip('own_event')
   const first = firstOrigin(record)
-  const event = given.canonical ? given : normalised(given, `${first.topic}/${first.partition}/${first.offset}`)
+  const event = given.canonical ? given : normalised(given, messageIdAt(first))
   if (event === undefined) return skip('invalid_message')
   const { type, userId, messageId } = event.message
   if (types !== undefined && !types.some(each => each === type)) return skip('other_type')

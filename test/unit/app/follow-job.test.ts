@@ -166,6 +166,14 @@ describe('the exit code', () => {
     expect(err).toMatch(reason)
     expect(await createReplay([json(202, { ...job, ...given, dryRun: true })])).toMatchObject({ code: 0 })
   })
+  it('is 2 if the operator API refuses an option', async () => {
+    const problem = { path: 'rate', message: 'must be at most 10000', hint: 'use a lower rate' }
+    const refuse = json(400, { code: 'invalid_body', message: 'The body is not valid.', problems: [problem] })
+    expect(await createReplay([refuse])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('rate: must be at most 10000 (use a lower rate)'),
+    })
+  })
   it.each([
     ['events may be missing', missing, undefined],
     ['the job was cancelled with --cancel', { ...tooLarge, state: 'cancelled' }, 'r1'],

@@ -80,7 +80,7 @@ describe('an unconfigured --destination of a job', () => {
     const broken = { ...log, deadLetters: () => Promise.reject(new Error('no broker')) }
     const installation = closing(await objectsCommand({ log: broken }))
     expect(await installation.run(['replay', '--destination', 'fild'])).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringContaining('names a destination that does not exist'),
     })
   })
@@ -88,7 +88,7 @@ describe('an unconfigured --destination of a job', () => {
   it('does not hide another problem of the request', async () => {
     const installation = closing(await objectsCommand({ log }))
     expect(await installation.run(['replay', '--destination', 'filed', '--rate', '10001'])).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringContaining('rate: is not valid'),
     })
   })

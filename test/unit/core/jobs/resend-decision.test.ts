@@ -4,6 +4,7 @@ import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { isCopyOfRead, resendOf, routingOf } from '../../../../src/core/jobs/resend-decision.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import { canarySource, operationsSource } from '../../../../src/core/message/hookline-own-events.ts'
+import { messageIdAt } from '../../../../src/core/message/identifiers.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
@@ -41,6 +42,14 @@ it('a copy is a new delivery of this destination in the shortest retry topic, wi
     ...{ destination: 'crm', messageId: 'message-1', attempt: 0, round: 1, startedAt: now, deadline: now + 3_600_000 },
     origin: { topic: 'hookline.events', partition: 3, offset: 41, timestamp: start },
   })
+})
+
+it('a copy of an event without a message id has the id that the dispatcher gave it, also for a long topic name', () => {
+  const record = recordOf({ topic: `${'x'.repeat(120)}.events` })
+  const event = eventOf({ canonical: false, message: messageOf({ messageId: '' }) })
+  const resent = decide(event, {}, record)
+  if (resent.kind !== 'copy') throw new Error('skipped')
+  expect(parseDeliveryState(resent.copy.headers)?.messageId).toBe(messageIdAt(record))
 })
 
 describe('an event that is not sent', () => {
