@@ -18,7 +18,7 @@ const milliseconds = (what: string): object => integer(`${what}, in milliseconds
 /** The value of a rejected message, as `rejectedRecord` writes it. */
 export const rejectedValue = {
   type: 'object',
-  required: ['source', 'code', 'message', 'index', 'receivedAt', 'text'],
+  required: ['source', 'code', 'message', 'index', 'receivedAt'],
   additionalProperties: false,
   properties: {
     source: text('The source of the message.'),
@@ -27,7 +27,9 @@ export const rejectedValue = {
     index: integer('Index in the batch.'),
     messageId: text('The message id from the sender. Absent when there is none.'),
     receivedAt: milliseconds('When the request was received'),
-    text: text('The first 32,768 bytes of the message as received.'),
+    text: text(
+      'The first 32,768 bytes of the message as received, with `***` in place of write keys. Absent if the text may contain data of a suppressed user.',
+    ),
   },
 }
 
@@ -148,7 +150,9 @@ export const attemptValue = {
         timestamp: milliseconds('The timestamp of the record of the event'),
       },
     },
-    round: integer('Number of replays of the delivery. Replays of the event before it became a delivery count too.'),
+    round: integer(
+      'Number of replays of the delivery. It begins at 1 for a resend, and for an event that was replayed before it became a delivery.',
+    ),
   },
 }
 
@@ -221,7 +225,7 @@ export const configObjectValue = {
     document: {
       type: 'object',
       description:
-        'An entry of `destinations` or `sources` of the configuration. Each write key, shared secret, signing key, OAuth 2.0 client secret, webhook URL and header value is a mapping with the one key `sealed`: `<id of the key>.<base64url of nonce, AES-256-GCM ciphertext and tag>`.',
+        'An entry of `destinations` or `sources` of the configuration, or the failure state of a destination. Each write key, shared secret, signing key, OAuth 2.0 client secret, TLS client key, webhook URL and header value is a mapping with the one key `sealed`: `<id of the key>.<base64url of nonce, AES-256-GCM ciphertext and tag>`.',
     },
   },
 }

@@ -14,6 +14,8 @@ export function observeDelay(
 ): void {
   if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
   // Not for a replayed event (`round` is not 0): its delay would include the days until the replay.
-  else if (carried.round === 0)
+  // An earlier attempt without an access token or a permit is not counted in `attempt`, but it has
+  // left an outcome.
+  else if (carried.round === 0 && carried.outcomes === '')
     metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000, traceId)
 }

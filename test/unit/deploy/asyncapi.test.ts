@@ -221,7 +221,8 @@ describe('JSON values in schemas/asyncapi.yaml', () => {
       receivedAt: start,
       text: '{}',
     } as const
-    const records = ['m-1', undefined].map(messageId => rejectedRecord({ ...rejected, messageId }))
+    const whole = { ...rejected, messageId: 'm-1' }
+    const records = [whole, { ...whole, messageId: undefined }, { ...whole, text: undefined }].map(rejectedRecord)
     const values = records.map(({ value }) => String(value))
     for (const { key } of records) expectValue('rejected', key?.toString() ?? null, values)
   })

@@ -176,6 +176,7 @@ describe('an authorization server that fails', () => {
     expect(harness.count('deliveries{crm,delivered}')).toBe(50)
     expect(harness.count('deferrals{auth}')).toBeGreaterThan(50)
     expect(harness.count('tokenRequests{crm,http_5xx}')).toBeGreaterThan(2)
+    expect(harness.count('firstAttemptDelay{}')).toBe(50)
   })
 
   it('ends with a dead letter after the retry window', async () => {
