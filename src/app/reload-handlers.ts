@@ -53,6 +53,6 @@ export function reloadHandlers(
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },
-    'some files of destinationsFrom are invalid or missing (see "problems"): correct the files before you restart this process; until a restart, a destination keeps its previous configuration if this process has read a valid file of it before; otherwise the destination is paused or misses messages; see the runbook HooklineDestinationsExcluded',
+    'some files of destinationsFrom are invalid or missing (see "problems"): correct the files before you restart this process; until a restart, a destination keeps its previous configuration if its file still exists and this process has read a valid version of it; otherwise the destination is paused or misses messages; see the runbook HooklineDestinationsExcluded',
   )
 }

@@ -194,7 +194,7 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
   const detail =
     outage === undefined
       ? 'Kafka accepts messages'
-      : `writes to Kafka have failed for ${Math.round(outage.lastedMs)} ms`
+      : `no write to Kafka has succeeded since the first failed write ${Math.round(outage.lastedMs)} ms ago`
   return {
     live: [],
     ready: [

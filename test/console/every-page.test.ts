@@ -19,7 +19,7 @@ const pages: readonly (readonly [page: string, path: string, text: string, pictu
   ['a new destination', '/new-destination', 'Shared secret', 'new-destination'],
   ['the search for a message', '/messages', 'Enter the id of a message', 'messages'],
   ['a message', `/messages/${failedMessage}`, 'Records in Kafka', 'message'],
-  ['a message that does not exist', '/messages/unknown', 'Kafka has no record of this message', undefined],
+  ['a message that does not exist', '/messages/unknown', 'The search found no record of this message', undefined],
   ['the dead letters', '/dead-letters', failedMessage, 'dead-letters'],
   ['a dead letter', '/dead-letters/2-1041', 'X-Signature: ***', 'dead-letter'],
   ['a resend', '/resend?destination=billing', 'Types of messages', 'resend'],

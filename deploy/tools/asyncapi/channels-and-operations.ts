@@ -28,7 +28,8 @@ const channels = {
     title: 'Events',
     description: 'All accepted messages. Your own applications may write to this topic.',
     messages: ['event'],
-    sends: 'The collector, the client library, syncs, deletions and replays write events.',
+    sends:
+      'The collector, the client library, syncs, deletions and replays write events. The dispatcher writes canary messages, notices and destination facts.',
     receives: 'The dispatcher reads events and delivers them.',
   },
   retry: {
@@ -45,8 +46,9 @@ const channels = {
     title: 'Dead letters',
     description: 'Deliveries that failed permanently, with the reason, until they are replayed.',
     messages: ['deadLetter'],
-    sends: 'The dispatcher writes dead letters. Replays write a null value for each replayed dead letter.',
-    receives: '`hookline dead-letters` and `hookline replay` read it.',
+    sends:
+      'The dispatcher and the audiences service write dead letters. Replays write a null value for each replayed dead letter.',
+    receives: 'The operator API, `hookline dead-letters` and `hookline replay` read it.',
   },
   rejected: {
     topic: names.rejected,
@@ -80,7 +82,7 @@ const channels = {
     title: 'Deleted and suppressed users',
     description: 'Only Hookline writes this topic.',
     messages: ['suppression'],
-    sends: 'Deletions write suppressions, and operators remove them.',
+    sends: 'Deletions write suppressions, operators remove them, and the dispatcher removes expired ones.',
     receives: 'Every process reads it to its end before its services start, and then reads new records.',
   },
   deletions: {
@@ -104,7 +106,7 @@ const channels = {
     topic: names.attempts,
     title: 'Attempts',
     description:
-      'Failed attempts, successful attempts of deliveries that had failed before or were replayed, and ends of deliveries without an attempt. With `delivery.attemptsTopic: all`: every attempt. With `delivery.attemptsTopic: off`, the topic does not exist. Best effort: a record may be missing.',
+      'Failed attempts, successful attempts of deliveries that had failed before or were replayed, and ends of deliveries without an attempt (a drop only after a failure, a replay or a deletion). With `delivery.attemptsTopic: all`: every attempt. With `delivery.attemptsTopic: off`, the topic does not exist. Best effort: a record may be missing.',
     messages: ['attempt'],
     sends: 'The dispatcher writes finished attempts.',
     receives: 'The operator API and `hookline tail` read it.',
@@ -121,9 +123,9 @@ const channels = {
     topic: names.config,
     title: 'Configuration objects',
     description:
-      'Destinations and sources that the operator API creates. Exists only with `operator.encryptionKeyFile`. Only Hookline writes this topic.',
+      'Destinations and sources that the operator API creates, and failure states of destinations. Exists only with `operator.encryptionKeyFile`. Only Hookline writes this topic.',
     messages: ['configObject'],
-    sends: 'The operator API writes each change.',
+    sends: 'The operator API writes each change. The dispatcher writes failure states.',
     receives: 'Every process reads it to its end before its services start, and then reads new records.',
   },
   jobs: {

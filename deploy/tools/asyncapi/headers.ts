@@ -11,9 +11,14 @@ const count = '^\\d{1,16}$'
 export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   destination: { description: 'The destination of the delivery.', examples: ['crm'] },
   attempt: { description: 'Number of attempts that were made so far.', pattern: count, examples: ['2'] },
-  deferrals: { description: 'Number of deferrals without an attempt.', pattern: count, examples: ['0'] },
+  deferrals: {
+    description: 'Number of deferrals that make the wait of the next deferral longer.',
+    pattern: count,
+    examples: ['0'],
+  },
   'started-at': {
-    description: 'When the dispatcher first admitted the event, in milliseconds since 1970.',
+    description:
+      'When the dispatcher first admitted the event, or when Hookline replayed or resent it, in milliseconds since 1970. For an event that waited because its source or destination was not known: when this wait ended.',
     pattern: count,
     examples: ['1795248000000'],
   },
@@ -51,7 +56,7 @@ export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
     examples: ['1795248000000'],
   },
   round: {
-    description: 'How often the delivery was replayed. A delivery of a resend starts with 1.',
+    description: 'How often the delivery was replayed. A delivery of a resend or of a replayed event starts with 1.',
     pattern: count,
     examples: ['0'],
   },
@@ -177,7 +182,11 @@ export const configObjectHeaders: Readonly<Record<string, Header>> = {
     pattern: count,
     examples: ['3'],
   },
-  'changed-by': { description: 'Name of the operator key that made the change.', examples: ['ada'] },
+  'changed-by': {
+    description:
+      'Name of the operator key that made the change. For a change by Hookline itself: a name that begins with `hookline.`.',
+    examples: ['ada'],
+  },
   'changed-at': { description: 'When the change was made, in ISO 8601.', examples: ['2026-11-21T08:00:00.000Z'] },
   action: { description: '`created`, `updated` or `deleted`.', examples: ['updated'] },
   fields: { description: 'JSON list of the paths of the changed fields.', examples: ['["webhooks[0].url"]'] },

@@ -98,7 +98,8 @@ export const messages = {
   }),
   deadLetter: avro(eventSchema, {
     title: 'A dead letter',
-    summary: 'A delivery that failed permanently, or an event that could not become a delivery.',
+    summary:
+      'A delivery that failed permanently, an event that could not become a delivery, or an audience input that cannot be decoded.',
     description: `The value is the original bytes of the event; with the reason \`undecodable\` it may be anything. ${tombstone} Hookline writes it when the dead letter was replayed.`,
     key: {
       description: '`<destination, or ->/<origin topic>/<origin partition>/<origin offset>/<origin timestamp>/<round>`',
@@ -198,10 +199,14 @@ export const messages = {
     },
   },
   configObject: json(configObjectValue, {
-    title: 'A destination or a source',
-    summary: 'A version of an object that operators change through the operator API. Its secrets are encrypted.',
+    title: 'A destination, a source or a failure state',
+    summary:
+      'A version of an object that operators change through the operator API, or of the failure state of a destination. The secrets of an object are encrypted.',
     description: 'A null value (tombstone) deletes the object. All records are in partition 0.',
-    key: { description: '`destination/<id>` or `source/<id>`', examples: ['destination/crm', 'source/web'] },
+    key: {
+      description: '`destination/<id>`, `source/<id>` or `failures/<id of the destination>`',
+      examples: ['destination/crm', 'source/web'],
+    },
     headers: headersSchema(configObjectHeaders, requiredConfigObjectHeaders),
   }),
   job: json(jobValue, {

@@ -37,7 +37,7 @@ const worstDestinations: Row = {
     {
       title: 'Circuit breakers',
       description:
-        '1 while the circuit breaker of a destination is open. It opens when at least 70 % of the attempts in one minute fail. While it is open, Hookline defers the deliveries, except one probe every 30 s. A successful probe closes it.',
+        '1 while the circuit breaker of a destination is open. It opens when at least ten attempts end in one minute, and at least 70 % of them fail with a retryable outcome. While it is open, Hookline defers the deliveries, except one probe every 30 s. A probe that succeeds or is rejected closes it.',
       unit: 'short',
       as: 'lines',
       width: 12,
@@ -50,7 +50,7 @@ const worstDestinations: Row = {
     {
       title: 'Dead-lettered within an hour',
       description:
-        'Dead letters of the last hour, by destination and reason. A dash as the destination means one of two cases: a record of the events topic did not become a delivery, for example because it cannot be decoded; or the destination of a record of a retry topic is unknown. The command "hookline dead-letters" lists the dead letters.',
+        'Dead letters of the last hour, by destination and reason. A dash as the destination means one of three cases: a record of the events topic did not become a delivery, for example because it cannot be decoded; a record of the audience input topic cannot be decoded; or the destination of a record of a retry topic is unknown. The command "hookline dead-letters" lists the dead letters.',
       unit: 'short',
       as: 'table',
       width: 12,
@@ -113,7 +113,7 @@ const selectedDestinations: Row = {
     {
       title: 'Dead letters',
       description:
-        'Dead letters by reason. Kafka keeps them for thirty days. The command "hookline replay" delivers them again.',
+        'Dead letters by reason, including those without a known destination. Kafka keeps them for thirty days. The command "hookline replay" delivers them again.',
       unit: 'cps',
       as: 'lines',
       width: 8,

@@ -62,7 +62,8 @@ const backlog: Row = {
     },
     {
       title: 'Records in progress',
-      description: 'Records that each process has read and not yet finished.',
+      description:
+        'Records of the events topic and the retry topics that each process has begun to process and not yet finished.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -71,7 +72,7 @@ const backlog: Row = {
     {
       title: 'Longest time in progress',
       description:
-        'Longest time for which a record has been in progress, by process. An attempt takes at most 5 s. If the time is many minutes, Hookline has a bug, or waits for Kafka or the schema registry; /livez?verbose of the process names what it waits for.',
+        'Longest time for which a record of the events topic or a retry topic has been in progress, by process. An attempt takes at most 5 s. If the time is many minutes, the record waits for a limit of its destination, for example policy.ratePerSecond, or Hookline has a bug, or waits for Kafka or the schema registry. If Hookline waits for Kafka or the schema registry, /livez?verbose of the process says so.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -181,7 +182,7 @@ const groups: Row = {
     {
       title: 'Failed writes',
       description:
-        'Failed writes by topic. The collector does not retry them, but responds to the sender with an error; all other services retry them.',
+        'Failed writes of the collector (accepted messages only), the dispatcher and the audiences service, by topic. The collector does not retry them, but responds to the sender with an error; the other two services retry them.',
       unit: 'cps',
       as: 'lines',
       width: 12,

@@ -155,7 +155,7 @@ const calls: Row = {
     {
       title: 'Duration of requests',
       description:
-        'Time until the response headers arrive or the request fails. A request times out after delivery.timeout (at most 5 s).',
+        'Time until the response headers arrive or the request fails. With auth.oauth2, it includes the wait for an access token. A request times out after delivery.timeout (at most 5 s).',
       unit: 's',
       as: 'lines',
       width: 8,

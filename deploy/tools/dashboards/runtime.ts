@@ -24,7 +24,7 @@ const load: Row = {
     {
       title: 'Event loop',
       description:
-        'Delay of the event loop of each process. A 99th percentile above half a second is too high. After a delay of six seconds, Kafka assigns the partitions of the process to other processes.',
+        'Delay of the event loop of each process. 50 ms (the sampling interval) means no delay. A 99th percentile above half a second is too high. After a delay of six seconds, Kafka assigns the partitions of the process to other processes.',
       unit: 's',
       as: 'lines',
       width: 8,

@@ -22,7 +22,7 @@ A process should expose at most ${number(seriesBudget.inProcess)} series. A scra
 
 - When a process has more than ${number(seriesBudget.detailed)} of these series, the label \`webhook\` of each new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.folding)}, the label \`destination\` or \`source\` of each new series is \`${overflowLabelValue}\` too. Sums stay correct.
 - Gauges have no series with \`${overflowLabelValue}\`. For example, \`hookline_breaker_open\` does not show destinations above the limit.
-- A series of a counter counts towards these limits until the process exits, and a series of a gauge only while its destination exists. The alert \`HooklineSeriesFolded\` fires when \`hookline_metrics_series_folded_total\` counts label combinations above a limit.
+- A series of a counter counts towards these limits until the process exits, and a series of a gauge only while \`/metrics\` shows it. The alert \`HooklineSeriesFolded\` fires when \`hookline_metrics_series_folded_total\` counts label combinations above a limit.
 
 ## Meaning of \`use\`
 The description of each metric below ends with one of these values. \`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: no rule uses the metric, but a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: no rule and no panel uses the metric; it helps to investigate a problem.

@@ -63,7 +63,7 @@ Errors have these effects:
 
 Secrets:
 
-- A secret can be set directly (\`sharedSecret\`) or, with the suffix \`File\` on its key, as the path of a file (\`sharedSecretFile\`). The password of the proxy and the encryption key can be set only as files. Hookline ignores a line break at the end of the file. A change of the file counts as a change of the configuration.
+- A secret can be set directly (\`sharedSecret\`) or, with the suffix \`File\` on its key, as the path of a file (\`sharedSecretFile\`). The private key in \`kafka.tls\`, the password of the proxy and the encryption key can be set only as files. Hookline ignores a line break at the end of the file. A change of the file counts as a change of the configuration.
 - The path of the file is relative to the configuration file, or to the file of \`destinationsFrom\` that contains the path.
 - A process reads only the files that its [services](glossary.md#kafka-and-processes) need. A command, too, reads only some files. The other files may be missing:
 

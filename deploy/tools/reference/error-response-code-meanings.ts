@@ -4,7 +4,7 @@ import type { Meanings } from './rejection-meanings.ts'
 const sendAgain = 'Send the same request again, with the same message ids.'
 export const problemMeanings: Meanings<ProblemCode> = {
   invalid_json: [
-    'The body is not JSON. If only single elements of a batch are not JSON, only these are [rejected](#rejected-messages).',
+    'The body is not JSON or, at the operator API, JSON that Hookline does not accept, for example with the same key twice. If only single elements of a batch are not JSON, only these are [rejected](#rejected-messages).',
     'Fix the sender.',
   ],
   invalid_body: [
@@ -31,7 +31,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Use the console at the address of the operator API. A proxy in front of it must keep the header `Host`.',
   ],
   forbidden: [
-    'The operator key has the role `read`, but the request makes a change.',
+    'The operator key has the role `read`, which permits only GET and HEAD requests.',
     'Use a key with the role `operate`.',
   ],
   not_found: [
@@ -49,10 +49,13 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Wait for the time in `Retry-After`, as SDKs do.',
   ],
   unavailable: [
-    'Writes to Kafka fail, the memory for request bodies is full, or too many requests are in progress. Or a [deletion](operator-api.md#deletions) is refused, because the id or the sources of a destination are not known.',
+    'Kafka refuses a write or does not respond in time, the memory for request bodies is full, or too many requests are in progress. Or a [deletion](operator-api.md#deletions) is refused, because the id or the sources of a destination are not known.',
     `${sendAgain} At the operator API, Hookline may have made the change: first read the object. If a deletion is refused, first do what \`message\` says.`,
   ],
-  malformed_request: ['The request is not valid HTTP/1.1. The connection is closed.', 'Fix the client.'],
+  malformed_request: [
+    'The request is not valid HTTP/1.1, or its path is not a valid URL path. Usually, the connection is closed.',
+    'Fix the client.',
+  ],
   request_timeout: ['The request was received too slowly.', sendAgain],
   expectation_failed: ['The request has an `Expect` header other than `100-continue`.', 'Remove the header.'],
   headers_too_large: [

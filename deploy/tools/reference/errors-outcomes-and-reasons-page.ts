@@ -78,7 +78,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Renew the certificate. Add a private authority to `tls.caFile` or `tls.ca` of the destination or, if the destination has neither key, to `network.caFile`.',
   ],
   blocked_address: [
-    'One of three cases: the host has an address of a cloud metadata service, the host has a private address that is not in `network.allow`, or the port is not in `network.ports`.',
+    'One of three cases: the host has an address of a cloud metadata service, the host has an address that is not public (for example a private one) and not in `network.allow`, or the port is not in `network.ports` (by default 80, 443 and all ports from 1024 on).',
     'Add an intended private address to `network.allow`, and an intended port to `network.ports`. Metadata addresses are never allowed.',
   ],
 }
@@ -100,7 +100,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or not the schema of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• The Kafka batch of the record cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• The field `canonical` of the event is true, but the event does not have the form in which Hookline writes events.<br>• The record is a delete message that no deletion requested.<br>• A bug of Hookline stopped the processing.',
+    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or not the schema of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• The Kafka batch of the record cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• The field `canonical` of the event is true, but the event does not have the form in which Hookline writes events.<br>• The record is a delete message that no deletion requested, or the deletion is more than 53 days old.<br>• The record is an audience input that Hookline cannot decode.<br>• A bug of Hookline stopped the processing.',
     'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. A producer other than Hookline must write `canonical: false`. In the case of a bug, the log has an error: report it.',
   ],
   invalid_message: [
@@ -108,11 +108,11 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Fix the program. A replay fails again, because it does not change the event.',
   ],
   unknown_source: [
-    'No source in the configuration has the id in the field `sourceId` of the event.',
-    'Configure the source, then replay.',
+    'No source in the configuration has the id in the field `sourceId` of the event. Or another program wrote the event with an id that only Hookline uses, for example `hookline.audiences`.',
+    'Configure the source, then replay. If the id begins with `hookline.`, correct the program that wrote the event.',
   ],
   unknown_destination: [
-    'The destination was removed from the configuration or deleted while the delivery waited, or the event names a destination that is not configured. If a new destination has the id of the deleted one, it gets the waiting deliveries only of sources that it lists.',
+    'The destination was removed from the configuration or deleted while the delivery waited, or the event names a destination that is not configured. If a new destination of the operator API has the id of the deleted one, it gets the waiting deliveries only of sources that it lists.',
     'Configure the destination under the same id, then replay.',
   ],
   record_too_large: [
@@ -172,7 +172,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
   ],
   unconfigured: [
     'The process does not know the source or destination, or knows only a newer destination with the same id and other sources. The configuration of the process may be older than that of other processes, so the delivery waits.',
-    'Configure the source or destination within about two minutes. After this time, Hookline dead-letters the delivery with `unknown_source` or `unknown_destination`.',
+    'Configure the source within 100 s, or the destination within a minute (100 s if the event itself names the destination). After this time, Hookline dead-letters the delivery with `unknown_source` or `unknown_destination`.',
   ],
 }
 
@@ -202,7 +202,7 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Raise `max.message.bytes` of the topic, for example to 2097152 (2 MiB), and replay again. `hookline replay --dry-run` shows the topic.',
   ],
   unreadable: [
-    'One of two cases: another program wrote the record to the dead-letter topic, with headers that do not describe a delivery; or the event cannot be decoded, so Hookline does not know its source.',
+    'One of three cases: another program wrote the record to the dead-letter topic, with headers that do not describe a delivery; or its headers name another topic than the events topic as the origin; or the event cannot be decoded, so Hookline does not know its source.',
     '`hookline dead-letters --json` shows the record. If the event cannot be decoded because its schema is missing in the registry, register the schema and replay. If it cannot be decoded for another reason, use `--even-disconnected`. Records with invalid headers cannot be replayed.',
   ],
 }

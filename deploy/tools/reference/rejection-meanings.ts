@@ -20,7 +20,7 @@ export const rejectionMeanings: Meanings<RejectionCode> = {
     'Use ISO 8601, or milliseconds since 1970.',
   ],
   message_too_large: [
-    'The message has more than 32,768 bytes of compact JSON.',
+    'The message has more than 32,768 bytes of compact JSON, or its text has more than 262,144 characters.',
     'Send less data in the message, or several messages.',
   ],
   too_many_messages: [

@@ -79,7 +79,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
     const own = await registry.lookUp(subject, schema)
     if (own === undefined)
       throw new SchemaNotRegistered(
-        `the schema of ${many} is not registered under ${subject} at ${registry.url}: run \`hookline schemas register\``,
+        `the schema of ${many} is not registered under ${subject} at ${registry.url}: run \`hookline schemas register\`, or correct registry.url`,
       )
     const readers = new Map<number, Reader<Stored>>([[own.id, readerOf(ownType)]])
     const unknown = new UnknownSchemaIds(clock, own.id)
@@ -103,7 +103,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
     }
 
     const lostData = (id: number): string =>
-      `the schema registry at ${registry.url} has neither schema ${id} nor Hookline's schema of ${subject}: restore the data of the registry, or correct registry.url`
+      `the schema registry at ${registry.url} has neither a usable schema ${id} nor Hookline's schema of ${subject}: restore the data of the registry, or correct registry.url`
 
     async function ask(id: number): Promise<boolean> {
       const found = await registry.findById(id)

@@ -184,11 +184,11 @@ function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' |
  */
 const isForm = problem(
   'invalid_body',
-  "The Content-Type is that of a form: send the list itself as the body, with another Content-Type or none (curl: '-T FILE' and not '-d' or '-F').",
+  "The Content-Type is that of a form: send the list itself as the body, with another Content-Type or none (curl: '-X POST -T FILE' and not '-d' or '-F').",
 )
 
 const tooMuch = problem(
   'unavailable',
-  `${maxSyncs} syncs are in progress, the maximum of one process: send the whole list again after the time in Retry-After.`,
+  `${maxSyncs} syncs are in progress, the maximum of one listen address of a process: send the whole list again after the time in Retry-After.`,
   { retryAfter: 5 },
 )

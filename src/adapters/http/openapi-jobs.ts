@@ -64,7 +64,8 @@ const job = {
   id: text,
   state: {
     enum: jobStates,
-    description: '`waiting`: the job waits for an earlier job of the same destination, or for a process to run it.',
+    description:
+      '`waiting`: the job waits for an earlier job of the same destination, or for a process to run it. A replay also waits for each earlier replay.',
   },
   createdAt: time,
   createdBy: { ...text, description: 'Name of the operator key that created the job.' },
@@ -166,7 +167,8 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       }),
       post: operation({
         ...{ id: `create${Name}`, summary: create, parameters: [idempotencyKey], body: [`New${Name}`, true] },
-        description: 'A process of the operator service runs the job, after all earlier jobs of the same destination.',
+        description:
+          'A process of the operator service runs the job, after all earlier jobs of the same destination. Only one replay runs at a time. A dry run does not wait for other jobs of its destination; if it is a replay, it waits for other replays.',
         more: { 202: { description: 'Hookline has created the job.', content: json(reference(Name)) } },
         codes: [
           'invalid_json',

@@ -64,7 +64,8 @@ const deadLetter = {
   at: time,
   destination: {
     ...text,
-    description: 'The id of the destination; `-` if Hookline dead-lettered the event before it selected destinations.',
+    description:
+      'The id of the destination; `-` if Hookline dead-lettered the event before it selected destinations, or if the record is an audience input that cannot be decoded.',
   },
   reason: text,
   outcome: { ...text, description: 'The first of `outcomes`.' },
@@ -172,7 +173,7 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
         inQuery(
           'destination',
           text,
-          'Only dead letters of this destination. `-`: events that Hookline dead-lettered before it selected destinations.',
+          'Only dead letters of this destination. `-`: events that Hookline dead-lettered before it selected destinations, and audience inputs that cannot be decoded.',
         ),
         inQuery('reason', { enum: deadLetterReasons }, 'Only dead letters with this reason.'),
         inQuery(

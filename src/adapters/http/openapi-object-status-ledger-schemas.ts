@@ -94,7 +94,7 @@ const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
       difference: {
         type: 'integer',
         description:
-          'Number of deliveries that have no result and do not wait: 0 if none is lost; negative if more results were counted than deliveries. Absent when Hookline could not read all counts.',
+          'Number of deliveries that have no result and do not wait: 0 if none is lost; negative if more results were counted than deliveries. In `totals`: the sum of the absolute values of all rows. Absent when Hookline could not read all counts.',
       },
     },
     ['difference'],

@@ -24,7 +24,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',
   precondition_failed:
     'the condition of `If-Match` or `If-None-Match` is false: the object has another version, already exists, or does not exist; the header `ETag` of the response has the current version',
-  invalid_object: 'the document is not valid; `problems` lists all problems, and nothing was changed',
+  invalid_object: 'the document is not valid; `problems` lists the problems (at most 100), and nothing was changed',
   idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:

@@ -178,7 +178,7 @@ export function operatorDocument(): object {
       description: [
         'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
         'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
-        'Every error response is a JSON object with `code` and `message`. On the paths for destinations, sources, messages, dead letters, replays, resends, changes and status, it also has `problems`, a list of the invalid values (may be empty). On all other paths, it also has `error`, the same text as `message`.',
+        'Every error response is a JSON object with `code` and `message`. On the paths for destinations, sources, messages, dead letters, replays, resends, changes, status, the ledger, the list of audiences and the session, it also has `problems`, a list of the invalid values (may be empty). On all other paths, it also has `error`, the same text as `message`. With the status 405, 408, 417, 431 or 500, or the code `malformed_request`, it has one of the two on any path.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },

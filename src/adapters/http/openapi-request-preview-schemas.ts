@@ -20,7 +20,8 @@ export const requestPreview: Schema = closed(
     body: { ...text, description: 'The body of each request.' },
     paused: {
       const: true,
-      description: 'Present if the destination is paused: the requests wait until it is resumed.',
+      description:
+        'Present if the destination is paused: the requests wait until it is resumed or their retry window ends.',
     },
   },
   ['paused'],

@@ -80,7 +80,7 @@ export const schemas = {
   },
   Accepted: {
     type: 'object',
-    description: 'All messages are stored, except those in `rejected`.',
+    description: 'All messages are stored, except those in `rejected` and those of suppressed users.',
     required: ['success'],
     properties: { success: { const: true }, rejected: { $ref: '#/components/schemas/Rejected' } },
     additionalProperties: false,

@@ -142,7 +142,7 @@ function connectionFailure(url: string, error: unknown, advice: string): Operato
     return new OperatorApiFailed('no_response', `no response from ${url} (${detail})${advice}`, error)
   return new OperatorApiFailed(
     'unreachable',
-    `no connection to the operator API at ${url} (${detail}); start an operator service, or correct the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
+    `no connection to the operator API at ${url} (${detail}); start an operator service, or correct the URL (--operator-url or HOOKLINE_OPERATOR_URL); if the certificate is not trusted, name the file of its CA in NODE_EXTRA_CA_CERTS`,
     error,
   )
 }

@@ -9,7 +9,7 @@ const sendEveryMs = 1_000
  * would discard them without a report.
  */
 export const maxQueuedSpans = 2_048
-const queueFull = `the queue of ${maxQueuedSpans} spans is full: traces.endpoint is too slow, or traces.sample is too high`
+const queueFull = `the queue of ${maxQueuedSpans} spans is full: the receiver is too slow, or traces.sample is too high`
 const logEveryMs = 60_000
 
 interface Deps {
@@ -66,7 +66,7 @@ function createLose({ clock, logger, metrics }: Deps) {
     if (clock.monotonic() - loggedAt < logEveryMs) return
     logger.warn(
       { spans: unlogged, reason, error },
-      'this process could not export trace spans (see "error"), and discarded them; "spans" is the number of discarded spans; messages are not affected; check traces.endpoint, the receiver at this address, and the network to the receiver',
+      'this process could not export trace spans (see "error"), and discarded them; "spans" is the number of discarded spans; messages are not affected; check traces.endpoint (if it is not set: OTEL_EXPORTER_OTLP_*), the receiver at this address, and the network to the receiver',
     )
     loggedAt = clock.monotonic()
     unlogged = 0

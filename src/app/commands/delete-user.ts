@@ -46,7 +46,7 @@ interface Options {
 }
 
 const description = [
-  'Deletes users in the sources that --source names (default: in every source with an enabled destination). Within 5 seconds, Hookline stops delivering those events of the users that are older than the deletion. Hookline also removes the users from all audiences. For each user and each of these sources, every enabled destination of the source gets one delete message, with the usual retries.',
+  'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering those events of the users that are older than the deletion. Hookline also removes the users from all audiences. For each user and each of these sources, every enabled destination of the source gets one delete message, with the usual retries.',
   'With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
   'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report the progress of the deletion. If the command fails before it has written everything, repeat the command with the same options, and with this id in --id.',
 ].join('\n\n')
@@ -70,7 +70,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
     .option('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
     .option(
       '--source <id...>',
-      `delete the users only in this source and at its destinations (default: in every source with an enabled destination); can be repeated; the number of users times the number of sources must be at most ${maxUserSourcePairs}`,
+      `delete the users only in this source and at its destinations (default: in every source); can be repeated; the number of users times the number of sources must be at most ${maxUserSourcePairs}`,
     )
     .option('--suppress', 'also drop new events of these users, until you run `hookline unsuppress-user`')
     .option(

@@ -41,7 +41,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing. Without the operator API, it reads only the configuration file and uses no network, so it does not know the destinations and sources that were created through the operator API.',
+  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing. Without the operator API, it reads only the configuration file and the files that this file names, and uses no network, so it does not know the destinations and sources that were created through the operator API.',
   'The command uses the operator API in two cases: --operator-url is given, or HOOKLINE_OPERATOR_URL is set and --config is not given (HOOKLINE_CONFIG does not matter). It then previews one destination, which --destination names: a destination of the configuration file, or one that was created through the operator API. Secrets and signatures are then always masked with ***.',
   'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
@@ -136,7 +136,10 @@ async function previewByApi(options: Options, io: CommandIo, clock: Clock): Prom
 const note = (io: CommandIo, line: string): boolean => io.stderr.write(`hookline: ${line}\n`)
 
 const notePause = (io: CommandIo, id: string): boolean =>
-  note(io, `destination '${id}' is paused: its requests would wait in a retry topic until you resume the destination`)
+  note(
+    io,
+    `destination '${id}' is paused: its requests would wait in a retry topic until you resume the destination or their retry window ends`,
+  )
 
 /** The message on stdin: as JSON, and as Hookline would store it. */
 async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { readonly input: unknown }> {

@@ -136,7 +136,7 @@ function brokenBody(body: string): Refusal | undefined {
   return parsed.kind === 'rejected' ? refusal('invalid_json', parsed.message) : undefined
 }
 
-const unmatched = 'The body is not JSON: the brackets of a list or an object do not match.'
+const unmatched = 'The body is not JSON: for example, the brackets of a list or an object do not match.'
 const noMessage = refusal('invalid_body', 'The body is not a message: send one message as a JSON object.')
 const noBatch = refusal(
   'invalid_body',

@@ -38,7 +38,7 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of `destinationsFrom` that are invalid or missing. If a directory has more files than the maximum, all files above the maximum count as one file. The rest of the configuration is in use.',
+    'Files of `destinationsFrom` that are invalid or missing. If a directory has more files than the maximum, all files above the maximum that this process has not used before count as one file. The rest of the configuration is in use.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(
@@ -72,7 +72,7 @@ export const processMetrics = {
   ),
   logLines: counter(
     'hookline_log_lines_total',
-    'Log lines of the levels `warn` and `error`, including lines that could not be written.',
+    'Log lines of the levels `warn` and `error`, including lines that `log.level` excludes or that could not be written.',
     {
       unit: 'lines',
       use: 'dashboard',

@@ -35,11 +35,15 @@ export const deliveryMetrics = {
     use: 'alert',
     labels: { destination, webhook, outcome: outcomes },
   }),
-  webhookCallSeconds: tracedHistogram('hookline_webhook_call_seconds', 'Duration of a request to a webhook.', {
-    unit: 'seconds',
-    use: 'dashboard',
-    buckets: callBuckets,
-  }),
+  webhookCallSeconds: tracedHistogram(
+    'hookline_webhook_call_seconds',
+    'Duration of a request to a webhook. With `auth.oauth2`, it includes the wait for an access token.',
+    {
+      unit: 'seconds',
+      use: 'dashboard',
+      buckets: callBuckets,
+    },
+  ),
   tokenRequests: counter(
     'hookline_token_requests_total',
     'Finished requests for access tokens (`auth.oauth2`), by outcome. `issued`: the authorization server responded with a token. The other outcomes are those of requests to webhooks.',
@@ -61,7 +65,7 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'Number of times that the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic in time. The time limit is 15 s. When the partition moves to another process or the process stops, the limit is at most 5 s. The counts of this hour and of all earlier hours are then incomplete.',
+    'Number of times that the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic in time. It does not count further discards of the same partition in the same hour. The time limit is 15 s. When the partition moves to another process or the process stops, the limit is at most 5 s. The counts of this hour and of all earlier hours are then incomplete.',
     { unit: 'times', use: 'alert' },
   ),
   ledgerDifference: gauge(
@@ -76,12 +80,12 @@ export const deliveryMetrics = {
   ),
   deadLetters: counter(
     'hookline_dead_letters_total',
-    'Records written to the dead-letter topic. The destination is `-` in two cases: a record of the events topic did not become a delivery, for example because it cannot be decoded; or the destination of a record of a retry topic is unknown.',
+    'Records written to the dead-letter topic. The destination is `-` in three cases: a record of the events topic did not become a delivery, for example because it cannot be decoded; a record of the audience input topic cannot be decoded; or the destination of a record of a retry topic is unknown.',
     { unit: 'records', use: 'alert', labels: { destination, reason: deadLetterReasons } },
   ),
   truncatedDeadLetters: counter(
     'hookline_truncated_dead_letters_total',
-    'Dead letters that have only the first 64 KiB of their record or Kafka batch, so they cannot be replayed. Either the record was too large for the dead-letter topic, or Hookline could not read the compressed batch, for example because the batch has more than 64 MiB after decompression or more than 200,000 records.',
+    'Dead letters that have only the first 64 KiB of their record or Kafka batch, so they cannot be replayed. Either the record was too large for the dead-letter topic, or Hookline could not read the batch, for example because the batch has more than 64 MiB after decompression or more than 200,000 records.',
     { unit: 'records', use: 'debug', labels: { reason: deadLetterReasons } },
   ),
   recordFailures: counter(
@@ -105,7 +109,7 @@ export const deliveryMetrics = {
   ),
   firstAttemptDelay: tracedHistogram(
     'hookline_first_attempt_delay_seconds',
-    'Time from when an event is appended to the events topic until its first attempt, including deferrals. Replayed events are not counted.',
+    'Time from when an event is appended to the events topic until its first attempt, including deferrals. Replayed and resent events are not counted.',
     { unit: 'seconds', use: 'alert', buckets: delayBuckets },
   ),
   retryLateness: histogram('hookline_retry_lateness_seconds', 'Time from when a retry is due until its attempt.', {
@@ -115,7 +119,7 @@ export const deliveryMetrics = {
   }),
   retriedDelivery: histogram(
     'hookline_retried_delivery_seconds',
-    'Time from when an event is appended to the events topic until it is delivered, for deliveries that needed more than one attempt. Replayed events are not counted.',
+    'Time from when an event is appended to the events topic until it is delivered, for deliveries that needed more than one attempt. Replayed and resent events are not counted.',
     { unit: 'seconds', use: 'dashboard', buckets: recoveryBuckets },
   ),
   parked: counter(
@@ -154,11 +158,15 @@ export const deliveryMetrics = {
       use: 'alert',
     },
   ),
-  destinations: gauge('hookline_destinations', 'Destinations in the configuration, by state.', {
-    unit: 'destinations',
-    use: 'dashboard',
-    labels: { state: ['enabled', 'paused', 'disabled'] },
-  }),
+  destinations: gauge(
+    'hookline_destinations',
+    'Destinations in the configuration, by state. `paused` includes destinations that Hookline cannot use, because their configuration is invalid.',
+    {
+      unit: 'destinations',
+      use: 'dashboard',
+      labels: { state: ['enabled', 'paused', 'disabled'] },
+    },
+  ),
   canarySent: counter(
     'hookline_canary_sent_total',
     'Canary messages (test messages that Hookline sends to one destination) that this process tried to append to the events topic.',

@@ -19,13 +19,17 @@ export const kafkaMetrics = {
     'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored every retry, dead letter or other record that resulted. `handed_back`: the partition was revoked before the processing ended, and the next owner of the partition reads the record again.',
     { unit: 'records', use: 'dashboard', labels: { group, end: ['done', 'handed_back'] } },
   ),
-  recordsOpen: gauge('hookline_records_open', 'Records that this process has read and not finished.', {
-    unit: 'records',
-    use: 'dashboard',
-  }),
+  recordsOpen: gauge(
+    'hookline_records_open',
+    'Records of the events topic and the retry topics that this process has begun to process and not finished.',
+    {
+      unit: 'records',
+      use: 'dashboard',
+    },
+  ),
   oldestOpenSeconds: gauge(
     'hookline_oldest_open_record_seconds',
-    'Time for which the oldest record in progress has been in this process; 0 if no record is in progress.',
+    'Time for which the oldest record of the events topic and the retry topics has been in progress in this process; 0 if none is in progress.',
     { unit: 'seconds', use: 'dashboard' },
   ),
   oldestRecord: gauge(
@@ -40,7 +44,7 @@ export const kafkaMetrics = {
   ),
   partitionProgress: gauge(
     'hookline_partition_last_progress_timestamp_seconds',
-    'Time at which the partition last made progress or had no record that was due.',
+    'Time at which the partition last made progress or had no record that was due. Records of the audience input topic that wait because of `audiences.emitPerSecond` count as not due. Records of a retry topic that wait for a limit of their destination count as not due if the next record of the partition is not due.',
     { unit: 'Unix time', use: 'alert', labels: { topic, partition } },
   ),
   assignedPartitions: gauge('hookline_assigned_partitions', 'Partitions assigned to this process.', {
@@ -84,12 +88,12 @@ export const kafkaMetrics = {
   ),
   produceFailures: counter(
     'hookline_produce_failures_total',
-    'Failed writes to a topic. The collector does not retry them, but responds to the sender with an error; all other services retry them.',
+    'Failed writes of the collector (accepted messages only), the dispatcher and the audiences service. The collector does not retry them, but responds to the sender with an error; the other two services retry them. Canary messages, notices, and records of the attempts, status and config topics are not counted here.',
     { unit: 'writes', use: 'dashboard', labels: { topic } },
   ),
   unwritableTopics: gauge(
     'hookline_unwritable_topics',
-    'Topics to which a write failed and is still retried. Until the write succeeds, Hookline does not commit the offset of the record that it processes.',
+    'Topics to which a write for a record in progress failed and is still retried. Until the write succeeds, Hookline does not commit the offset of this record.',
     { unit: 'topics', use: 'alert' },
   ),
 } as const

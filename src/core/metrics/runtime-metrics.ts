@@ -21,23 +21,47 @@ export const runtimeMetrics = [
   gauge('process_open_fds', 'Open file descriptors.', { unit: 'descriptors', use: 'dashboard' }),
   gauge('process_max_fds', 'Maximum number of open file descriptors.', { unit: 'descriptors', use: 'dashboard' }),
   gauge('nodejs_eventloop_lag_seconds', 'Delay of one callback of the event loop, measured at the scrape.', lag),
-  gauge('nodejs_eventloop_lag_min_seconds', 'Minimum delay of the event loop since the previous scrape.', lag),
-  gauge('nodejs_eventloop_lag_max_seconds', 'Maximum delay of the event loop since the previous scrape.', lag),
-  gauge('nodejs_eventloop_lag_mean_seconds', 'Mean delay of the event loop since the previous scrape.', lag),
+  gauge(
+    'nodejs_eventloop_lag_min_seconds',
+    'Minimum delay of the event loop since the previous scrape. 0.05 (the sampling interval) means no delay.',
+    lag,
+  ),
+  gauge(
+    'nodejs_eventloop_lag_max_seconds',
+    'Maximum delay of the event loop since the previous scrape. 0.05 (the sampling interval) means no delay.',
+    lag,
+  ),
+  gauge(
+    'nodejs_eventloop_lag_mean_seconds',
+    'Mean delay of the event loop since the previous scrape. 0.05 (the sampling interval) means no delay.',
+    lag,
+  ),
   gauge(
     'nodejs_eventloop_lag_stddev_seconds',
     'Standard deviation of the event loop delay since the previous scrape.',
     lag,
   ),
-  gauge('nodejs_eventloop_lag_p50_seconds', 'Median of the event loop delay since the previous scrape.', {
-    unit: 'seconds',
-    use: 'dashboard',
-  }),
-  gauge('nodejs_eventloop_lag_p90_seconds', '90th percentile of the event loop delay since the previous scrape.', lag),
-  gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of the event loop delay since the previous scrape.', {
-    unit: 'seconds',
-    use: 'alert',
-  }),
+  gauge(
+    'nodejs_eventloop_lag_p50_seconds',
+    'Median of the event loop delay since the previous scrape. 0.05 (the sampling interval) means no delay.',
+    {
+      unit: 'seconds',
+      use: 'dashboard',
+    },
+  ),
+  gauge(
+    'nodejs_eventloop_lag_p90_seconds',
+    '90th percentile of the event loop delay since the previous scrape. 0.05 (the sampling interval) means no delay.',
+    lag,
+  ),
+  gauge(
+    'nodejs_eventloop_lag_p99_seconds',
+    '99th percentile of the event loop delay since the previous scrape. 0.05 (the sampling interval) means no delay.',
+    {
+      unit: 'seconds',
+      use: 'alert',
+    },
+  ),
   gauge('nodejs_active_resources', 'Resources that keep the event loop alive, by type.', {
     ...resources,
     labels: { type },

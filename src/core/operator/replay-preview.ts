@@ -47,7 +47,7 @@ const noRequest = (reason: NoReplayRequestReason): ReplayPreview => ({ reason, m
 
 const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   unknown_destination:
-    'The destination no longer exists, so a replay sends nothing: create it again with the same id, then replay.',
+    'The destination no longer exists, or its sources cannot be read, so a replay sends nothing: create it again with the same id, or correct its configuration, then replay.',
   disabled: 'The destination is disabled, so a replay sends nothing: enable it, then replay.',
   not_connected:
     'The source of the event is no longer connected to the destination, so a replay sends nothing: add the source to "sources" of the destination, or replay with "evenDisconnected".',

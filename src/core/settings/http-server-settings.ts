@@ -44,7 +44,7 @@ export const collector = z
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests. A process keeps at most 4,000 connections in total. When it has 4,000, each new connection replaces an idle connection of the client address that has the most connections.',
+        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests. A process keeps at most 4,000 connections in total. When it has 4,000, each new connection replaces an idle connection of the client address that has the most connections, or is refused if no connection is idle.',
       ),
     bodyBytesPerAddress: count
       .optional()

@@ -55,7 +55,9 @@ function destinationWarnings(
   return [
     ...(enabled
       ? []
-      : [`destination ${id}: is disabled, so Hookline drops its events; set "enabled: true" to deliver new events`]),
+      : [
+          `destination ${id}: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true" or, if Hookline has disabled the destination, run \`hookline destinations enable ${id}\``,
+        ]),
     ...(enabled && paused && isHeld !== true
       ? [`destination ${id}: is paused; its events wait, and are dead-lettered ${untilWhen(lifecycle)}`]
       : []),

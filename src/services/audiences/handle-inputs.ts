@@ -262,7 +262,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'hookline did not apply this audience sync completely (see "syncId" and "began"), because a newer full sync of the audience began, or a record was lost at most a minute before the sync; if a newer sync has the correct list, do nothing; otherwise wait two minutes, and send the correct list again; if this line also appears for the list that you sent again, run `hookline audience reset` for the audience, and send the list once more',
+      'hookline did not apply this audience sync completely (see "syncId" and "began"), because a newer full sync of the audience began, or a record was lost during the sync or at most a minute before it, or a process did not know the audience when it read the list; if a newer sync has the correct list, do nothing; otherwise wait two minutes, and send the correct list again; if this line also appears for the list that you sent again, run `hookline audience reset` for the audience, and send the list once more',
     )
   }
 

@@ -72,7 +72,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(
           fields,
-          'hookline cannot read the audience members of this partition (see "error"), so syncs of the users of this partition wait in the audience input topic; hookline tries again after the time in "retryInMs"; if this line repeats, check Kafka with: hookline doctor',
+          'hookline cannot read the audience members of this partition (see "error"), so syncs of the users of this partition wait in the audience input topic; hookline tries again after the time in "retryInMs"; if this line repeats, check Kafka and the schema registry with: hookline doctor',
         )
       } finally {
         reading.release()

@@ -229,6 +229,6 @@ const notWritten =
 
 const disabledBy = {
   failing:
-    'hookline disabled a destination (see "destination"), because no attempt at it has succeeded for the time in lifecycle.disableAfter; hookline drops the events for it until you repair its endpoint and run `hookline destinations enable`',
-  gone: 'hookline disabled a destination (see "destination"), because its webhooks respond with 410 Gone and lifecycle.onGone is "disable"; hookline drops the events for it until you correct its webhooks and run `hookline destinations enable`',
+    'hookline disabled a destination (see "destination"), because no attempt at it has succeeded for the time in lifecycle.disableAfter; hookline drops the events for it until you run `hookline destinations enable` or change the URL of a webhook; first repair its endpoint',
+  gone: 'hookline disabled a destination (see "destination"), because its webhooks respond with 410 Gone and lifecycle.onGone is "disable"; hookline drops the events for it until you change the URL of a webhook or run `hookline destinations enable`',
 } as const satisfies Record<AutomaticDisabling['reason'], string>

@@ -26,7 +26,7 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'operator.encryptionKeyFile has other keys, or the same keys in another order, in another process: less than an hour ago, that process encrypted the secrets of a destination or source (see "kind" and "id") with a key that is not the first key of this process; use the same keys in the same order in all processes with the service operator; this process encrypts the secrets again one hour after the other process encrypted them'
+  'less than an hour ago, hookline encrypted the secrets of a destination or source (see "kind" and "id") again with a key that is not the first key of this process: operator.encryptionKeyFile has other keys, or the same keys in another order, in another process, or its first key has changed again since then; use the same keys in the same order in all processes with the service operator; this process encrypts the secrets again one hour after that time'
 
 const notRenewed =
   'hookline could not encrypt the secrets of a destination or source again (see "kind", "id" and "problems") with the first key of operator.encryptionKeyFile; if the key file lacks an old key, add the old key; otherwise set the secrets again through the operator API, or delete the destination or source there; if the configuration file also defines it, first remove it from the configuration file; until then, the metric hookline_config_objects_old_key counts it'

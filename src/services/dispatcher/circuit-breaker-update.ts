@@ -29,10 +29,10 @@ export function updateCircuitBreaker(
     observer.breakerOpened(destination, outcomes)
     logger.warn(
       { destination },
-      'circuit breaker opened, because at least 70 % of the attempts at this destination in one minute failed; its deliveries wait in retry topics; this process makes only one attempt (a probe) every 30 s until the endpoint accepts or rejects a probe; if the circuit breaker stays open, check the endpoint',
+      'circuit breaker opened, because at least 70 % of the attempts at this destination in one minute failed; its deliveries wait in retry topics, at most until their retry window ends; this process makes only one attempt (a probe) every 30 s until a probe succeeds or is rejected; if the circuit breaker stays open, check the endpoint',
     )
   } else {
     observer.breakerClosed(destination, outcomes)
-    logger.info({ destination }, 'circuit breaker closed: the endpoint responds again')
+    logger.info({ destination }, 'circuit breaker closed, because an attempt succeeded or was rejected')
   }
 }

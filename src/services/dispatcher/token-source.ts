@@ -136,7 +136,7 @@ export class TokenSource {
       if (hadFailed)
         logger.info(
           { destination },
-          'token request succeeded after failures; hookline now makes the attempts that waited for an access token',
+          'token request succeeded after failures; deliveries that wait in retry topics get an attempt when their wait ends',
         )
       return
     }
@@ -144,7 +144,7 @@ export class TokenSource {
     metrics.tokenRequests.inc({ destination, outcome })
     logger.warn(
       { destination, outcome, detail, retryInMs: Math.round(retryInMs) },
-      'token request failed (see "detail"); hookline tries again, and deliveries wait while the destination has no valid access token; check auth.oauth2 and the authorization server',
+      'token request failed (see "detail"); hookline tries again, and deliveries wait while the destination has no valid access token, at most until their retry window ends; check auth.oauth2 and the authorization server',
     )
   }
 }

@@ -217,7 +217,7 @@ class ResendRun {
     const { destination } = this.#job
     const routing = this.#deps.routing()
     if (mayHaveUnknownSources(destination, routing)) {
-      const message = `the sources of destination ${destination} are not known, because a destination file cannot be read (the log names the file): correct the file, or cancel this resend`
+      const message = `the sources of destination ${destination} are not known, because its configuration cannot be read (see the log): correct the configuration, or cancel this resend`
       throw Object.assign(new Error(message), { code: 'destination_file_unreadable' })
     }
     return `destination ${destination} is ${routing.destinations.has(destination) ? 'disabled: enable it, then create the resend again' : 'not in the configuration: configure it, then create the resend again'}`

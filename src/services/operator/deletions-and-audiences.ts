@@ -183,4 +183,4 @@ const notReached = refusal(
   'Hookline stopped the search at its limit and did not find this id, but the deletion may exist: check the id, and send the request again after the time in Retry-After. The command "hookline delete-user --status" searches for a longer time.',
   { retryAfter: 5 },
 )
-const noDeletion = refusal('not_found', 'There is no deletion with this id: check the id.')
+const noDeletion = refusal('not_found', 'No deletion of the last 90 days has this id: check the id.')

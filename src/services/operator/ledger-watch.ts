@@ -49,7 +49,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     if (difference !== 0 && difference !== logged) {
       logger.error(
         { difference, rows: unbalanced.slice(0, maxLogged).map(shown) },
-        'deliveries may be lost: some deliveries of the last day are not delivered, dead-lettered or dropped, and do not wait in a retry topic; "difference" is their number; "rows" names their destinations and hours (at most 100); to see all of them, run `hookline ledger`; follow the runbook HooklineLedgerDifference',
+        'deliveries may be lost: some deliveries of the last day are not delivered, dead-lettered or dropped, and do not wait in a retry topic, or more results than deliveries were counted (a negative "difference" in "rows"); "difference" is the sum of the differences without their signs; "rows" names the destinations and hours (at most 100); to see all of them, run `hookline ledger`; follow the runbook HooklineLedgerDifference',
       )
     }
     logged = difference

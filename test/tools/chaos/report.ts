@@ -25,7 +25,7 @@ const deliveryColumns: readonly Column[] = [
   {
     title: 'dead-lettered',
     meaning:
-      'deliveries that Hookline has stored as permanently failed, and that are not replayed. Must be 0, because every endpoint recovers. Only in `dead-letter-unwritable`, an endpoint rejects messages. Invalid records are not counted',
+      'deliveries that Hookline has stored as permanently failed, and that are not replayed. Must be 0, because every endpoint recovers. In `dead-letter-unwritable`, an endpoint rejects messages, so the number is above 0. In `jobs-killed`, the messages that an endpoint rejects are replayed. Invalid records are not counted',
     cell: row => row.deadLettered,
   },
   {

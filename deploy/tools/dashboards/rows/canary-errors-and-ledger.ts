@@ -55,7 +55,7 @@ export const ledger: Row = {
     {
       title: 'Deliveries without a result',
       description:
-        'Missing deliveries of events that the dispatchers read in the last 24 hours: Hookline did not deliver, dead-letter or drop them, and they do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
+        'Missing deliveries of events that were appended in the last 24 hours and that the dispatchers have read: Hookline did not deliver, dead-letter or drop them, and they do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -75,7 +75,7 @@ export const ledger: Row = {
     {
       title: 'Discarded counts of the ledger',
       description:
-        'How often a process discarded the counts of a partition, because it could not write them to the ledger topic in time. This hour and all earlier hours of the ledger are then incomplete, so it does not show lost deliveries of these hours, except those that it has shown before. See the runbook HooklineLedgerGaps.',
+        'How often a process discarded the counts of a partition, because it could not write them to the ledger topic in time. Further discards of the same partition in the same hour are not counted. This hour and all earlier hours of the ledger are then incomplete, so it does not show lost deliveries of these hours, except those that it has shown before. See the runbook HooklineLedgerGaps.',
       unit: 'short',
       as: 'lines',
       width: 8,

@@ -28,7 +28,7 @@ export const collector: Row = {
     {
       title: 'Memory of requests',
       description:
-        'Memory of the collector that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: records that Kafka has not acknowledged. At the limit, the collector responds to further requests with 503 and Retry-After. One source alone (bodies), or one client address alone (keyless), may use half of the limit.',
+        'Memory of the collector that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: records that Kafka has not acknowledged. rejected: rejected messages that are being written to the rejected topic. At the limit of rejected, the collector does not write further rejected messages. At the other limits, it responds to further requests with 503 and Retry-After. One source alone (bodies), or one client address alone (keyless), may use half of the limit.',
       unit: 'percentunit',
       as: 'lines',
       width: 12,
@@ -59,7 +59,7 @@ export const configuration: Row = {
     {
       title: 'Destinations',
       description:
-        'Destinations of the current configuration by state. Messages of a paused destination wait until their retry window is over, at most four hours. Then they are dead-lettered.',
+        'Destinations of the current configuration by state. Messages of a paused destination wait until their retry window is over, at most four hours, or 52 hours with lifecycle.pauseKeepsWindow. Then they are dead-lettered.',
       unit: 'short',
       as: 'number',
       width: 8,
@@ -77,7 +77,7 @@ export const configuration: Row = {
     },
     {
       title: 'Age of the configuration',
-      description: 'Time since each process last applied a configuration, at its start or after a change.',
+      description: 'Time since a process last applied a configuration, at its start or after a change.',
       unit: 's',
       as: 'number',
       width: 4,

@@ -47,7 +47,7 @@ export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession 
       throw new ApiError(
         0,
         'no_response',
-        'The operator service does not respond. If you sent a change, Hookline may have made it. The page refreshes automatically. Before you repeat the change, check on the page whether it was made.',
+        'The operator service does not respond. If you sent a change, Hookline may have made it: check this before you repeat the change.',
       )
     }
     const body = parsed(text)

@@ -11,7 +11,9 @@ export function PreviewedRequests({ preview }: { readonly preview: RequestPrevie
     )
   return (
     <>
-      {preview.paused === true && <p>The destination is paused: the requests wait until you resume it.</p>}
+      {preview.paused === true && (
+        <p>The destination is paused: the requests wait until it is resumed, or until the retry window ends.</p>
+      )}
       {preview.requests.map(({ webhook, url, headers }) => (
         <div key={webhook}>
           <h3>Request to webhook {webhook}</h3>

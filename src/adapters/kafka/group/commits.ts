@@ -19,7 +19,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refused an offset commit, because its metadata is too long: set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process; until then, it commits offsets without metadata if the metadata is longer than "bytes" bytes; if the process crashes, hookline repeats finished deliveries of these partitions, and the ledger counts them from 0 again'
+  'the broker refused an offset commit, because its metadata is too long: set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process; until then, it commits offsets without metadata if the metadata is longer than "bytes" bytes; after a crash, a stop or a rebalance, hookline may then repeat finished deliveries of these partitions, and the ledger may count them from 0 again'
 
 interface Deps {
   readonly owned: OwnedPartitions

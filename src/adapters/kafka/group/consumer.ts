@@ -159,7 +159,7 @@ class GroupConsumer implements LogConsumer {
     if (isDue && !(await this.#commitLast(this.#parts)))
       this.#deps.logger.warn(
         { group: this.#deps.groupId },
-        'this process could not commit its last offsets before it stopped, so the processes that take over its partitions read some records again, and endpoints may receive some events twice',
+        'this process could not commit its last offsets before it stopped, so the processes that take over its partitions may read some records again, and endpoints may receive some events twice',
       )
     await this.#leave()
   }

@@ -155,7 +155,7 @@ it('a bug of the loading is reported once, and the last valid settings stay in u
   }
   const { checkAfter, urls, accepted, stacks } = await watched(env)
   expect(await checkAfter({ 'hookline.yaml': main(`"\${SOURCE}"`) })).toEqual([
-    'refused hookline.yaml:1:1: the file: could not be loaded because of a bug in Hookline (undo the last change of the configuration, and report the bug)',
+    'refused hookline.yaml:1:1: the file: could not be loaded or applied because of a bug in Hookline (undo the last change of the configuration, and report the bug)',
   ])
   // The message of the error is not logged, because it may contain text of the configuration.
   expect(stacks).toEqual([expect.stringMatching(/^ +at .*watch-changing-files\.test\.ts/)])

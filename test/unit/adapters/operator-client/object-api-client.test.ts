@@ -205,7 +205,7 @@ describe('failures', () => {
     const client = createObjectApiClient({ url, key: new Secret('the-key') }, { signal: new AbortController().signal })
     await expect(client.get('source', 'a')).rejects.toMatchObject({
       code: 'unreachable',
-      message: `no connection to the operator API at ${url} (ECONNREFUSED); start an operator service, or correct the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
+      message: `no connection to the operator API at ${url} (ECONNREFUSED); start an operator service, or correct the URL (--operator-url or HOOKLINE_OPERATOR_URL); if the certificate is not trusted, name the file of its CA in NODE_EXTRA_CA_CERTS`,
     })
   })
 

@@ -63,8 +63,8 @@ it('the results by hour have every hour of the ledger, with zeros for an hour wi
 describe('the failed attempts of a destination', () => {
   it.each<[string, Parameters<typeof noFailuresText>[0], RegExp | undefined]>([
     ['are listed', { lastFailures: [{ at: '2026-01-01T00:00:00Z', outcome: 'timeout' }] }, undefined],
-    ['are none', { lastFailures: [] }, /^There are no records/],
-    ['are none of those that were read', { lastFailures: [], partial: true }, /^There are no records/],
+    ['are none', { lastFailures: [] }, /^Hookline found no records/],
+    ['are none of those that were read', { lastFailures: [], partial: true }, /^Hookline found no records/],
     ['are not recorded', {}, /^Hookline does not record failed attempts/],
     ['were not read', { partial: true }, /^The operator service does not report failed attempts/],
   ])('%s', (_name, status, title) => {

@@ -57,7 +57,7 @@ it.each<[string, object, string[]]>([
     { destinations: [{ ...crm, enabled: false, paused: true }] },
     [
       'source web: its messages are not delivered, because no enabled destination receives them; add the id of the source to "sources" of a destination',
-      'destination crm: is disabled, so Hookline drops its events; set "enabled: true" to deliver new events',
+      'destination crm: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true" or, if Hookline has disabled the destination, run `hookline destinations enable crm`',
     ],
   ],
   [

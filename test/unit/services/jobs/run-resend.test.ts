@@ -96,7 +96,7 @@ it.each([
 ])('waits while the destination %s', async (_, routing) => {
   const resend = startResend({}, [eventAt(0)], routing)
   await resend.clock.advance(60_000, resend.settle)
-  expect(resend.changed()).toMatchObject({ error: expect.stringContaining('a destination file cannot be read') })
+  expect(resend.changed()).toMatchObject({ error: expect.stringContaining('its configuration cannot be read') })
 
   resend.routing = routingOf('late')
   await resend.clock.advance(60_000, resend.settle)

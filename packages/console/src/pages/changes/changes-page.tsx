@@ -38,9 +38,10 @@ export function ChangesPage() {
         <LoadedData loaded={loaded} what="changes" isList>
           {({ changes, partial }) =>
             changes.length === 0 ? (
-              <EmptyState title="There are no changes in this time span.">
-                The list shows the changes that were made in the console or through the operator API. It does not show
-                changes of the configuration file.
+              <EmptyState title="The list has no changes in this time span.">
+                The list shows the changes that were made in the console or through the operator API, and the
+                destinations that Hookline disabled automatically. It does not show changes of the configuration file.
+                Changes that are older than 7 days may be missing.
               </EmptyState>
             ) : (
               <>

@@ -58,7 +58,10 @@ export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps)
       onConfirm={() => void start()}
       onClose={onClose}
     >
-      <p>Hookline delivers the messages again, with a new retry window. Receivers get the same message ids.</p>
+      <p>
+        Hookline delivers the messages again, with the same message ids and a new retry window. For a change of an
+        audience, it sends the user's current value as a new message.
+      </p>
       <p>
         Selection: <span class="id">{filterText(filters)}</span>.
       </p>

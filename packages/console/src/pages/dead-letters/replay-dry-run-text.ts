@@ -5,7 +5,7 @@ import { isActive } from '../jobs/job-texts-and-order.ts'
 
 /** Why a dead letter cannot be replayed, by refusal of the operator API. */
 const refusalTexts: Readonly<Record<string, string>> = {
-  unknown_destination: 'the destination is not in the configuration',
+  unknown_destination: 'the destination is not in the configuration, or its file cannot be read',
   disabled: 'the destination is disabled',
   not_connected: 'the source is no longer connected to the destination',
   deletion_expired: 'it is the delete message of an old deletion: delete the user again',

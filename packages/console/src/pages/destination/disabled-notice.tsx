@@ -12,7 +12,7 @@ export function DisabledNotice({ disabling: { at, reason, failingSince } }: Disa
       <p>
         <strong>Hookline disabled this destination</strong> at <Time at={at} />, because{' '}
         {reason === 'gone' ? 'all its webhooks have responded with 410 Gone' : 'no attempt has succeeded'} since{' '}
-        <Time at={failingSince} />. Hookline drops its events until you enable the destination.
+        <Time at={failingSince} />. Hookline drops its events until you enable the destination or change a URL of it.
       </p>
     </div>
   )

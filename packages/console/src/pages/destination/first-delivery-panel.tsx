@@ -24,14 +24,14 @@ export function FirstDeliveryPanel({ object, status }: FirstDeliveryPanelProps) 
         )}
         {kind === 'failing' && (
           <p>
-            <strong>The endpoint does not accept the events.</strong> In the last hour: {countText(failed)} failed
-            attempts, {countText(deadLettered)} dead-lettered events. See the last failed attempts below.
+            <strong>No delivery has succeeded in the last hour.</strong> Failed attempts: {countText(failed)}.
+            Dead-lettered events: {countText(deadLettered)}. See the last failed attempts below.
           </p>
         )}
         {kind === 'waiting' && (
           <p>
-            <strong>Waiting for the first event.</strong> Hookline delivers the next event of its sources ({sources}) to
-            this destination. To check the endpoint now, send a test message.
+            <strong>Waiting for the first event.</strong> If the destination is enabled, Hookline delivers the next
+            event of its sources ({sources}) that its filter selects. To check the endpoint now, send a test message.
           </p>
         )}
         {kind === 'unknown' && (

@@ -13,7 +13,7 @@ export function noFailuresText({
   if (lastFailures !== undefined)
     return lastFailures.length > 0
       ? undefined
-      : { title: 'There are no records of failed attempts.', reason: 'Kafka keeps these records for 7 days.' }
+      : { title: 'Hookline found no records of failed attempts.', reason: 'Kafka keeps these records for 7 days.' }
   if (partial === true)
     return {
       title: 'The operator service does not report failed attempts.',

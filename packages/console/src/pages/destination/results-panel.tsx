@@ -20,8 +20,8 @@ export function ResultsPanel({ results }: { readonly results: DestinationStatus[
         </EmptyState>
       ) : (
         <>
-          <ResultsOfSpan title="Last hour" results={results.lastHour} />
-          <ResultsOfSpan title="Last day" results={results.lastDay} />
+          <ResultsOfSpan title="Last hour and up to 15 minutes more" results={results.lastHour} />
+          <ResultsOfSpan title="Last day and up to 15 minutes more" results={results.lastDay} />
         </>
       )}
     </Panel>

@@ -18,8 +18,8 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
     >
       {status.partial === true && (
         <PartialNotice>
-          Hookline could not read all records from Kafka in time, so numbers may be too low. Reload the page to read
-          them again.
+          Numbers may be too low, and failed attempts may be missing: the search reached its limit of records or time,
+          Kafka did not respond, or the operator service has just started. The page refreshes automatically.
         </PartialNotice>
       )}
       <Facts
@@ -32,15 +32,15 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
           ['Deliveries waiting in memory', inMemory === undefined ? undefined : countText(inMemory)],
           ...(pace === undefined
             ? []
-            : ([['Rate limit after status 429', `at most ${rateText(pace)} attempts per second`]] as const)),
+            : ([['Rate limit of processes after a 429', `at most ${rateText(pace)} attempts per second`]] as const)),
           ...(pausedUntil === undefined
             ? []
-            : ([['Pause after Retry-After', <Pause key="pause" until={pausedUntil} />]] as const)),
+            : ([['Pause of a process after 429 or Retry-After', <Pause key="pause" until={pausedUntil} />]] as const)),
         ]}
       />
       <h3>Deliveries waiting in retry topics</h3>
       {waiting.length === 0 ? (
-        <p class="muted">No deliveries wait in retry topics.</p>
+        <p class="muted">Hookline found no deliveries that wait in retry topics.</p>
       ) : (
         <DataTable
           caption="Deliveries that wait in retry topics"

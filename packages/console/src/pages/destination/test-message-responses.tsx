@@ -46,7 +46,7 @@ function TestAnswer({ response }: { readonly response: TestResponse }) {
       />
       {responseBody !== undefined && (
         <div>
-          <h3>Response body{responseBody.truncated && ' (incomplete: Hookline keeps at most 4 KiB)'}</h3>
+          <h3>Response body{responseBody.truncated && ' (incomplete: longer than 4 KiB, or cut off)'}</h3>
           <TextBlock label="Response body" text={responseText(responseBody)} />
         </div>
       )}

@@ -33,6 +33,6 @@ function selectionOf(job: AnyJob) {
     ['To', <Time at={until} />],
     ['Types', types?.join(', ') ?? 'all'],
     ['Users', userIds?.join(', ') ?? (userCount === undefined ? 'all' : `${userCount} ids`)],
-    ['Events not resent, because Kafka had deleted them', missingText(missing)],
+    ['Events that may be missing, because Kafka had deleted them', missingText(missing)],
   ] as const
 }

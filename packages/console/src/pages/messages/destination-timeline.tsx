@@ -45,7 +45,7 @@ export function DestinationTimeline({ destination }: { readonly destination: Mes
         )}
       </ol>
       {attempts.length === 0 && explanation === undefined && (
-        <p class="muted">There is no record of an attempt. By default only failed attempts are recorded.</p>
+        <p class="muted">There is no record of an attempt. By default, a successful first attempt is not recorded.</p>
       )}
     </section>
   )

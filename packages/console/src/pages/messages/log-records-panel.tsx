@@ -10,7 +10,7 @@ export function LogRecordsPanel({ records }: { readonly records: readonly LogRec
   return (
     <Panel title="Records in Kafka" isWide>
       {records.length === 0 ? (
-        <EmptyState title="Kafka has no record of this message in the searched time span." />
+        <EmptyState title="The search found no record of this message in Kafka." />
       ) : (
         <DataTable
           caption="Records of this message in Kafka"

@@ -14,8 +14,8 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
     <div class="panels">
       {partial === true && (
         <PartialNotice>
-          The search reached its limit of records or time, so this page may not show all records and attempts. To search
-          fewer records, choose a shorter time span in "Received".
+          The search reached its limit of records or time, or began after the event, so this page may not show all
+          records and attempts. In "Received", choose the shortest time span that includes the event.
         </PartialNotice>
       )}
       <Panel title="Event" isWide>
@@ -23,7 +23,7 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
           <EmptyState title="The event was not found.">
             {eventRemoved === true
               ? 'Kafka has deleted the event from the events topic, because its retention time has passed.'
-              : 'The event was received before the searched time span, or Kafka has deleted the event because its retention time has passed.'}
+              : 'Either no event has this id, or the event was received outside the searched time span, or Kafka has deleted the event because its retention time has passed.'}
           </EmptyState>
         ) : (
           <Facts
@@ -43,7 +43,7 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
       </Panel>
       {destinations.length === 0 && (
         <div class="panel panel-wide">
-          <EmptyState title="There is no record of this message for any destination." />
+          <EmptyState title="The search found no destination of this message." />
         </div>
       )}
       {destinations.map(destination => (
