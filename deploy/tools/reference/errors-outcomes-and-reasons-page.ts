@@ -178,8 +178,8 @@ const deferralMeanings: Meanings<DeferralCause> = {
 
 const replayMeanings: Meanings<ReplayRefusal> = {
   unknown_destination: [
-    'The destination is not in the configuration that the command uses.',
-    'Configure the destination under the same id.',
+    'The destination is not in the configuration that the command or the operator service uses, or its configuration cannot be read.',
+    'Configure the destination under the same id, or correct its configuration.',
   ],
   disabled: [
     'The destination has `enabled: false`, or Hookline has disabled it, so the message would be dropped.',
