@@ -45,6 +45,16 @@ describe('a valid call', () => {
     expect(errorOf('page', { userId: 'u', traits, properties: {} })).toMatchObject({ code: 'not_an_object' })
   })
 
+  /** An object with a field that `toJSON` does not write. */
+  class Written {
+    readonly fields: object
+    constructor(fields: object) {
+      this.fields = fields
+    }
+    toJSON(): object {
+      return this.fields
+    }
+  }
   const epoch = '1970-01-01T00:00:00.000Z'
   const other = { integrations: { All: false, Webhooks: true }, context: { ip: '::1' } }
   it.each([
@@ -68,14 +78,10 @@ describe('a valid call', () => {
       { traits: { url: '/', title: 'T' }, properties: { url: '/p' } },
       { properties: { url: '/p', title: 'T' } },
     ],
-    [
-      'traits of a page with toJSON',
-      { traits: { inner: 1, toJSON: () => ({ url: '/' }) } },
-      { properties: { url: '/' } },
-    ],
+    ['traits of a page with toJSON', { traits: new Written({ url: '/' }) }, { properties: { url: '/' } }],
     [
       'traits and properties of a page with toJSON',
-      { traits: { inner: 1, toJSON: () => ({ url: '/' }) }, properties: { inner: 1, toJSON: () => ({ title: 'T' }) } },
+      { traits: new Written({ url: '/' }), properties: new Written({ title: 'T' }) },
       { properties: { url: '/', title: 'T' } },
     ],
     ['integrations and context', other, other],
