@@ -27,7 +27,7 @@ export function consumerStopped(groupId: string): KafkaError {
 
 /** Creates the error that a broker would return for a record that is too large. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
-  const line = `record for topic ${topic} has up to ${bytes} bytes; Hookline writes at most ${maxBytes} per record`
+  const line = `record for topic ${topic} has up to ${bytes} bytes; Hookline writes records of at most ${maxBytes} bytes`
   return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })
 }
 
