@@ -12,7 +12,7 @@ export const changeId = ({ audience, userId, destination }: MemberKey, { version
 
 /**
  * @param at append time of the input, so that a message that is built again has the same bytes
- * @param receivedAt a deletion of the user at this time or later stops the message
+ * @param receivedAt see `ownEvent`
  */
 export function identifyOf(
   key: MemberKey,
@@ -21,7 +21,7 @@ export function identifyOf(
   at: EpochMs,
   receivedAt = at,
 ): Event {
-  const event = ownEvent({
+  return ownEvent({
     type: 'identify',
     messageId: changeId(key, change),
     userId: key.userId,
@@ -29,9 +29,9 @@ export function identifyOf(
     destinationId: key.destination,
     origin: { kind: 'audience', id: key.audience, version: change.version },
     at,
+    receivedAt,
     traits: `{${JSON.stringify(property)}:${change.value}}` as JsonText,
   })
-  return { ...event, receivedAt }
 }
 
 /** Reads the user's value from the traits of `identifyOf`. */

@@ -11,18 +11,21 @@ interface OwnEvent {
   readonly sourceId: string
   readonly destinationId?: string
   readonly origin?: EventOrigin
-  /** The timestamp and, except for audience changes, the receive time of the message. */
+  /** The timestamp of the message. */
   readonly at: EpochMs
+  /** A deletion of the user at this time or later stops the message. By default `at`. */
+  readonly receivedAt?: EpochMs
   readonly properties?: JsonText
   readonly traits?: JsonText
 }
 
 export function ownEvent(own: OwnEvent): Event {
-  const { type, messageId, userId, anonymousId, event, sourceId, destinationId, origin, at, properties, traits } = own
+  const { type, messageId, userId, anonymousId, event, sourceId, destinationId, origin, properties, traits } = own
+  const { at, receivedAt = at } = own
   return {
     sourceId,
     destinationId,
-    receivedAt: at,
+    receivedAt,
     canonical: true,
     origin,
     message: {

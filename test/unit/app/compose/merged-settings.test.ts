@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { destinationInForce } from '../../../../src/app/compose/compose-objects-and-log-api.ts'
-import { createMergedSettings, readingContextOf } from '../../../../src/app/compose/merged-settings.ts'
+import { createMergedSettings } from '../../../../src/app/compose/merged-settings.ts'
 import type { Merged } from '../../../../src/core/config-objects/merge-objects.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
 import { Secret } from '../../../../src/core/secret.ts'
@@ -26,7 +26,7 @@ async function setUp() {
   const applied: Merged[] = []
   const merged = createMergedSettings({ file: fileSettings(), apply: result => void applied.push(result), clock })
   const follower = log.follower(configTopic)
-  const reading = readingContextOf(merged.file())
+  const reading = merged.reading()
   const store = createObjectStore({ follower, topic: configTopic, logger: silent, reading, clock })
   await store.start()
   const write = (id: string, given: Partial<ObjectRecord> = {}) => {
